@@ -18,7 +18,7 @@ import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import tune
 from cosched.slurm.tune.space import Measure
-from cosched.slurm.tune.trials import World
+from cosched.slurm.tune.trials import SimulationContext
 from cosched.slurm.tune.weeks import weeks_of
 
 WEEK = 7 * 86400.0
@@ -72,7 +72,7 @@ def values(seed, weeks, jobs, *settings):
     block = weeks_of(log, f"train=1,test=2-{weeks + 1}", 7).folds[0].test
     found = []
     for setting in settings:
-        world = World(tuple(setting), (block,), (Measure.of_text(OBJECTIVE),), 1, 99)
+        world = SimulationContext(tuple(setting), (block,), (Measure.of_text(OBJECTIVE),), 1, 99)
         task = {"setting": tuple(setting.values()), "block": 0, "first": 0, "last": 1}
         found.append(float(np.mean(world.run(task)["values"])))
     return found

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from planted_slurm_logs import FAMILIES, WITH_GAIN, WITHOUT_GAIN
 
 import cosched as cs
-from cosched.slurm.tune.space import TODAY, Measure
-from cosched.slurm.tune.trials import World
+from cosched.slurm.tune.space import BASELINE, Measure
+from cosched.slurm.tune.trials import SimulationContext
 from cosched.slurm.tune.weeks import weeks_of
 
 DRAWS = 4
@@ -74,11 +74,11 @@ def wait_table(family, seed):
     """The waits of a log of a family under all settings."""
     instance = family.instance(seed)
     weeks = weeks_of(instance, None, None)
-    world = World(tuple(family.vary), weeks.train, (Measure("mean_wait"),), DRAWS, seed)
-    settings = [TODAY, *product(*family.vary.values())]
+    world = SimulationContext(tuple(family.vary), weeks.train, (Measure("mean_wait"),), DRAWS, seed)
+    settings = [BASELINE, *product(*family.vary.values())]
     waits, parts, response_times = [], [], []
     for number, block in enumerate(weeks.train):
-        runs = [world.simulated(setting, number, 0, DRAWS) for setting in settings]
+        runs = [world.simulate(setting, number, 0, DRAWS) for setting in settings]
         waits.append(np.array([run.waits for run in runs]))
         begin, end = block.spans[0]
         share = (runs[0].jobs.column("submit") - begin) / (end - begin)

@@ -16,14 +16,14 @@ from cosched.errors import StudyError, optional, printable
 from cosched.experiments import engines
 from cosched.experiments.engines import Context
 from cosched.experiments.study import Study
-from cosched.slurm.tune.trials import Engine, Row, Task as Trial, World
+from cosched.slurm.tune.trials import Engine, Row, SimulationContext, Task as Trial
 
 #: As workers find it.
 _NAME = "cosched.experiments.tuning:TRIALS"
 
 
 @lru_cache(maxsize=2)
-def load_world(path: str, digest: str) -> World:
+def load_world(path: str, digest: str) -> SimulationContext:
     """What the driver of this search has written into a folder that all workers see.
 
     A process loads it once. The digest comes from the driver, with the task, and is checked before
@@ -35,7 +35,7 @@ def load_world(path: str, digest: str) -> World:
     return pickle.loads(content)
 
 
-def write_world(world: World, folder: Path) -> tuple[Path, str]:
+def write_world(world: SimulationContext, folder: Path) -> tuple[Path, str]:
     """A new file of a random name that nobody else may read or write; the digest of its content."""
     content = pickle.dumps(world)
     path = folder.resolve() / f".cosched-{secrets.token_hex(8)}.world"
@@ -71,7 +71,7 @@ def engine(folder: Path, address: str | None, jobs: int) -> Iterator[Engine]:
         where = address or _workers(stack, jobs)
         written: dict[str, dict[str, str]] = {}
 
-        def run(world: World, tasks: Sequence[Trial]) -> Iterator[tuple[int, Row]]:
+        def run(world: SimulationContext, tasks: Sequence[Trial]) -> Iterator[tuple[int, Row]]:
             search = world.digest()
             if search not in written:
                 path, digest = write_world(world, folder)

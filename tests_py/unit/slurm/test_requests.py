@@ -8,17 +8,17 @@ import cosched as cs
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.requests.request import (
-    CoreForm,
+    CoreJobBuilder,
     Gpus,
     Owner,
     Request,
     Requests,
     Running,
     Waiting,
+    admin_event,
     dependencies,
     gpu_types_of,
     gpus_asked,
-    outside,
 )
 from cosched.slurm.twin.twin import Twin
 
@@ -38,7 +38,7 @@ def machine():
 
 @pytest.fixture
 def form(machine):
-    return CoreForm(machine)
+    return CoreJobBuilder(machine)
 
 
 def test_nodes(form):
@@ -84,7 +84,7 @@ def test_whole_nodes(form):
 
 
 def test_what_else_a_job_asks_for(machine):
-    form = CoreForm(machine, memory=False, reservations=("a", "b"))
+    form = CoreJobBuilder(machine, memory=False, reservations=("a", "b"))
     asked = Request(
         cores=1, memory=5, owner=Owner(1, 2), array=(3, 4), held=True, fails=True, requeue=False,
         nice=2.0, reservation="b", gpus=Gpus(2), waiting=Waiting(5.0, 1.0), after=[(1, [0])],
@@ -99,7 +99,7 @@ def test_what_else_a_job_asks_for(machine):
 
 def test_hosts_that_are_named(form):
     def nodes(job):
-        sets = form.together({}).sets
+        sets = form.build_requests({}).sets
         return sets[job["set"]], [sets[k] for k in job.get("alternatives", ())]
 
     assert nodes(form.of(Request(nodelist="n[1-2]"))) == (((0, 2),), [])
@@ -126,10 +126,10 @@ def test_the_core_knows_all_that_a_job_can_ask_for(machine, form):
         instance,
         machine,
         {},
-        requests=form.together({1: form.of(all_of_it)}, reservations=(never,)),
+        requests=form.build_requests({1: form.of(all_of_it)}, reservations=(never,)),
     )
     with pytest.raises(cs.InvalidInstance, match="a job has 'licenses', which the core does not"):
-        Twin(instance, machine, {}, requests=form.together({1: {"licenses": [(0, 1)]}}))
+        Twin(instance, machine, {}, requests=form.build_requests({1: {"licenses": [(0, 1)]}}))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_accounts_that_the_core_does_not_know(machine, form, more, said):
     jobs = {"submit": [0], "tasks": [1], "runtime": [9.0], "estimate": [60.0]}
     instance = cs.cluster.Instance({**jobs, "cpu": [1], "memory": [1]}, 16)
     with pytest.raises(cs.InvalidInstance, match=said):
-        Twin(instance, machine, {}, requests=form.together({}, **more))
+        Twin(instance, machine, {}, requests=form.build_requests({}, **more))
 
 
 def test_a_type_of_gpus_that_is_not_there(machine, form):
@@ -158,20 +158,20 @@ def test_a_type_of_gpus_that_is_not_there(machine, form):
 
 def test_places(form):
     def nodes(asked):
-        return form.together({}).sets[asked]
+        return form.build_requests({}).sets[asked]
 
-    assert form.places("", 1024) == {}
-    assert nodes(form.places("", 1025)["set"]) == ((2, 4),)
-    first = form.places("a&b", 0)
+    assert form.node_set_for("", 1024) == {}
+    assert nodes(form.node_set_for("", 1025)["set"]) == ((2, 4),)
+    first = form.node_set_for("a&b", 0)
     assert nodes(first["set"]) == ((0, 2),)
-    assert form.places("a", 0) == first
-    assert nodes(form.places("a", 1024)["set"]) == ((0, 2),)  # all of its memory
-    either = form.places("[a|b]", 0)
+    assert form.node_set_for("a", 0) == first
+    assert nodes(form.node_set_for("a", 1024)["set"]) == ((0, 2),)  # all of its memory
+    either = form.node_set_for("[a|b]", 0)
     assert [nodes(one) for one in either["alternatives"]] == [((0, 2),), ((0, 4),)]
     assert nodes(either["set"]) == ((0, 4),)
-    assert not form.no_place(either)
-    assert not form.no_place({})
-    assert form.no_place(form.places("a", 2000))
+    assert not form.is_empty_node_set(either)
+    assert not form.is_empty_node_set({})
+    assert form.is_empty_node_set(form.node_set_for("a", 2000))
 
 
 @pytest.mark.parametrize(
@@ -218,6 +218,6 @@ def test_dependencies():
 
 
 def test_what_an_administrator_does():
-    assert outside("drain", 5.0, nodes=((0, 2),)) == (5.0, 3, -1, [(0, 2)])
-    assert outside("release", 1.0, 7) == (1.0, 0, 7, [])
+    assert admin_event("drain", 5.0, nodes=((0, 2),)) == (5.0, 3, -1, [(0, 2)])
+    assert admin_event("release", 1.0, 7) == (1.0, 0, 7, [])
     assert Requests().jobs == {}

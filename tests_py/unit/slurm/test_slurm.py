@@ -6,7 +6,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
-from cosched.slurm.requests.request import CoreForm, Request
+from cosched.slurm.requests.request import CoreJobBuilder, Request
 from cosched.slurm.twin.backfill import HOST
 from cosched.slurm.twin.twin import Twin
 from support import FIXTURES, RECORDINGS
@@ -613,11 +613,11 @@ def test_nodes_that_a_job_may_ever_have(conf):
         "NodeName=n[1-4] CPUs=4 RealMemory=4000 Feature=a\n"
         "NodeName=n[5-6] CPUs=4 RealMemory=9000 Feature=a,b\nPartitionName=main Nodes=ALL\n"
     )
-    form = CoreForm(cs.cluster.Machine.read(conf))
+    form = CoreJobBuilder(cs.cluster.Machine.read(conf))
 
     def nodes(**asked):
         found = form.of(Request(cores=1, **asked))
-        return form.together({}).sets[found["set"]] if "set" in found else None
+        return form.build_requests({}).sets[found["set"]] if "set" in found else None
 
     assert nodes(memory=4000) is None
     assert nodes(memory=4001) == ((4, 6),)

@@ -127,7 +127,7 @@ def test_tables(tmp_path):
     assert accounts.qos[1]["limits"] == [("MaxJobsPU", -1, 1.0, 0.0), ("MaxWall", -1, 60.0, 0.0)]
     assert accounts.qos[1]["deny"]
     assert accounts.qos[1]["usage_factor"] == 2
-    assert accounts.left == []  # sacctmgr says bob's share, before sshare
+    assert accounts.unsupported == []  # sacctmgr says bob's share, before sshare
 
 
 def test_the_association_manager(tmp_path):
@@ -143,7 +143,7 @@ def test_the_association_manager(tmp_path):
     assert ("MaxTRES", 1, 2048.0, 0.0) in bob
     assert ("MaxWall", -1, 60.0, 0.0) in bob
     assert accounts.qos[0]["limits"] == [("MaxJobsPU", -1, 3.0, 0.0), ("MaxTRESPU", 2, 5.0, 0.0)]
-    assert accounts.left == []
+    assert accounts.unsupported == []
     assert accounts.rows[1][1] == -1  # Fairshare=parent
 
 

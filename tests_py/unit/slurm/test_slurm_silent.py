@@ -155,7 +155,7 @@ def accounts(folder, qos_columns="", qos=""):
         f"Name|Priority|{qos_columns}\nnormal|1|{qos}\n"
     )
     found = Accounts(read_accounts(folder / "accounts.txt"), read(folder))
-    return found.qos, found.left
+    return found.qos, found.unsupported
 
 
 @pytest.mark.parametrize("column", sorted(COLUMNS))

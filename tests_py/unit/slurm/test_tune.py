@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, StudyError
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import gains, search as tune_search, trials, tuned as tune_page
 from cosched.slurm.tune.gains import JudgedBlock, held_out_gain
-from cosched.slurm.tune.space import TODAY, Measure, MeasureConstraint
+from cosched.slurm.tune.space import BASELINE, Measure, MeasureConstraint
 from cosched.slurm.tune.weeks import weeks_of
 
 DAY = 86400.0
@@ -104,7 +104,7 @@ def test_half_of_a_race_is_given_up(found):
 
 
 def test_lines_keep_what_stands_beside_them(found):
-    assert found._lines(("800", "60")) == [
+    assert found._config_lines_for(("800", "60")) == [
         "PriorityWeightPartition=800",
         "SchedulerParameters=bf_window=2880,bf_interval=60",
     ]
@@ -112,11 +112,11 @@ def test_lines_keep_what_stands_beside_them(found):
 
 def test_runs_are_those_of_the_twin_on_the_same_clocks(inst):
     block = weeks_of(inst, "train=1,test=2-4", None).folds[0].test
-    world = trials.World(("PriorityWeightPartition",), (block,), (), 3, 7)
-    ours = world.simulated(("500",), 0, 1, 3)
+    world = trials.SimulationContext(("PriorityWeightPartition",), (block,), (), 3, 7)
+    ours = world.simulate(("500",), 0, 1, 3)
     changed, _ = what_if(block.instance, "PriorityWeightPartition=500")
     theirs = cs.cluster.solve(changed, "slurm-backfill", seed=7, draws=3)
-    rows = block.counted(changed)
+    rows = block.measured_rows(changed)
     np.testing.assert_array_equal(ours.start, theirs.draws.starts[1:, rows])
     assert (ours.jobs.column("submit") >= block.spans[0][0]).all()
     assert len(rows) < len(block.instance)
@@ -126,13 +126,13 @@ def test_measures_are_those_of_results(inst):
     result = cs.cluster.solve(inst, "slurm-backfill", seed=1)
     start, end = (np.asarray(result.outcome[name])[None] for name in ("start", "end"))
     for name in ("mean_wait", "p95_wait", OBJECTIVE):
-        assert Measure.of_text(name).of(result.instance, start, end)[0] == pytest.approx(
+        assert Measure.of_text(name).evaluate(result.instance, start, end)[0] == pytest.approx(
             result.metrics()[name]
         )
     by = result.by("partition").set_index("partition")
-    own = Measure.of_text("by(partition).short.mean_wait").of(result.instance, start, end)
+    own = Measure.of_text("by(partition).short.mean_wait").evaluate(result.instance, start, end)
     assert own[0] == pytest.approx(by["mean_wait"]["short"])
-    wide = Measure.of_text("by(size).wide.max_wait").of(result.instance, start, end)[0]
+    wide = Measure.of_text("by(size).wide.max_wait").evaluate(result.instance, start, end)[0]
     assert wide == result.waits[inst.column("tasks") == 16].max()
 
 
@@ -181,13 +181,13 @@ def test_where_no_setting_can_be_had_it_is_an_error(inst, tmp_path):
 
 def test_nobody_waits_for_less_than_nothing(inst):
     start = np.floor(inst.column("submit") - 0.5)[None]
-    assert Measure.of_text("mean_wait").of(inst, start, start + 1)[0] == 0
+    assert Measure.of_text("mean_wait").evaluate(inst, start, start + 1)[0] == 0
     assert not trials.Simulated(inst, start, start + 1, (), "").waits.any()
 
 
 def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     block = weeks_of(inst, "train=1-3,test=4", None).folds[0].test
-    rows = block.counted(block.instance)
+    rows = block.measured_rows(block.instance)
     low, high = gains.part_edges(block, 14)[2:4]
     submit = block.instance.column("submit")
     some = (submit >= low) & (submit < high)
@@ -203,7 +203,7 @@ def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
 @pytest.mark.parametrize(("shorter", "is_proven"), [("one job", False), ("all jobs", True)])
 def test_the_longest_wait_of_one_job_proves_nothing(inst, shorter, is_proven):
     block = weeks_of(inst, "train=1-3,test=4", None).folds[0].test
-    jobs = block.instance.take(block.counted(block.instance))
+    jobs = block.instance.take(block.measured_rows(block.instance))
     waits = np.random.default_rng(5).uniform(5000, 6000, (2, len(jobs)))
     waits[:, 40] = 9000
     then_waits = waits / 2
@@ -449,7 +449,7 @@ def test_one_search_sees_no_job_that_judges(inst):
 
 
 def counted_ids(block):
-    return set(block.instance.ids[block.counted(block.instance)].tolist())
+    return set(block.instance.ids[block.measured_rows(block.instance)].tolist())
 
 
 @pytest.mark.parametrize(
@@ -487,9 +487,9 @@ def test_subject_is_a_deprecated_name_of_constraint(inst):
 
 
 def test_constraints():
-    assert MeasureConstraint.of_text("mean_wait <= 1.1").broken(1.2) == pytest.approx(0.1)
-    assert MeasureConstraint.of_text("mean_wait<=1.1").broken(1.1) == 0
-    assert MeasureConstraint.of_text("p95_wait>=2").broken(1.5) == 0.5
+    assert MeasureConstraint.of_text("mean_wait <= 1.1").violation(1.2) == pytest.approx(0.1)
+    assert MeasureConstraint.of_text("mean_wait<=1.1").violation(1.1) == 0
+    assert MeasureConstraint.of_text("p95_wait>=2").violation(1.5) == 0.5
 
 
 @pytest.mark.parametrize(("like", "least"), [(0.0, 0.88), (0.3, 0.83)])
@@ -605,11 +605,11 @@ def test_settings_of_accounts_are_told_to_sacctmgr(site):
     inst = cs.cluster.Instance(jobs(), 32, machine=machine)
     vary = {"qos.normal.MaxTRESPU": ["cpu=24"], "users.ada": ["-50%"]}
     found = search(inst, vary, objective="mean_wait")
-    assert found._lines(("cpu=24", "-50%")) == [
+    assert found._config_lines_for(("cpu=24", "-50%")) == [
         "sacctmgr -i modify qos normal set MaxTRESPU=cpu=24",
         "# users.ada=-50%",
     ]
-    assert found._lines(TODAY) == []
+    assert found._config_lines_for(BASELINE) == []
 
 
 def test_work_is_lost_where_the_log_does_not_say_partitions(inst):
@@ -626,7 +626,7 @@ def test_a_key_without_effect_is_said():
     found = search(given, vary)
     why = "PriorityWeightAge has no effect: AccountingStorageType is not"
     assert [one.startswith(why) for one in found.idle] == [True]
-    assert found.idle[0] in tune_page.page(found)
+    assert found.idle[0] in tune_page.render_page(found)
 
 
 def test_one_run_of_a_setting_is_too_few(inst):

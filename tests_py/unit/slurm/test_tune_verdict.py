@@ -117,7 +117,7 @@ def test_words_of_weeks_and_intervals():
 )
 def test_the_nearest_setting_is_said_where_none_is_better(ratios, broken, says):
     trials = [
-        Trial((str(number),), ratio, broken=broken, runs=8, whole=True)
+        Trial((str(number),), ratio, violation=broken, runs=8, has_all_runs=True)
         for number, ratio in enumerate(ratios, 1)
     ]
     sentence = no_better_setting_sentence(2, trials, ["x"], [Measure("mean_wait")])
@@ -129,7 +129,7 @@ def test_the_nearest_setting_is_said_where_none_is_better(ratios, broken, says):
 
 def test_the_direction_of_a_dropped_setting_is_said_where_the_other_is_that_of_today():
     trials = [
-        Trial(("0",), (1.0,), runs=16, whole=True),
+        Trial(("0",), (1.0,), runs=16, has_all_runs=True),
         Trial(("1000",), (1.5,), runs=4),
         Trial(("2000",), (), why="no schedule"),
     ]

@@ -110,13 +110,19 @@ class _Database:
                 self._note(command, "licences of a slurmdbd are not read: give them in slurm.conf")
             return
         actions = {
-            ("add", "account"): self._add_accounts, ("add", "cluster"): self._add_clusters,
-            ("add", "qos"): self._add_qos, ("add", "user"): self._add_users,
-            ("modify", "qos"): self._modify_qos, ("modify", "account"): self._modify_accounts,
-            ("modify", "cluster"): self._modify_clusters, ("modify", "user"): self._modify_users,
-            ("delete", "qos"): self._delete_qos, ("delete", "account"): self._delete_accounts,
-            ("delete", "cluster"): self._delete_clusters, ("delete", "user"): self._delete_users,
-        }  # fmt: skip
+            ("add", "account"): self._add_accounts,
+            ("add", "cluster"): self._add_clusters,
+            ("add", "qos"): self._add_qos,
+            ("add", "user"): self._add_users,
+            ("modify", "qos"): self._modify_qos,
+            ("modify", "account"): self._modify_accounts,
+            ("modify", "cluster"): self._modify_clusters,
+            ("modify", "user"): self._modify_users,
+            ("delete", "qos"): self._delete_qos,
+            ("delete", "account"): self._delete_accounts,
+            ("delete", "cluster"): self._delete_clusters,
+            ("delete", "user"): self._delete_users,
+        }
         actions[command.verb, command.entity](command)
 
     def _note(self, command: Command, text: str) -> None:
@@ -298,10 +304,11 @@ class _Database:
 
     def _chosen_qos(self, conditions: Mapping[str, Sequence[str]]) -> list[str]:
         return [
-            name for name, row in self.qos.items()
+            name
+            for name, row in self.qos.items()
             if _is_among(name, conditions.get("Name"))
             and _is_among(row.get("PreemptMode", "cluster"), conditions.get("PreemptMode"))
-        ]  # fmt: skip
+        ]
 
     # --- clusters ---
 
@@ -431,13 +438,14 @@ class _Database:
         clusters = self._clusters_of(conditions.get("Cluster", []))
         self._commit(clusters)
         for cluster in clusters.values():
-            chosen = {
-                key[0] for key, _ in self._chosen(cluster, conditions, is_of_users=False)
-            } - {"root"}  # fmt: skip
+            chosen = {key[0] for key, _ in self._chosen(cluster, conditions, is_of_users=False)} - {
+                "root"
+            }
             while below := {
-                name for name, row in cluster.accounts.items()
+                name
+                for name, row in cluster.accounts.items()
                 if row.get("ParentName") in chosen and name not in chosen
-            }:  # fmt: skip
+            }:
                 chosen |= below
             deleted += len(chosen)
             for name in chosen:
@@ -531,9 +539,12 @@ class _Database:
         self._note_modified(command, conditions, modified, "users")
 
     def _set_of_users(
-        self, option: CommandOption, cluster: _Cluster, keys: Sequence[Key],
+        self,
+        option: CommandOption,
+        cluster: _Cluster,
+        keys: Sequence[Key],
         command: Command,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Set the default account of users, or the new name of one."""
         value = printed_value(option, command.place)
         users = list(dict.fromkeys(user for _, user, _ in keys))
@@ -604,21 +615,26 @@ class _Database:
     ) -> list[tuple[Key, Row]]:
         """Associations that meet all conditions, by account, user and partition."""
         table = (
-            cluster.users if is_of_users
+            cluster.users
+            if is_of_users
             else {(name, "", ""): row for name, row in cluster.accounts.items()}
-        )  # fmt: skip
+        )
         return [
-            (key, row) for key, row in table.items()
+            (key, row)
+            for key, row in table.items()
             if _is_among(key[0], conditions.get("Account"))
             and (not is_of_users or _is_among(key[1], conditions.get("User")))
             and _is_among(key[2], conditions.get("Partition"))
             and _is_among(cluster.default_accounts.get(key[1], ""), conditions.get("Def Acct"))
             and _is_among(row.get("ParentName", ""), conditions.get("ParentName"))
-            and _is_among(self._effective(cluster, key).get("Def QOS", ""),
-                          conditions.get("Def QOS"))
-            and ("QOS" not in conditions
-                 or set(conditions["QOS"]) & set(self._effective(cluster, key)["QOS"]))
-        ]  # fmt: skip
+            and _is_among(
+                self._effective(cluster, key).get("Def QOS", ""), conditions.get("Def QOS")
+            )
+            and (
+                "QOS" not in conditions
+                or set(conditions["QOS"]) & set(self._effective(cluster, key)["QOS"])
+            )
+        ]
 
     def _note_modified(
         self, command: Command, conditions: Mapping[str, Any], modified: int, what: str
@@ -715,10 +731,16 @@ class _Database:
             for account, user, partition in cluster.users:
                 row = self._effective(cluster, (account, user, partition))
                 default = cluster.default_accounts.get(user, "")
-                yield _printed({
-                    "Account": account, "User": user, "Partition": partition, **of_cluster,
-                    "Def Acct": default, **row,
-                })  # fmt: skip
+                yield _printed(
+                    {
+                        "Account": account,
+                        "User": user,
+                        "Partition": partition,
+                        **of_cluster,
+                        "Def Acct": default,
+                        **row,
+                    }
+                )
         for name, row in self.qos.items():
             yield _printed({"Name": name, **row})
 

@@ -80,10 +80,11 @@ class Shown:
                     defaults[user] = str(row["Def Acct"])
         defaults |= self.default_accounts
         return {
-            user: DefaultAccount(defaults[user]) if defaults.get(user) in names
+            user: DefaultAccount(defaults[user])
+            if defaults.get(user) in names
             else DefaultAccount(names[0], len(set(names)) > 1)
             for user, names in accounts.items()
-        }  # fmt: skip
+        }
 
 
 def read_accounts(path: str | PathLike[str], cluster: str = "") -> Shown:
@@ -177,8 +178,9 @@ def _in_order(found: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Iterat
     for (account, user, _), row in found.items():
         if (account, user) != ("root", ""):
             above = account if user else str(row.get("ParentName") or "root").split("(")[0]
-            below.setdefault(above if above == "root" or (above, "", "") in found else "root",
-                             []).append(row)  # fmt: skip
+            below.setdefault(
+                above if above == "root" or (above, "", "") in found else "root", []
+            ).append(row)
     yield dict(found.get(("root", "", ""), {"Account": "root"}))
     path = [iter(below.pop("root", ()))]
     while path:
@@ -198,9 +200,8 @@ def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
     rows = [*_tables(lines, notes), *_dump(line for _, line in lines), *assoc_records(text, name)]
     script = script_rows(lines)
     rows += [
-        {key: value for key, value in row.items() if key not in _PASSED_OVER}
-        for row in script.rows
-    ]  # fmt: skip
+        {key: value for key, value in row.items() if key not in _PASSED_OVER} for row in script.rows
+    ]
     return rows, [*notes, *script.notes]
 
 

@@ -61,8 +61,9 @@ def machine_of_lines(
     parts = [_partition(line, keys, numbers, absent, sets, reader) for line, keys in given]
     reader.assumed += [
         f"partition {part.name} has no nodes: jobs there never start"
-        for part in parts if not part.nodes
-    ]  # fmt: skip
+        for part in parts
+        if not part.nodes
+    ]
     down = _down(named, lines, numbers, reader)
     for line in lines:
         if line.record not in ("", "nodename", "nodeset", "partitionname", "downnodes"):
@@ -84,8 +85,9 @@ def _down(
     given = [(keys["nodename"], keys.get("state", ""), line.place) for line, keys in named]
     given += [
         (line.keys["downnodes"], line.keys.get("state", "DOWN"), line.place)
-        for line in lines if line.record == "downnodes"
-    ]  # fmt: skip
+        for line in lines
+        if line.record == "downnodes"
+    ]
     for text, spelled, place in given:
         state = spelled.upper()
         words_of = re.split(r"[+*~#!%$@^-]+", state)
@@ -179,10 +181,23 @@ def _node(
         gpu_type = gpu_types.get(name, gpu_types.get("", ""))
     memory = max(whole("realmemory", 0) - whole("memspeclimit", 0), 0) / 1024
     features = (keys.get("features") or keys.get("feature", "")).split(",")
-    return PlainNode(name, line, node_types.NodeType(
-        "", 1, cores, memory, gpus, sockets, threads, gpu_type, whole("weight", 1),
-        tuple(filter(None, features)), 0 if cpus == cores * threads else cpus,
-    ))  # fmt: skip
+    return PlainNode(
+        name,
+        line,
+        node_types.NodeType(
+            "",
+            1,
+            cores,
+            memory,
+            gpus,
+            sockets,
+            threads,
+            gpu_type,
+            whole("weight", 1),
+            tuple(filter(None, features)),
+            0 if cpus == cores * threads else cpus,
+        ),
+    )
 
 
 def _processors(
@@ -254,8 +269,9 @@ def _partition(
     if reader.database:  # without one there is neither a QOS nor usage
         reader.of_accounts += [
             f"{line.spelled.get(key, key)}={keys[key]} (partition {name})"
-            for key in ("qos",) if keys.get(key, "").upper() not in _HARMLESS
-        ]  # fmt: skip
+            for key in ("qos",)
+            if keys.get(key, "").upper() not in _HARMLESS
+        ]
     for key in (*_NOT_COVERED, *(_NOT_SHARED if shared else ())):
         if keys.get(key, "").upper() not in _HARMLESS:
             reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} (partition {name})")
@@ -373,8 +389,9 @@ def _said(given: list[tuple[Line, dict[str, str]]], key: str) -> dict[str, str]:
     """A key of partitions that have it."""
     return {
         keys["partitionname"]: keys[key]
-        for _, keys in given if keys.get(key, "").upper() not in _HARMLESS
-    }  # fmt: skip
+        for _, keys in given
+        if keys.get(key, "").upper() not in _HARMLESS
+    }
 
 
 def _of(

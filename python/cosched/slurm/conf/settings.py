@@ -56,9 +56,7 @@ _GIVEN |= {
     name: _with_range(name, _GIVEN.get(name, Given())) for name in PARAMETERS if name.islower()
 }
 #: Parameters with a line of their own, by its key.
-LINES = {
-    name.lower(): name for name, given in _GIVEN.items() if given.by and name[0].isupper()
-}  # fmt: skip
+LINES = {name.lower(): name for name, given in _GIVEN.items() if given.by and name[0].isupper()}
 
 
 def given_as(name: str) -> Given:

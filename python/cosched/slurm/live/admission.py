@@ -55,9 +55,10 @@ def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
     if refusal:
         raise InvalidInstance(f"{place}: {refusal}")
     names = [
-        name for name in job.partition.split(",")
+        name
+        for name in job.partition.split(",")
         if not _refuse_in_partition(snapshot, job, _partition_limits(snapshot, name))
-    ]  # fmt: skip
+    ]
     return replace(job, partition=",".join(names))
 
 
@@ -89,8 +90,9 @@ def why_no_node_holds(snapshot: Snapshot, job: Job) -> str:
     )
     refusals = [
         _refuse_on_nodes(snapshot, of_one_node, _partition_limits(snapshot, name), enforced=True)
-        for name in job.partition.split(",") if name
-    ]  # fmt: skip
+        for name in job.partition.split(",")
+        if name
+    ]
     return refusals[0] if refusals and all(refusals) else ""
 
 
@@ -117,10 +119,13 @@ def _partition_limits(snapshot: Snapshot, name: str) -> _PartitionLimits:
         nodes = np.flatnonzero(node_mask(tuple(part.nodes), machine.node_count))
         max_time = part.max_time
     fields = next(
-        (fields for fields in map(dict, records(snapshot.shown.get("partitions", ""),
-                                                "PartitionName"))
-         if fields["PartitionName"] == name), {},
-    )  # fmt: skip
+        (
+            fields
+            for fields in map(dict, records(snapshot.shown.get("partitions", ""), "PartitionName"))
+            if fields["PartitionName"] == name
+        ),
+        {},
+    )
     limit = fields.get("MaxNodes", "")
     max_nodes = float(limit) if re.fullmatch("[0-9]{1,9}", limit) else np.inf
     return _PartitionLimits(name, nodes, max_time, max_nodes, fields.get("State", "").upper())
@@ -213,9 +218,9 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
         [kind.count for kind in machine.nodes],
     )
     memory = np.rint(of_nodes(machine, "memory_gb") * 1024)
-    is_of_type = np.array([
-        not gpu_type or gpu_type in name.split(",") for name in of_nodes(machine, "gpu_type")
-    ])  # fmt: skip
+    is_of_type = np.array(
+        [not gpu_type or gpu_type in name.split(",") for name in of_nodes(machine, "gpu_type")]
+    )
     gpus = np.where(is_of_type, of_nodes(machine, "gpus"), 0)
     kind_of_gpus = f"GPUs of type {gpu_type}" if gpu_type else "GPUs"
     amounts = [
@@ -231,8 +236,10 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
             greatest = np.sort(amount[part.nodes])[-count]
             node = "the largest node" if count == 1 else f"node number {count} by size"
             words = _INVALID_CPUS if enforced and unit == "CPUs" else UNAVAILABLE
-            message = (f"{words}: {text} of each node: {node} of partition {part.name} has "
-                    f"{greatest:g} {unit}")  # fmt: skip
+            message = (
+                f"{words}: {text} of each node: {node} of partition {part.name} has "
+                f"{greatest:g} {unit}"
+            )
             return _with_hint(message, enforced or unit != "CPUs")
         suitable &= enough
     suitable &= _has_features(snapshot, job.features)
@@ -267,5 +274,7 @@ def _refuse_times(snapshot: Snapshot, job: Job, limits: Sequence[_PartitionLimit
     if not short or mode == "NO" or (mode == "ANY" and len(short) < len(limits)):
         return ""
     limit = "UNLIMITED" if np.isinf(asked) else f"{asked / 60:g} min"
-    return (f"{_INVALID_TIME}: --time {limit}: partition {short[0].name} has "
-            f"MaxTime={short[0].max_time / 60:g} min")  # fmt: skip
+    return (
+        f"{_INVALID_TIME}: --time {limit}: partition {short[0].name} has "
+        f"MaxTime={short[0].max_time / 60:g} min"
+    )

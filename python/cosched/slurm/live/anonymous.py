@@ -83,8 +83,11 @@ class _Names:
 
     def features(self, text: str) -> str:
         """Of a list, or of an expression such as ``[intel*2&ib*4]``."""
-        return re.sub(r"[A-Za-z_][\w.:/-]*", lambda found: self.one("feature", found[0]),
-                      re.sub(r"[^\w.:/&|*()\[\],-]", "", text))  # fmt: skip
+        return re.sub(
+            r"[A-Za-z_][\w.:/-]*",
+            lambda found: self.one("feature", found[0]),
+            re.sub(r"[^\w.:/&|*()\[\],-]", "", text),
+        )
 
     def gres(self, text: str) -> str:
         """``gpu:type1:2`` of ``gpu:a100:2(S:0-1)``."""
@@ -92,8 +95,10 @@ class _Names:
         for part in re.sub(r"\([^)]*\)", "", text).split(","):
             name, *rest = re.split(r"[:=]", part.strip())
             own = [name if name.lower() == "gpu" else self.one("gres", name)]
-            own += [one if re.fullmatch(r"[0-9.]+[KMGT]?", one) else self.one("type", one)
-                    for one in rest]  # fmt: skip
+            own += [
+                one if re.fullmatch(r"[0-9.]+[KMGT]?", one) else self.one("type", one)
+                for one in rest
+            ]
             found.append(":".join(filter(None, own)))
         return ",".join(filter(None, found))
 
@@ -157,7 +162,8 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
                 shown.get("partitions", ""), "PartitionName", lambda k, v: _partition(k, v, names)
             ),
             "reservations": _shown(
-                shown.get("reservations", ""), "ReservationName",
+                shown.get("reservations", ""),
+                "ReservationName",
                 lambda k, v: _reservation(k, v, names),
             ),
         },
@@ -174,18 +180,23 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
             for job, parts in snapshot.priorities.items()
         },
         missing=tuple(filter(None, map(_said, snapshot.missing))),
-    )  # fmt: skip
+    )
 
 
 def _of_job(job: Job, names: _Names) -> Job:
     return replace(
-        job, **_owner(job, names), name=names.one("job", job.name),
-        gres=names.gres(job.gres), gpus=names.gres(job.gpus), reason=plain_value(job.reason),
+        job,
+        **_owner(job, names),
+        name=names.one("job", job.name),
+        gres=names.gres(job.gres),
+        gpus=names.gres(job.gpus),
+        reason=plain_value(job.reason),
         dependency=",".join(_DEPENDENCY.findall(job.dependency)),
-        features=names.features(job.features), licences=names.counted("licence", job.licences),
+        features=names.features(job.features),
+        licences=names.counted("licence", job.licences),
         reservation=names.each("reservation", job.reservation),
         holds=tuple(Allocated(names.one("node", h.node), *h[1:]) for h in job.holds),
-    )  # fmt: skip
+    )
 
 
 def _of_ended(one: Ended, names: _Names) -> Ended:
@@ -195,9 +206,11 @@ def _of_ended(one: Ended, names: _Names) -> Ended:
 
 def _owner(job: Job | Ended, names: _Names) -> dict[str, Any]:
     return {
-        "user": names.one("user", job.user), "account": names.one("account", job.account),
-        "partition": names.each("partition", job.partition), "qos": names.one("qos", job.qos),
-    }  # fmt: skip
+        "user": names.one("user", job.user),
+        "account": names.one("account", job.account),
+        "partition": names.each("partition", job.partition),
+        "qos": names.one("qos", job.qos),
+    }
 
 
 def _config(text: str, names: _Names) -> str:

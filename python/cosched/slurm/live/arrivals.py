@@ -107,8 +107,10 @@ class ArrivalModel:
     def _hourly_rates(hours: np.ndarray, begin: float, end: float, mean_rate: float) -> np.ndarray:
         """Submissions per second, by hour of the week."""
         quarters = np.arange(begin, end, HOUR / 4)
-        exposure = np.bincount((quarters // HOUR).astype(int) % _HOURS_OF_WEEK,
-                               minlength=_HOURS_OF_WEEK) / 4  # fmt: skip
+        exposure = (
+            np.bincount((quarters // HOUR).astype(int) % _HOURS_OF_WEEK, minlength=_HOURS_OF_WEEK)
+            / 4
+        )
         counts = np.bincount(hours, minlength=_HOURS_OF_WEEK)
         rates = (counts + _PRIOR_HOURS * mean_rate * HOUR) / (exposure + _PRIOR_HOURS) / HOUR
         return np.asarray(rates)

@@ -114,15 +114,16 @@ def _possible(config: str, jobs: Sequence[Job]) -> list[float]:
     none that runs should have ended long before."""
     shown = moment(found[1]) if (found := _SHOWN.search(config)) else None
     began = [
-        t for job in jobs for t in (job.submit, job.start)
+        t
+        for job in jobs
+        for t in (job.submit, job.start)
         if t and (job.state == "RUNNING" or t == job.submit)  # of one that waits, it is a plan
-    ]  # fmt: skip
+    ]
     if shown is None or not began:
         return []
     ends = [
-        job.start + job.limit for job in jobs
-        if job.state == "RUNNING" and job.start and job.limit
-    ]  # fmt: skip
+        job.start + job.limit for job in jobs if job.state == "RUNNING" and job.start and job.limit
+    ]
     first, last = max(began), min(ends, default=float("inf")) + _LATE
     hours = [3600.0 * hour for hour in range(-14, 13)]
     return [
@@ -286,14 +287,16 @@ def clocks(
         found["cycle"] = told["cost"] / 1e6
         found["test"] = found["cycle"] / max(told.get("depth", 0.0), 1.0)
     for key, name in (
-        ("weight_age", "PriorityWeightAge"), ("weight_fairshare", "PriorityWeightFairShare"),
-    ):  # fmt: skip
+        ("weight_age", "PriorityWeightAge"),
+        ("weight_fairshare", "PriorityWeightFairShare"),
+    ):
         if re.fullmatch("[0-9]{1,18}", given.get(name, "")):
             found[key] = float(given[name])
     for key, name in (
-        ("max_age", "PriorityMaxAge"), ("half_life", "PriorityDecayHalfLife"),
+        ("max_age", "PriorityMaxAge"),
+        ("half_life", "PriorityDecayHalfLife"),
         ("calc_period", "PriorityCalcPeriod"),
-    ):  # fmt: skip
+    ):
         text = given.get(name, "")
         if ":" in text and (seconds := time_of(text)) is not None:
             found[key] = seconds

@@ -61,9 +61,13 @@ class Futures:
         if np.sum((since <= times) & (times < self.snapshot.taken)) < _MIN_HISTORY:
             return None  # the clocks of jobs and snapshot differ
         return ArrivalModel(
-            times, float(since), self.snapshot.taken,
-            sustainable_rate=self._sustainable_rate(), draws=self.draws, seed=self.seed,
-        )  # fmt: skip
+            times,
+            float(since),
+            self.snapshot.taken,
+            sustainable_rate=self._sustainable_rate(),
+            draws=self.draws,
+            seed=self.seed,
+        )
 
     def _sustainable_rate(self) -> float:
         """Submissions per second that keep the machine busy."""

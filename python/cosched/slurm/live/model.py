@@ -266,13 +266,21 @@ def _runs(value: Any) -> tuple[float, ...]:
 
 
 _KINDS: dict[str, Callable[[Any], Any]] = {
-    "str": _text, "int": _whole(0, _MOST_COUNT), "bool": _flag, "Id": _whole(-_MOST_ID, _MOST_ID),
+    "str": _text,
+    "int": _whole(0, _MOST_COUNT),
+    "bool": _flag,
+    "Id": _whole(-_MOST_ID, _MOST_ID),
     "Count": lambda value: None if value is None else _whole(0, _MOST_COUNT)(value),
     "Nodes": lambda value: None if value is None else _whole(0, MOST_HOSTS)(value),
     "Limit": _limit,
-    "Row": _whole(-_MOST_COUNT, _MOST_COUNT), "Number": _number, "Time": _time, "Moment": _moment,
-    "Array": _array, "Holds": _holds, "Runs": _runs,
-}  # fmt: skip
+    "Row": _whole(-_MOST_COUNT, _MOST_COUNT),
+    "Number": _number,
+    "Time": _time,
+    "Moment": _moment,
+    "Array": _array,
+    "Holds": _holds,
+    "Runs": _runs,
+}
 
 
 @cache

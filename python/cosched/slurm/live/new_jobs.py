@@ -29,13 +29,18 @@ def jobs_of_requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) 
         cpus = 1 if cpus_per_task is None else integer(cpus_per_task, "cpus_per_task", 1)
         gpus = request.get("gpus")
         fields = {
-            **_owner(snapshot, request), "id": last_id + number, "submit": snapshot.taken,
-            "limit": seconds, "nodes": nodes, "cpus": nodes * cpus, "memory": request.get("mem"),
+            **_owner(snapshot, request),
+            "id": last_id + number,
+            "submit": snapshot.taken,
+            "limit": seconds,
+            "nodes": nodes,
+            "cpus": nodes * cpus,
+            "memory": request.get("mem"),
             "gres": f"gpu:{integer(gpus, 'gpus', 1)}" if gpus else "",
             "features": str(request.get("constraint") or ""),
             "licences": str(request.get("licenses") or ""),
             "measured": list(request.get("runs") or ()),
-        }  # fmt: skip
+        }
         jobs.append(accepted_job(snapshot, _submitted(fields, place), place))
     return jobs
 
@@ -46,11 +51,12 @@ def _require_known_names(snapshot: Snapshot, request: Mapping[str, Any]) -> None
     names_of = {
         "partition": [part.name for part in snapshot.machine.partitions],
         "account": [
-            *(row.get("Account") for row in associations), *(share.account for share in shares)
+            *(row.get("Account") for row in associations),
+            *(share.account for share in shares),
         ],
         "user": [*(row.get("User") for row in associations), *(share.user for share in shares)],
         "QOS": snapshot.limits.get("qos", ()),
-    }  # fmt: skip
+    }
     for kind, names in names_of.items():
         listed = dict.fromkeys(filter(None, names))
         for name in str(request.get(kind.lower()) or "").split(","):
@@ -64,12 +70,15 @@ def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) ->
     if "submit" not in values:
         raise InvalidInstance(f"{place}: expected job, submit, seconds, ...")
     fields: dict[str, Any] = {
-        **_owner(snapshot, values), "id": int(values.get("job", values.get("id", 0))),
+        **_owner(snapshot, values),
+        "id": int(values.get("job", values.get("id", 0))),
         **{key: values[key] for key in ("submit", "limit", "memory") if key in values},
-        "nodes": values.get("nodes") or 1, "cpus": values.get("cpus") or 1,
-        "gres": values.get("gres") or "", "arrives": values["submit"],
+        "nodes": values.get("nodes") or 1,
+        "cpus": values.get("cpus") or 1,
+        "gres": values.get("gres") or "",
+        "arrives": values["submit"],
         "runs": values.get("seconds") or 0.0,
-    }  # fmt: skip
+    }
     return _submitted(fields, place)
 
 
@@ -77,10 +86,15 @@ def copy_of_job(snapshot: Snapshot, past: Job | Ended) -> Job:
     """A job that asks for what one of the past asked for, submitted now."""
     owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
     fields = {
-        "id": past.id, "limit": past.limit, "nodes": past.nodes or 1, "cpus": past.cpus or 1,
-        "submit": snapshot.taken, "arrives": snapshot.taken, "runs": 0.0,
+        "id": past.id,
+        "limit": past.limit,
+        "nodes": past.nodes or 1,
+        "cpus": past.cpus or 1,
+        "submit": snapshot.taken,
+        "arrives": snapshot.taken,
+        "runs": 0.0,
         **({"memory": past.memory, "gres": past.gres} if isinstance(past, Job) else {}),
-    }  # fmt: skip
+    }
     return _submitted({**owner, **fields}, f"job {past.id}")
 
 

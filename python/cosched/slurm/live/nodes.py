@@ -55,16 +55,26 @@ def shown_machine(
 
 
 def _node(
-    name: str, cpus: int | None, memory: int | None = None, state: Sequence[str] = (),
-    gres: str = "", features: str = "", weight: int | None = None, sizes: Sequence[int | None] = (),
-) -> str:  # fmt: skip
+    name: str,
+    cpus: int | None,
+    memory: int | None = None,
+    state: Sequence[str] = (),
+    gres: str = "",
+    features: str = "",
+    weight: int | None = None,
+    sizes: Sequence[int | None] = (),
+) -> str:
     """What is known of one, as scontrol shows it: None is left to Slurm's default. `memory`: MB;
     `sizes`: its sockets, cores of one, threads of a core."""
     known = {
-        "NodeName": name, "CPUTot": cpus or 1, "RealMemory": memory or 1,
-        "State": "+".join(state).upper() or "IDLE", "Gres": gres,
-        "AvailableFeatures": features, "Weight": weight,
-    }  # fmt: skip
+        "NodeName": name,
+        "CPUTot": cpus or 1,
+        "RealMemory": memory or 1,
+        "State": "+".join(state).upper() or "IDLE",
+        "Gres": gres,
+        "AvailableFeatures": features,
+        "Weight": weight,
+    }
     if all(sizes):
         known |= zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), sizes, strict=False)
     return " ".join(f"{key}={value}" for key, value in known.items() if value not in ("", None))
@@ -140,16 +150,19 @@ def _limits(part: Mapping[str, Any]) -> str:
     usual, rank = (object_of(part.get(key)) for key in ("defaults", "priority"))
     states = _words(object_of(part.get("partition")).get("state")) or _words(part.get("state"))
     known = {
-        "MaxTime": number(most.get("time")), "DefaultTime": number(usual.get("time")),
-        "MaxNodes": number(most.get("nodes")), "MinNodes": number(least.get("nodes")),
+        "MaxTime": number(most.get("time")),
+        "DefaultTime": number(usual.get("time")),
+        "MaxNodes": number(most.get("nodes")),
+        "MinNodes": number(least.get("nodes")),
         "PriorityTier": number(rank.get("tier")),
         "PriorityJobFactor": number(rank.get("job_factor")),
         "State": states[0].upper() if states else None,
-    }  # fmt: skip
+    }
     return "".join(
-        f" {key}={value if isinstance(value, str) else int(value)}" for key, value in known.items()
+        f" {key}={value if isinstance(value, str) else int(value)}"
+        for key, value in known.items()
         if value is not None and (isinstance(value, str) or 0 <= value < math.inf)
-    )  # fmt: skip
+    )
 
 
 def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _Partition]]:
@@ -204,10 +217,15 @@ def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
         if more <= 0 or "COMPLETING" in node.get("State", ""):
             continue
         own = {
-            "id": -1 - len(found), "partition": node.get("Partitions", "").split(",")[0],
-            "state": "RUNNING", "submit": now - limit / 2, "start": now - limit / 2,
-            "limit": limit, "cpus": more, "holds": [[node["NodeName"], more]],
-        }  # fmt: skip
+            "id": -1 - len(found),
+            "partition": node.get("Partitions", "").split(",")[0],
+            "state": "RUNNING",
+            "submit": now - limit / 2,
+            "start": now - limit / 2,
+            "limit": limit,
+            "cpus": more,
+            "holds": [[node["NodeName"], more]],
+        }
         found.append(made(Job, own, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc"))
     return found
 
@@ -232,10 +250,13 @@ def shares(texts: Mapping[str, str]) -> list[Share]:
         raw = row["RawShares"].strip()
         usage = exact.get((account, user), row.get("RawUsage", ""))
         own = {
-            "account": account, "user": user, "parent": parent,
-            "shares": None if raw == "parent" else _float(raw, 1.0), "usage": _float(usage, 0.0),
+            "account": account,
+            "user": user,
+            "parent": parent,
+            "shares": None if raw == "parent" else _float(raw, 1.0),
+            "usage": _float(usage, 0.0),
             "factor": _float(row.get("FairShare", ""), 0.0),
-        }  # fmt: skip
+        }
         found.append(made(Share, own, f"{name}: {shorten(account)} {shorten(user)}".rstrip()))
     return found if found and found[0].parent < 0 and not found[0].user else []
 
@@ -269,15 +290,20 @@ def accounts_of(
     """Shares and limits together, in the core's form."""
     own = {
         (one.get("Account", ""), one.get("User", "")): one
-        for one in known.get("associations", ()) if not one.get("Partition")
-    }  # fmt: skip
+        for one in known.get("associations", ())
+        if not one.get("Partition")
+    }
     rows = [
         {
-            **own.get((one.account, one.user), {}), "Account": one.account,
-            "User": one.user, "parent": one.parent, "Usage": one.usage or 0.0,
+            **own.get((one.account, one.user), {}),
+            "Account": one.account,
+            "User": one.user,
+            "parent": one.parent,
+            "Usage": one.usage or 0.0,
             "Share": "parent" if one.shares is None else one.shares,
             "Factor": one.factor or 0.0,
-        } for one in shares_shown
-    ] or list(own.values())  # fmt: skip
+        }
+        for one in shares_shown
+    ] or list(own.values())
     qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]
     return Accounts(Shown(tuple(rows), tuple(qos)), machine)

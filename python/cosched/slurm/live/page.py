@@ -135,8 +135,7 @@ def _stale(frame: pd.DataFrame, failed: FailedReading | None) -> str:
         return ""
     age = duration(failed.time - frame.attrs["taken"])
     when_failed = dated(failed.time, frame.attrs.get("utc_offset", 0.0))
-    text = (f"Stale: this answer is {age} old. The reading of {when_failed} failed: "
-            f"{failed.error}")  # fmt: skip
+    text = f"Stale: this answer is {age} old. The reading of {when_failed} failed: {failed.error}"
     return f'<p class="stale" role="alert">{escape(text)}</p>\n'
 
 
@@ -190,21 +189,31 @@ def prometheus(
     """
     quantiles = [
         (f'{{job="{row["job"]}",quantile="{quantile}"}}', row[column])
-        for row in frame.to_dict("records") for column, quantile in _QUANTILES.items()
-    ]  # fmt: skip
+        for row in frame.to_dict("records")
+        for column, quantile in _QUANTILES.items()
+    ]
     taken = frame.attrs["taken"]
     families = [
-        ("cosched_start_seconds",
-         "Seconds from the snapshot until the job starts, by share of the futures.", quantiles),
+        (
+            "cosched_start_seconds",
+            "Seconds from the snapshot until the job starts, by share of the futures.",
+            quantiles,
+        ),
         ("cosched_snapshot_timestamp_seconds", "When the snapshot was taken.", [("", taken)]),
-    ]  # fmt: skip
+    ]
     if now is not None:
         families += [
-            ("cosched_snapshot_age_seconds", "Seconds from the snapshot until this was written.",
-             [("", now - taken)]),
-            ("cosched_reading_failed", "1 where the last reading of the cluster failed.",
-             [("", 0.0 if failed is None else 1.0)]),
-        ]  # fmt: skip
+            (
+                "cosched_snapshot_age_seconds",
+                "Seconds from the snapshot until this was written.",
+                [("", now - taken)],
+            ),
+            (
+                "cosched_reading_failed",
+                "1 where the last reading of the cluster failed.",
+                [("", 0.0 if failed is None else 1.0)],
+            ),
+        ]
     lines = []
     for name, help_text, samples in families:
         lines += [f"# HELP {name} {help_text}", f"# TYPE {name} gauge"]
@@ -244,10 +253,24 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     finite = [values[np.isfinite(values)] for values in columns.values()]
     last = max((float(one.max()) for one in finite if len(one)), default=1.0) * 1.05 or 1.0
     cut = {name: np.where(np.isinf(own), last, own) for name, own in columns.items()}
-    axes.barh(places, cut["p95"] - cut["p05"], left=cut["p05"], height=0.7, color="tab:blue",
-              alpha=0.3, label="90% of futures")  # fmt: skip
-    axes.barh(places, cut["p75"] - cut["p25"], left=cut["p25"], height=0.7, color="tab:blue",
-              alpha=0.6, label="50%")  # fmt: skip
+    axes.barh(
+        places,
+        cut["p95"] - cut["p05"],
+        left=cut["p05"],
+        height=0.7,
+        color="tab:blue",
+        alpha=0.3,
+        label="90% of futures",
+    )
+    axes.barh(
+        places,
+        cut["p75"] - cut["p25"],
+        left=cut["p25"],
+        height=0.7,
+        color="tab:blue",
+        alpha=0.6,
+        label="50%",
+    )
     axes.plot(cut["p50"], places, "k|", markersize=12, label="median")
     axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
     if "nodes" in frame:

@@ -129,21 +129,37 @@ def snapshot_at(jobs: Sequence[Ended], machine: Machine, time: float) -> Snapsho
     there = [_job(one, time) for one in jobs if one.eligible <= time < one.end]
     past = [one for one in jobs if one.end <= time]
     return Snapshot(
-        taken=time, jobs=tuple(there), shown={"config": "", "nodes": "", "partitions": ""},
-        version=machine.slurm.version if machine.slurm else "", history=past,
+        taken=time,
+        jobs=tuple(there),
+        shown={"config": "", "nodes": "", "partitions": ""},
+        version=machine.slurm.version if machine.slurm else "",
+        history=past,
         given_machine=machine,
-    )  # fmt: skip
+    )
 
 
 def _job(one: Ended, time: float) -> Job:
     runs = one.start <= time
-    same = ("id", "user", "account", "partition", "qos", "submit", "eligible", "limit", "nodes",
-            "cpus")  # fmt: skip
+    same = (
+        "id",
+        "user",
+        "account",
+        "partition",
+        "qos",
+        "submit",
+        "eligible",
+        "limit",
+        "nodes",
+        "cpus",
+    )
     return Job(
-        **{key: one[key] for key in same}, state="RUNNING" if runs else "PENDING",
-        accrue=one.eligible, start=one.start if runs else None, exact=(one.nodes or 1) > 1,
+        **{key: one[key] for key in same},
+        state="RUNNING" if runs else "PENDING",
+        accrue=one.eligible,
+        start=one.start if runs else None,
+        exact=(one.nodes or 1) > 1,
         holds=tuple(spread(one.nodelist, one.allocated, f"job {one.id}")) if runs else (),
-    )  # fmt: skip
+    )
 
 
 def _asked(
@@ -155,21 +171,25 @@ def _asked(
     answer = when(snapshot, draws=draws, seed=seed)
     later = [
         {**one, "job": one.id, "seconds": one.end - one.start, "submit": one.eligible}
-        for one in jobs if one.eligible > time
-    ]  # fmt: skip
+        for one in jobs
+        if one.eligible > time
+    ]
     exact = {one.id: one.end - one.start for one in jobs}
     twin = when(snapshot, draws=5, seed=seed, run_times=exact, arrivals=later)
     true = {one.id: one.start - time for one in jobs}
     parts = {job.id: job.partition for job in snapshot.pending}
     return [
         {
-            "moment": time, "job": row["job"], "partition": parts[row["job"]],
-            "horizon": _horizon(row["p50"]), "true": true[row["job"]],
+            "moment": time,
+            "job": row["job"],
+            "partition": parts[row["job"]],
+            "horizon": _horizon(row["p50"]),
+            "true": true[row["job"]],
             **{key: row[key] for key in ("p05", "p25", "p50", "p75", "p95")},
             "twin": own,
         }
         for row, own in zip(answer.to_dict("records"), twin["p50"], strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _horizon(seconds: float) -> str:
@@ -184,13 +204,16 @@ def _measured(frame: pd.DataFrame) -> dict[str, Any]:
     widen = conformal(fit)
     covered = inside(test, widen)
     return {
-        "knows": agreement >= KNOWS, "agreement": agreement,
+        "knows": agreement >= KNOWS,
+        "agreement": agreement,
         "coverage50": float(np.mean((frame["p25"] <= true) & (true <= frame["p75"]))),
         "coverage90": float(np.mean(inside(frame, 0.0))),
-        "calibrated90": float(np.mean(covered)) if len(covered) else None, "widen": widen,
+        "calibrated90": float(np.mean(covered)) if len(covered) else None,
+        "widen": widen,
         "median_error": float(np.median(np.abs(frame["p50"] - true))),
-        "jobs": len(frame), "moments": int(frame["moment"].nunique()),
-    }  # fmt: skip
+        "jobs": len(frame),
+        "moments": int(frame["moment"].nunique()),
+    }
 
 
 def conformal(frame: pd.DataFrame) -> float:
@@ -224,11 +247,14 @@ def by(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     """
     true = frame["true"]
     known = frame.assign(
-        in_90=inside(frame, 0.0), in_50=(frame["p25"] <= true) & (true <= frame["p75"]),
+        in_90=inside(frame, 0.0),
+        in_50=(frame["p25"] <= true) & (true <= frame["p75"]),
         error=(frame["p50"] - true).abs(),
-    )  # fmt: skip
+    )
     grouped = known.groupby(key, sort=True)
     return grouped.agg(
-        jobs=("job", "size"), coverage50=("in_50", "mean"), coverage90=("in_90", "mean"),
+        jobs=("job", "size"),
+        coverage50=("in_50", "mean"),
+        coverage90=("in_90", "mean"),
         median_error=("error", "median"),
-    ).reset_index()  # fmt: skip
+    ).reset_index()

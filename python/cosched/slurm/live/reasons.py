@@ -50,9 +50,13 @@ class Reasons:
             return never
         reservation = self._reservation_reason(job)
         for text in (
-            self._begin_time(job), self._dependency(row), self._own_reservation(job),
-            self._limit(row), self._array_limit(job), self._licences(job),
-        ):  # fmt: skip
+            self._begin_time(job),
+            self._dependency(row),
+            self._own_reservation(job),
+            self._limit(row),
+            self._array_limit(job),
+            self._licences(job),
+        ):
             if text:
                 return f"{text}; {reservation}" if reservation else text
         if reservation:
@@ -71,8 +75,10 @@ class Reasons:
             return f"PartitionDown: State of partition {job.partition} lets no job start"
         if self._simulation.exceeds_max_time(job):
             limit = limit_text(job.limit)
-            return (f"PartitionTimeLimit: its limit of {limit} is above MaxTime of partition "
-                    f"{job.partition}")  # fmt: skip
+            return (
+                f"PartitionTimeLimit: its limit of {limit} is above MaxTime of partition "
+                f"{job.partition}"
+            )
         return ""
 
     def _begin_time(self, job: Job) -> str:
@@ -98,9 +104,9 @@ class Reasons:
 
     def _limit(self, row: int) -> str:
         """The first limit that the job would break now, and whose jobs must end."""
-        if row not in self._simulation.held_up:
+        if row not in self._simulation.limit_blocked_jobs:
             return ""
-        name, limit, used, rows = self._simulation.held_up[row]
+        name, limit, used, rows = self._simulation.limit_blocked_jobs[row]
         jobs = [str(self._simulation.jobs[other].id) for other in rows]
         text = f"{name} ({used:g} of {limit:g} used)"
         if not jobs or used <= 0:
@@ -150,8 +156,10 @@ class Reasons:
             words = "May be reserved for other job"
         offset = self._simulation.snapshot.clocks.get("offset", 0.0)
         begin, end = (local_date(when, offset) for when in (reservation.begin, reservation.end))
-        return (f"ReqNodeNotAvail, {words}: reservation {reservation.name} has "
-                f"{count_of(nodes, 'node')} from {begin} to {end}")  # fmt: skip
+        return (
+            f"ReqNodeNotAvail, {words}: reservation {reservation.name} has "
+            f"{count_of(nodes, 'node')} from {begin} to {end}"
+        )
 
     def _unavailable(self, job: Job) -> str:
         """The partition has too few nodes in service."""
@@ -163,8 +171,10 @@ class Reasons:
         names = self._simulation.machine.slurm.names
         node_names = _listed([names[node] for node in sorted(missing)])
         needs = count_of(wanted, "node")
-        return (f"ReqNodeNotAvail, UnavailableNodes:{node_names}: it needs {needs}, "
-                f"{len(available)} in service")  # fmt: skip
+        return (
+            f"ReqNodeNotAvail, UnavailableNodes:{node_names}: it needs {needs}, "
+            f"{len(available)} in service"
+        )
 
     def _queue(self, job: Job) -> str:
         """Priority, as long as jobs of its partitions are before it; else Resources."""
@@ -221,9 +231,10 @@ class Reasons:
     def _busy_nodes(self) -> frozenset[int]:
         return frozenset(
             self._node_numbers[allocated.node]
-            for job in self._simulation.snapshot.running for allocated in job.holds
+            for job in self._simulation.snapshot.running
+            for allocated in job.holds
             if allocated.node in self._node_numbers
-        )  # fmt: skip
+        )
 
     def _nodes_of(self, reservation: Reservation) -> frozenset[int]:
         spans = self._simulation.nodes_of_reservation(reservation)
@@ -250,9 +261,10 @@ class Reasons:
         if partitions not in self._priorities_of:
             names = set(partitions.split(","))
             self._priorities_of[partitions] = sorted(
-                float(job.priority or 0.0) for job in self._competing
+                float(job.priority or 0.0)
+                for job in self._competing
                 if names & set(job.partition.split(","))
-            )  # fmt: skip
+            )
         return self._priorities_of[partitions]
 
     @cached_property
@@ -260,10 +272,12 @@ class Reasons:
         """Jobs that wait and that only priority and resources keep from starting."""
         rows = self._simulation.rows
         return [
-            job for job in self._simulation.snapshot.pending
-            if not self._never(self._simulation.jobs[rows[job.id]]) and not self._begin_time(job)
+            job
+            for job in self._simulation.snapshot.pending
+            if not self._never(self._simulation.jobs[rows[job.id]])
+            and not self._begin_time(job)
             and not self._dependency(rows[job.id])
-        ]  # fmt: skip
+        ]
 
 
 def _licences_of(job: Job) -> dict[str, int]:

@@ -99,10 +99,15 @@ def _of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
     return {
         "id": whole(job["job_id"]),
         "user": word(job.get("user_name")) or word(job.get("user_id")),
-        "account": word(job.get("account")), "partition": word(job.get("partition")),
-        "qos": word(job.get("qos")), "name": word(job.get("name")), "state": state,
-        **{key: finite(job.get(f"{key}_time")) or None
-           for key in ("submit", "eligible", "accrue", "start")},
+        "account": word(job.get("account")),
+        "partition": word(job.get("partition")),
+        "qos": word(job.get("qos")),
+        "name": word(job.get("name")),
+        "state": state,
+        **{
+            key: finite(job.get(f"{key}_time")) or None
+            for key in ("submit", "eligible", "accrue", "start")
+        },
         "limit": None if minutes is None else 60 * minutes,
         "nodes": whole(job.get("node_count")),
         "exact": bool(finite(job.get("max_nodes"))),
@@ -110,16 +115,20 @@ def _of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
         "exclusive": "none" in shared or bool(exclusive and "true" in str(exclusive).lower()),
         "memory": finite(job.get("memory_per_node")),
         "memory_per_cpu": finite(job.get("memory_per_cpu")),
-        "gres": _gpus(word(job.get("tres_per_node"))), "gpus": _gpus(word(job.get("tres_per_job"))),
+        "gres": _gpus(word(job.get("tres_per_node"))),
+        "gpus": _gpus(word(job.get("tres_per_job"))),
         "priority": priority if isinstance(priority, int) else finite(priority),
-        "nice": finite(job.get("nice")), "reason": word(job.get("state_reason")),
-        "dependency": word(job.get("dependency")), "features": word(job.get("features")),
-        "licences": word(job.get("licenses")), "reservation": word(job.get("resv_name")),
+        "nice": finite(job.get("nice")),
+        "reason": word(job.get("state_reason")),
+        "dependency": word(job.get("dependency")),
+        "features": word(job.get("features")),
+        "licences": word(job.get("licenses")),
+        "reservation": word(job.get("resv_name")),
         "array": [array, whole(job.get("array_max_tasks")) or 0] if array else None,
         "tasks": _waiting_tasks(word(job.get("array_task_string"))) if state == "PENDING" else 1,
         "billing": finite(job.get("billable_tres")),
         "holds": _holds(job, place) if state == "RUNNING" else (),
-    }  # fmt: skip
+    }
 
 
 def _gpus(text: str) -> str:
@@ -211,11 +220,16 @@ def _of_text(
     limit = said("TimeLimit")
     return {
         "id": _leading(job["JobId"]),
-        "user": said("UserId").partition("(")[0], "account": said("Account"),
-        "partition": said("Partition"), "qos": said("QOS"), "name": said("JobName"),
+        "user": said("UserId").partition("(")[0],
+        "account": said("Account"),
+        "partition": said("Partition"),
+        "qos": said("QOS"),
+        "name": said("JobName"),
         "state": state,
-        **{key: moment(said(f"{key.title()}Time"), offset)
-           for key in ("submit", "eligible", "accrue", "start")},
+        **{
+            key: moment(said(f"{key.title()}Time"), offset)
+            for key in ("submit", "eligible", "accrue", "start")
+        },
         "limit": seconds_of_limit(limit, f"{place}: TimeLimit") if limit else None,
         "nodes": _leading(nodes),
         "exact": "-" in nodes or "node=" not in said("ReqTRES") or state == "RUNNING",
@@ -223,15 +237,20 @@ def _of_text(
         "exclusive": said("OverSubscribe") == "NO",
         "memory": megabytes_of(said("MinMemoryNode")) or None,
         "memory_per_cpu": megabytes_of(said("MinMemoryCPU")) or None,
-        "gres": _gpus(said("TresPerNode")), "gpus": _gpus(said("TresPerJob")),
-        "priority": number(said("Priority")), "nice": number(said("Nice")),
-        "reason": said("Reason"), "dependency": said("Dependency"), "features": said("Features"),
-        "licences": said("Licenses"), "reservation": said("Reservation"),
+        "gres": _gpus(said("TresPerNode")),
+        "gpus": _gpus(said("TresPerJob")),
+        "priority": number(said("Priority")),
+        "nice": number(said("Nice")),
+        "reason": said("Reason"),
+        "dependency": said("Dependency"),
+        "features": said("Features"),
+        "licences": said("Licenses"),
+        "reservation": said("Reservation"),
         "array": [array, _at_once(said("ArrayTaskId"))] if array else None,
         "tasks": _waiting_tasks(said("ArrayTaskId")) if state == "PENDING" else 1,
         "billing": _part(said("TRES"), "billing"),
         "holds": _holds_of_text(pairs, job, place) if state == "RUNNING" else (),
-    }  # fmt: skip
+    }
 
 
 def _leading(text: str) -> int | None:
@@ -316,16 +335,21 @@ def history_of(
         first = re.match(r"[0-9]{1,15}", row["JobID"])
         own = {
             "id": int(first[0]) if first else 0,
-            "user": row.get("User", ""), "account": row.get("Account", ""),
-            "partition": row.get("Partition", ""), "qos": row.get("QOS", ""),
-            "submit": submit, "eligible": moment(row.get("Eligible", ""), offset) or submit,
-            "start": start, "end": end, "limit": _limit(row),
+            "user": row.get("User", ""),
+            "account": row.get("Account", ""),
+            "partition": row.get("Partition", ""),
+            "qos": row.get("QOS", ""),
+            "submit": submit,
+            "eligible": moment(row.get("Eligible", ""), offset) or submit,
+            "start": start,
+            "end": end,
+            "limit": _limit(row),
             "nodes": int(_number(row.get("NNodes", "")) or 1),
             "cpus": int(_part(row.get("ReqTRES", ""), "cpu") or _number(row.get("NCPUS", "")) or 1),
             "state": row.get("State", "").split(" ")[0],
             "nodelist": row.get("NodeList", ""),
             "allocated": int(_number(row.get("NCPUS", "")) or 1),
-        }  # fmt: skip
+        }
         found.append(made(Ended, own, f"{name}: line {number}"))
     return sorted(found, key=lambda job: (job.submit, job.id))
 

@@ -27,7 +27,7 @@ class JobsOfSnapshot:
 
     snapshot: Snapshot
     machine: Any
-    form: core.CoreForm
+    form: core.CoreJobBuilder
     rows: dict[int, int]
     zero: float
     now: float
@@ -55,19 +55,28 @@ class JobsOfSnapshot:
     def _request(self, job: Job) -> core.Request:
         if job.state == "RUNNING":
             return core.Request(
-                owner=self._owner(job), running=self._holds(job), array=self._array(job),
-                licences=job.licences, nodes=max(len(job.holds), 1) if self.whole else None,
-            )  # fmt: skip
+                owner=self._owner(job),
+                running=self._holds(job),
+                array=self._array(job),
+                licences=job.licences,
+                nodes=max(len(job.holds), 1) if self.whole else None,
+            )
         after, singleton = self._dependencies(job)
         waits = job.arrives is None and job.priority is not None
         return core.Request(
-            **self._resources(job), owner=self._owner(job), begin=self._begin(job),
-            held=self._held(job) or self._later(job) > FAR, after=after, singleton=singleton,
-            array=self._array(job), licences=job.licences, constraint=job.features,
+            **self._resources(job),
+            owner=self._owner(job),
+            begin=self._begin(job),
+            held=self._held(job) or self._later(job) > FAR,
+            after=after,
+            singleton=singleton,
+            array=self._array(job),
+            licences=job.licences,
+            constraint=job.features,
             reservation=job.reservation or None,
             nice=-self._fixed_part(job),
             waiting=core.Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
-        )  # fmt: skip
+        )
 
     def _begin(self, job: Job) -> float:
         if job.arrives is not None:
@@ -159,13 +168,14 @@ class JobsOfSnapshot:
             return {"nodes": max(int(job.nodes or 1), 1)}
         gpus = job.gpus or job.gres
         return {
-            "cores": max(int(job.cpus or 1), 1), "exclusive": job.exclusive,
+            "cores": max(int(job.cpus or 1), 1),
+            "exclusive": job.exclusive,
             "nodes": int(job.nodes) if job.exact and job.nodes else None,
             "memory": int(job.memory) if job.memory else None,
             "memory_per_core": int(job.memory_per_cpu) if job.memory_per_cpu else None,
             "gpus": core.gpus_asked(gpus, by_node=not job.gpus) if gpus else None,
             "partition": job.first_partition,
-        }  # fmt: skip
+        }
 
     def _dependencies(self, job: Job) -> tuple[list[tuple[int, list[int]]], Any]:
         """Whom it waits for, and its user and name if it waits for all of that name."""

@@ -114,17 +114,20 @@ class RunTimes:
     ) -> None:
         ended = [job for job in history if job.limit and job.end > job.start][-_MAX_JOBS:]
         censored = [
-            job for job in running
+            job
+            for job in running
             if job.id > 0 and job.limit and np.isfinite(job.limit) and job.start
-        ]  # fmt: skip
+        ]
         jobs: list[Ended | Job] = [*ended, *censored]
         lasted = [job.end - job.start for job in ended]
         lasted += [now - (job.start or 0.0) for job in censored]
         ratio = np.array(
-            [min(seconds / (job.limit or 1.0), 1.0)
-             for seconds, job in zip(lasted, jobs, strict=True)],
+            [
+                min(seconds / (job.limit or 1.0), 1.0)
+                for seconds, job in zip(lasted, jobs, strict=True)
+            ],
             dtype=float,
-        )  # fmt: skip
+        )
         order = np.argsort(ratio, kind="stable")
         self._ratio = ratio[order]
         self._has_ended = (np.arange(len(jobs)) < len(ended))[order]

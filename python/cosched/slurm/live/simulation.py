@@ -19,8 +19,8 @@ from cosched.slurm.live.requests import FAR, JobsOfSnapshot
 from cosched.slurm.live.reservations import Reservation, reservations_of
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import CoreForm, outside
-from cosched.slurm.twin.backfill import HOST, varied
+from cosched.slurm.requests.request import CoreJobBuilder, admin_event
+from cosched.slurm.twin.backfill import HOST, jitter_overhead
 from cosched.slurm.twin.twin import Twin
 
 _YEAR = 365 * 86400.0
@@ -64,14 +64,16 @@ class Simulation(JobsOfSnapshot):
         self.now = snapshot.taken - self.zero
         self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
         self.not_modelled += self.said
-        self.form = CoreForm(self.machine, reservations=[one.name for one in self.reservations])
+        self.form = CoreJobBuilder(
+            self.machine, reservations=[one.name for one in self.reservations]
+        )
         shown = settings.accounts if settings.limits_count else None  # None: of a snapshot
         self._accounts = (
             accounts_of(snapshot.shares, snapshot.limits, self.machine)
             if shown is None
             else Accounts(shown, self.machine)
         )
-        self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
+        self.not_modelled += [f"not followed: {one}" for one in self._accounts.unsupported]
         self._qos_part = self._qos_parts()
         self.rows = {job.id: row for row, job in enumerate(self.jobs)}
         self._arrays: dict[int, int] = {}
@@ -97,9 +99,15 @@ class Simulation(JobsOfSnapshot):
 
     def _wait_for_ever(self, row: int) -> None:
         self.jobs[row] = replace(
-            self.jobs[row], nodes=1, cpus=1, memory=None, gres="", gpus="", features="",
+            self.jobs[row],
+            nodes=1,
+            cpus=1,
+            memory=None,
+            gres="",
+            gpus="",
+            features="",
             reason="BadConstraints",
-        )  # fmt: skip
+        )
         self.core_jobs[row] = self._core_job(self.jobs[row])
 
     def _leave_too_large(self, count: int) -> None:
@@ -127,15 +135,19 @@ class Simulation(JobsOfSnapshot):
         settings = machine.slurm
         assert settings is not None
         own = {
-            "multifactor": 1.0, "age_counts": 1.0, "PriorityWeightJobSize": 0.0,
-            "PriorityWeightPartition": 0.0, "SMALL_RELATIVE_TO_TIME": 0.0,
-            "PriorityFavorSmall": 0.0, "PriorityWeightQOS": 0.0,
+            "multifactor": 1.0,
+            "age_counts": 1.0,
+            "PriorityWeightJobSize": 0.0,
+            "PriorityWeightPartition": 0.0,
+            "SMALL_RELATIVE_TO_TIME": 0.0,
+            "PriorityFavorSmall": 0.0,
+            "PriorityWeightQOS": 0.0,
             "PriorityWeightFairshare": clocks.get("weight_fairshare", 0.0),
             "PriorityDecayHalfLife": clocks.get("half_life", 604800.0),
             "PriorityWeightAge": clocks.get("weight_age", 0.0) if self._ages() else 0.0,
             "PriorityMaxAge": clocks.get("max_age", 604800.0) or 604800.0,
             "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
-        }  # fmt: skip
+        }
         own |= self._coarser(settings.parameters)
         return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
 
@@ -199,23 +211,27 @@ class Simulation(JobsOfSnapshot):
         far = self.snapshot.taken + FAR
         return tuple(
             (
-                0.0, int(one.begin - self.zero),
+                0.0,
+                int(one.begin - self.zero),
                 _ENDLESS if one.end > far else int(one.end - self.zero),
-                list(self.nodes_of_reservation(one)), one.is_maintenance, one.has_all_nodes,
+                list(self.nodes_of_reservation(one)),
+                one.is_maintenance,
+                one.has_all_nodes,
             )
             for one in self.reservations
-        )  # fmt: skip
+        )
 
     def _qos_parts(self) -> dict[str, float]:
         """What each QOS adds to a priority, as seen in pending jobs."""
         parts = self.snapshot.priorities
         return {
             job.qos: parts[job.id].get("QOS", 0.0)
-            for job in self.snapshot.pending if job.id in parts
-        }  # fmt: skip
+            for job in self.snapshot.pending
+            if job.id in parts
+        }
 
     @cached_property
-    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
+    def limit_blocked_jobs(self) -> dict[int, tuple[str, float, float, list[int]]]:
         """By row of a job that a limit keeps now: its name, what it is, what is used of it, and the
         rows of those that run and count in it."""
         return self.twin().held_up()
@@ -226,30 +242,38 @@ class Simulation(JobsOfSnapshot):
         wanted = [*self.core_jobs, *map(self._core_job, arrivals)]
         names = {part.name for part in self.machine.partitions}
         usual = self.machine.slurm.default_partition
-        own = [job.partition.split(",") if job.state == "RUNNING" else self.opens(job)
-               for job in jobs]  # fmt: skip
+        own = [
+            job.partition.split(",") if job.state == "RUNNING" else self.opens(job) for job in jobs
+        ]
         submit = [self._since(job) for job in jobs]
         limit = [limit_of(job, self.machine) for job in jobs]
         instance = Instance(
             {
                 "id": [str(job.id) for job in jobs],
-                "submit": submit, "tasks": [self._tasks(job) for job in jobs],
-                "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
-                "runtime": limit, "estimate": limit, "user": [job.user for job in jobs],
+                "submit": submit,
+                "tasks": [self._tasks(job) for job in jobs],
+                "cpu": np.ones(len(jobs)),
+                "memory": np.ones(len(jobs)),
+                "runtime": limit,
+                "estimate": limit,
+                "user": [job.user for job in jobs],
                 "partition": [",".join(p for p in parts if p in names) or usual for parts in own],
             },
             self.machine.node_count if self.whole else self.machine.cores,
-        )  # fmt: skip
+        )
         out = ",".join(out_of_service(self.snapshot.shown["nodes"]))
-        down = outside("drain", 0.0, nodes=self.form.nodes(out, "nodes") if out else ())
-        requests = self.form.together(
-            dict(enumerate(wanted)), reservations=self._core_reservations(),
-            outside=(down,) if down[3] else (), accounts=tuple(self._accounts.rows),
-            qos=tuple(self._accounts.qos), partition_qos=self._accounts.partition_qos,
-        )  # fmt: skip
+        down = admin_event("drain", 0.0, nodes=self.form.nodes(out, "nodes") if out else ())
+        requests = self.form.build_requests(
+            dict(enumerate(wanted)),
+            reservations=self._core_reservations(),
+            outside=(down,) if down[3] else (),
+            accounts=tuple(self._accounts.rows),
+            qos=tuple(self._accounts.qos),
+            partition_qos=self._accounts.partition_qos,
+        )
         return Twin(
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None
-        )  # fmt: skip
+        )
 
     def _since(self, job: Job) -> float:
         if job.arrives is not None:
@@ -272,7 +296,7 @@ class Simulation(JobsOfSnapshot):
         if known is not None and self.snapshot.taken - known < 20 * interval:
             inside = 0.5 if rng is None else float(rng.uniform())  # it is told in whole seconds
             back = max(self.snapshot.taken - known - inside, 0.0)
-        host = HOST if rng is None else varied(HOST, rng)
+        host = HOST if rng is None else jitter_overhead(HOST, rng)
         if rng is not None:
             host = {**host, "sleep_extra": float(rng.uniform(0, _LATE))}
         if (cost := self.snapshot.clocks.get("cycle")) is not None:
@@ -284,9 +308,12 @@ class Simulation(JobsOfSnapshot):
         since = max(taken - told.get("last_pass", taken), 0.0)
         passed = taken - since % (told.get("calc_period", 300.0) or 300.0) - self.zero
         return {
-            **host, "controller_start": start, "epoch": float(self.zero),
-            "decay_after": passed - start, "distant_time": self.now + _DISTANT,
-        }  # fmt: skip
+            **host,
+            "controller_start": start,
+            "epoch": float(self.zero),
+            "decay_after": passed - start,
+            "distant_time": self.now + _DISTANT,
+        }
 
     def starts(
         self,
@@ -306,9 +333,13 @@ class Simulation(JobsOfSnapshot):
         start = np.full((len(clocks), there), np.nan)
         if may:
             found, *_ = self.twin(like).futures(
-                clocks, lengths=lengths, there=there, watched=may, progress=progress,
+                clocks,
+                lengths=lengths,
+                there=there,
+                watched=may,
+                progress=progress,
                 coming=[(there + which, time, length) for which, time, length in coming],
-            )  # fmt: skip
+            )
             start[:] = found
         for row in rows:
             if not self._held(self.jobs[row]) and (after := self._later(self.jobs[row])) > FAR:

@@ -184,12 +184,13 @@ class Snapshot:
         shown = nodes.shown_machine(texts, jobs, missing)
         priorities = clocks.priorities(texts.get("sprio.txt", ""))
         wanted = {
-            "sshare.txt": "fair-share stays as it is now", "sprio.txt": "priorities do not age",
+            "sshare.txt": "fair-share stays as it is now",
+            "sprio.txt": "priorities do not age",
             "sacctmgr_qos.txt": "limits of QOS are not known",
             "sacctmgr_assoc.txt": "limits of users and accounts are not known",
             "sdiag.txt": "the clock of the backfill scheduler is drawn",
             "sacct.txt": "no history of run times and submissions",
-        }  # fmt: skip
+        }
         missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
         shares = nodes.shares(texts)
         if "sshare.txt" in texts and not shares:
@@ -203,13 +204,17 @@ class Snapshot:
                 "the states of the nodes"
             )
         return cls(
-            taken=taken, jobs=tuple(jobs + hidden), shown=shown,
+            taken=taken,
+            jobs=tuple(jobs + hidden),
+            shown=shown,
             version=version or (known.slurm.version if known.slurm else ""),
-            shares=shares, limits=nodes.limits(texts), priorities=priorities,
+            shares=shares,
+            limits=nodes.limits(texts),
+            priorities=priorities,
             clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
             history=history,
             missing=tuple(missing),
-        )  # fmt: skip
+        )
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write as .json, as :meth:`read` takes it.
@@ -257,26 +262,34 @@ class Snapshot:
             "id": [str(job.id) for job in jobs],
             "submit": np.zeros(len(jobs)),
             "tasks": [cores_of(job, self.machine) for job in jobs],
-            "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
-            "runtime": limit, "estimate": limit,
+            "cpu": np.ones(len(jobs)),
+            "memory": np.ones(len(jobs)),
+            "runtime": limit,
+            "estimate": limit,
             "user": [job.user for job in jobs],
             "partition": [job.first_partition for job in jobs],
-        }  # fmt: skip
+        }
         running = self._running_frame()
         notes = tuple(self.missing)
         return Instance(
-            frame, self.machine.cores, notes=notes, machine=self.machine,
+            frame,
+            self.machine.cores,
+            notes=notes,
+            machine=self.machine,
             running=running if len(running) else None,
-        )  # fmt: skip
+        )
 
     def _running_frame(self) -> pd.DataFrame:
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         rows = [
-            {"job": str(job.id), "start": (job.start or self.taken) - self.taken,
-             "nodes": {numbers[h.node]: h.cpus for h in job.holds if h.node in numbers},
-             "limit": limit_of(job, self.machine)}
+            {
+                "job": str(job.id),
+                "start": (job.start or self.taken) - self.taken,
+                "nodes": {numbers[h.node]: h.cpus for h in job.holds if h.node in numbers},
+                "limit": limit_of(job, self.machine),
+            }
             for job in self.running
-        ]  # fmt: skip
+        ]
         return pd.DataFrame(rows, columns=["job", "nodes", "start", "limit"])
 
 
@@ -361,7 +374,8 @@ def _of_data(data: Mapping[str, Any]) -> Snapshot:
     found = Snapshot(
         taken=moment_of(data["taken"], "taken"),
         jobs=tuple(replace(one, limit=np.inf) if one.limit is None else one for one in jobs),
-        shown=_shown(data["shown"]), version=texts_of({"": data.get("version", "")}, "version")[""],
+        shown=_shown(data["shown"]),
+        version=texts_of({"": data.get("version", "")}, "version")[""],
         shares=all_made(Share, data.get("shares", []), "shares"),
         limits={
             "qos": {key: texts_of(one, f"limits: qos {shorten(key)}") for key, one in qos.items()},
@@ -373,8 +387,9 @@ def _of_data(data: Mapping[str, Any]) -> Snapshot:
             int(key): numbers(one, f"priorities: {key}") for key, one in priorities.items()
         },
         clocks=clocks.checked_clocks(data.get("clocks", {})),
-        history=all_made(Ended, data.get("history", []), "history"), missing=tuple(missing),
-    )  # fmt: skip
+        history=all_made(Ended, data.get("history", []), "history"),
+        missing=tuple(missing),
+    )
     _ = found.machine
     return found
 

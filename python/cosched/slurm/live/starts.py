@@ -21,8 +21,14 @@ from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot
 
 LEVELS = (5, 25, 50, 75, 95)
-COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limit_based_start", "slurm", "reason",
-           "has_history")  # fmt: skip
+COLUMNS = (
+    "job",
+    *(f"p{level:02d}" for level in LEVELS),
+    "limit_based_start",
+    "slurm",
+    "reason",
+    "has_history",
+)
 #: Deprecated names of columns, which have the same values: they go with the next minor version.
 DEPRECATED_COLUMNS = {"limits_only": "limit_based_start", "calibrated": "has_history"}
 _OF_REQUESTS = ("nodes", "time", "run_p50", "end_p50", "end_p95", "advised")
@@ -167,10 +173,12 @@ def _answer(
     for deprecated, column in DEPRECATED_COLUMNS.items():
         frame[deprecated] = frame[column]
     frame.attrs = {
-        "taken": snapshot.taken, "utc_offset": snapshot.clocks.get("offset", 0.0),
-        "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
+        "taken": snapshot.taken,
+        "utc_offset": snapshot.clocks.get("offset", 0.0),
+        "not_modelled": list(dict.fromkeys(notes)),
+        "coverage": coverage,
         "model": {row["job"]: row["model"] for row in rows},
-    }  # fmt: skip
+    }
     return frame
 
 
@@ -247,13 +255,18 @@ def _rows(
     for column, (job_id, number) in enumerate(zip(jobs, numbers, strict=True)):
         job = simulation.jobs[number]
         estimate = job.start if job.state == "PENDING" and job.start else np.nan
-        rows.append({
-            "job": job_id, **quantiles_of(np.maximum(starts[:, column], 0.0)),
-            "limit_based_start": float(max(at_limits[column], 0.0)),
-            "slurm": float(estimate) - futures.snapshot.taken,
-            "reason": reasons.reason_of(number), "has_history": futures.has_history,
-            "model": futures.run_times.model_of(job), "drawn": starts[:, column],
-        })  # fmt: skip
+        rows.append(
+            {
+                "job": job_id,
+                **quantiles_of(np.maximum(starts[:, column], 0.0)),
+                "limit_based_start": float(max(at_limits[column], 0.0)),
+                "slurm": float(estimate) - futures.snapshot.taken,
+                "reason": reasons.reason_of(number),
+                "has_history": futures.has_history,
+                "model": futures.run_times.model_of(job),
+                "drawn": starts[:, column],
+            }
+        )
     return rows
 
 

@@ -69,9 +69,12 @@ class Agreement:
 def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, dict[str, float]]:
     """The twin for a run, and its clocks with the two numbers of that run."""
     twin = Twin(
-        instance, recording.machine, {}, requests=recording.requests_of(run),
+        instance,
+        recording.machine,
+        {},
+        requests=recording.requests_of(run),
         version=recording.slurm or None,
-    )  # fmt: skip
+    )
     interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
     clocks = host_of(recording, run, interval)
     clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))

@@ -133,9 +133,18 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     if not slurm.startswith(rules):
         notes.append(f"rules of Slurm {rules} for {slurm}")
     recording = Recording(
-        name, machine, columns, runs, positive(float(config.get("speed", 1)), f"{name}: speed"),
-        slurm, requests, accounts, rows, indexes, tuple(notes),
-    )  # fmt: skip
+        name,
+        machine,
+        columns,
+        runs,
+        positive(float(config.get("speed", 1)), f"{name}: speed"),
+        slurm,
+        requests,
+        accounts,
+        rows,
+        indexes,
+        tuple(notes),
+    )
     recording.requests_of(runs[0])  # what the machine does not have is said here
     return recording
 
@@ -219,8 +228,10 @@ def _with_accounts(
         accounts = Accounts(shown, machine)
     except InvalidInstance as error:
         raise InvalidInstance(f"{name}: {error}") from None
-    if accounts.left:
-        raise InvalidInstance(f"{name}: slurm-backfill does not cover {', '.join(accounts.left)}")
+    if accounts.unsupported:
+        raise InvalidInstance(
+            f"{name}: slurm-backfill does not cover {', '.join(accounts.unsupported)}"
+        )
     parameters = dict(settings.parameters) | {"age_counts": 1.0}
     parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
     half_life = str(config.get("PriorityDecayHalfLife", "7-0"))
@@ -234,9 +245,10 @@ def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
     """The QOS, with what only the commands tell: a limit of accrual, which sacctmgr of 22.05 does
     not show."""
     limits = {
-        row["Name"]: row["MaxJobsAccruePU"] for row in _script(data).rows
+        row["Name"]: row["MaxJobsAccruePU"]
+        for row in _script(data).rows
         if "MaxJobsAccruePU" in row
-    }  # fmt: skip
+    }
     rows = [dict(row) for row in data.get("qos", ())]
     for row in rows:
         if row["Name"] in limits:
@@ -309,16 +321,20 @@ def requests_of_jobs(
         )
         request = Request(
             **_resources(job) if shared else {},
-            constraint=str(job.get("constraint", "")), licences=job.get("licenses", ""),
+            constraint=str(job.get("constraint", "")),
+            licences=job.get("licenses", ""),
             after=dependencies(job.get("dependency", ()), lambda k: list(rows[k])),
             singleton=name if _is_singleton(job) else None,
             namesake=None if _is_singleton(job) else name,
             array=(number, array_tasks(job["array"])[1]) if "array" in job else None,
-            begin=job.get("begin"), reservation=job.get("reservation"), nice=job.get("nice", 0.0),
+            begin=job.get("begin"),
+            reservation=job.get("reservation"),
+            nice=job.get("nice", 0.0),
             held=bool(job.get("hold")) or (accounts is not None and not has_owner),
-            fails=bool(job.get("fail")), requeue=not job.get("no_requeue"),
+            fails=bool(job.get("fail")),
+            requeue=not job.get("no_requeue"),
             owner=_owner_of(number, job, accounts) if accounts is not None and has_owner else None,
-        )  # fmt: skip
+        )
         found |= dict.fromkeys(own, request)
     return found
 
@@ -335,10 +351,12 @@ def _resources(job: Mapping[str, Any]) -> dict[str, Any]:
         if key in job:
             gpus = gpus_asked(str(job[key]), by_node=key == "gres")
     return {
-        "cores": int(job.get("cores", job.get("nodes", 1))), "gpus": gpus, **whole,
+        "cores": int(job.get("cores", job.get("nodes", 1))),
+        "gpus": gpus,
+        **whole,
         "exclusive": bool(job.get("exclusive")),
         "partition": str(job.get("partition", "")).split(",")[0],
-    }  # fmt: skip
+    }
 
 
 def _is_singleton(job: Mapping[str, Any]) -> bool:

@@ -133,10 +133,14 @@ def typical(
     for _ in range(DRAWS):
         offset = rng.uniform(0, clocks["tick_period"])
         own = shortest + (longest - shortest) * rng.uniform(size=len(shortest))
-        drawn.append({
-            "clocks": {**clocks, "tick_offset": offset}, "lengths": own.tolist(),
-            "cycles": cycles, "checks": checks,
-        })  # fmt: skip
+        drawn.append(
+            {
+                "clocks": {**clocks, "tick_offset": offset},
+                "lengths": own.tolist(),
+                "cycles": cycles,
+                "checks": checks,
+            }
+        )
     alike, apart = _alike([twin.run(**one) for one in drawn], twin)
     best = int(np.lexsort((apart.sum(axis=1), -alike.sum(axis=1)))[0])
     others = (alike.sum() - len(alike)) / (len(alike) * (len(alike) - 1))
@@ -159,10 +163,12 @@ def _alike(outcomes: Sequence[Mapping[str, Any]], twin: Twin) -> tuple[np.ndarra
     never = -1e12  # alike among each other
     start = np.nan_to_num(np.array([one["start"] for one in outcomes]), nan=never)
     numbers: dict[bytes, int] = {}
-    where = np.array([
-        [numbers.setdefault(nodes.tobytes(), len(numbers)) for nodes in twin.nodes_of(one)]
-        for one in outcomes
-    ])  # fmt: skip
+    where = np.array(
+        [
+            [numbers.setdefault(nodes.tobytes(), len(numbers)) for nodes in twin.nodes_of(one)]
+            for one in outcomes
+        ]
+    )
     apart = np.array([np.minimum(np.abs(start - own), 2 * NEAR) for own in start])
     near = (apart <= NEAR) & np.array([where == nodes for nodes in where])
     return near.mean(axis=2), (apart * near).mean(axis=2)

@@ -9,7 +9,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.recordings.runs import Run, Sample, shares_of
-from cosched.slurm.requests.request import CoreForm, outside
+from cosched.slurm.requests.request import CoreJobBuilder, admin_event
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
 _TURN = 1.2
@@ -140,7 +140,7 @@ def _advance(
     phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
 ) -> dict[str, tuple]:
     """Reservations that were made, with the flags of the commands that made them."""
-    form = CoreForm(machine)
+    form = CoreJobBuilder(machine)
     said = {}
     for event in events:
         if event["do"] == "create_reservation":
@@ -166,19 +166,19 @@ def _outside(
     rows: Sequence[tuple[int, ...]],
 ) -> tuple[tuple, ...]:
     """What was done, at the moment when it was."""
-    form = CoreForm(machine)
+    form = CoreJobBuilder(machine)
     exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
     found = []
     for number, event in enumerate(events):
         time = exact.get(number, float(event["t"]))
         if event["do"] == "release":
-            found += [outside("release", time, row) for row in rows[event["job"]]]
+            found += [admin_event("release", time, row) for row in rows[event["job"]]]
         elif event["do"] == "create_reservation":
-            found.append(outside("reserve", time))
+            found.append(admin_event("reserve", time))
         elif event["do"] == "update_node":
             words = dict(word.split("=", 1) for word in event["args"].split() if "=" in word)
             spans = form.nodes(words["NodeName"], "events")
-            found.append(outside(_STATES[words["State"].upper()], time, nodes=spans))
+            found.append(admin_event(_STATES[words["State"].upper()], time, nodes=spans))
         else:
             raise InvalidInstance(
                 f"events: {shorten(event['do'])}: the simulator of Slurm has no rule for it"

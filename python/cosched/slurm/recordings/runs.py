@@ -15,7 +15,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import CoreForm, Request, Requests, gpu_types_of
+from cosched.slurm.requests.request import CoreJobBuilder, Request, Requests, gpu_types_of
 from cosched.slurm.twin.backfill import HOST, MEASURED_AT
 
 #: Of a job by name of a node: cores, MB, GPUs of each type.
@@ -55,8 +55,9 @@ def allocated(
         types = gpu_types_of(machine)
         gpus = [
             (numbers[name], types.index(kind or types[0]), count)
-            for name, (_, _, of_node) in own.items() for kind, count in of_node.items()
-        ]  # fmt: skip
+            for name, (_, _, of_node) in own.items()
+            for kind, count in of_node.items()
+        ]
         parts = [(numbers[name], cores, memory) for name, (cores, memory, _) in own.items()]
         return sorted(parts), sorted(gpus)
     each = of_nodes(machine, "cores").tolist()
@@ -189,19 +190,27 @@ def _over_where(row: int, jobs: Mapping[int, Placed], moment: float) -> list[int
     """Jobs that were over by then, because another one started on their nodes, or after them."""
     own = jobs[row]
     return [
-        other for other, job in jobs.items()
-        if job.begin < own.begin and job.end <= moment and (
-            other in own.after or (not job.nodes.isdisjoint(own.nodes) and (
-                job.filled or own.filled or min(job.end + 1, job.guess) <= moment)))
-    ]  # fmt: skip
+        other
+        for other, job in jobs.items()
+        if job.begin < own.begin
+        and job.end <= moment
+        and (
+            other in own.after
+            or (
+                not job.nodes.isdisjoint(own.nodes)
+                and (job.filled or own.filled or min(job.end + 1, job.guess) <= moment)
+            )
+        )
+    ]
 
 
 def _over_of_array(row: int, most: int, tasks: Mapping[int, Placed], moment: float) -> list[int]:
     """Tasks that were over by then, because one more could start."""
     running = [
-        task for task, own in tasks.items()
+        task
+        for task, own in tasks.items()
         if task != row and own.begin <= tasks[row].begin and own.end + 1 > moment
-    ]  # fmt: skip
+    ]
     perhaps = [task for task in running if tasks[task].end <= moment]
     perhaps.sort(key=lambda task: tasks[task].guess)
     return perhaps[: max(0, len(running) - most + 1)]
@@ -400,7 +409,7 @@ class Recording:
 
     def requests_of(self, run: Run) -> Requests:
         """What jobs ask for in one run."""
-        form = CoreForm(self.machine, reservations=list(run.reservations))
+        form = CoreJobBuilder(self.machine, reservations=list(run.reservations))
         jobs = {}
         for row, request in self.requests.items():
             own = request
@@ -409,11 +418,13 @@ class Recording:
             if job := form.of(own):
                 jobs[row] = job
         never: tuple = (np.inf, 0, 0, [], False, False)
-        return form.together(
-            jobs, reservations=(*run.reservations.values(), never), outside=run.outside,
+        return form.build_requests(
+            jobs,
+            reservations=(*run.reservations.values(), never),
+            outside=run.outside,
             accounts=tuple(self.accounts.rows) if self.accounts else (),
             qos=tuple(self.accounts.qos) if self.accounts else (),
-        )  # fmt: skip
+        )
 
     def instance(self, run: Run) -> Instance:
         """The jobs as one run had them."""

@@ -14,9 +14,9 @@ Rules = Mapping[str, frozenset[str]]
 
 def rules_by_partition(settings: SlurmSettings) -> dict[str, Rules]:
     """The rules of each partition that has some, with the subaccounts that the version includes."""
-    shown = settings.accounts
+    dump = settings.accounts
     is_hierarchical = (
-        shown is not None
+        dump is not None
         and settings.version != ""
         and months_of(settings.version) >= months_of(SUBACCOUNTS_SINCE)
     )
@@ -24,18 +24,18 @@ def rules_by_partition(settings: SlurmSettings) -> dict[str, Rules]:
     for partition, rules in settings.allowed.items():
         if rules:
             rules_of[partition] = {
-                kind: _with_subaccounts(names, shown)
-                if shown is not None and is_hierarchical and kind.endswith("accounts")
+                kind: _with_subaccounts(names, dump)
+                if dump is not None and is_hierarchical and kind.endswith("accounts")
                 else names
                 for kind, names in rules.items()
             }
     return rules_of
 
 
-def _with_subaccounts(names: frozenset[str], shown: Shown) -> frozenset[str]:
+def _with_subaccounts(names: frozenset[str], dump: Shown) -> frozenset[str]:
     """Accounts, and those below them; rows of accounts come before what belongs to them."""
     accounts = set(names)
-    for row in shown.associations:
+    for row in dump.associations:
         is_account = not row.get("User")
         if is_account and str(row.get("ParentName") or "").lower() in accounts:
             accounts.add(str(row["Account"]).lower())

@@ -20,14 +20,14 @@ from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_pa
 from cosched.slurm.requests.request import Owner, gpu_types_of
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.
-_JOBS, _TIMES, _TRES, _OTHERS = (
+_JOBS, _TIMES, _TRES, _OTHER_COLUMNS = (
     frozenset(KNOWN[kind]) for kind in ("jobs", "times", "tres", "beside")
 )
 _ACCRUE, _FLAGS = KNOWN["accrue"], KNOWN["flags"]
-#: Those that lift MinNodes and MaxNodes of a partition: followed where both are there.
-_BOUNDS = {"partitionmaxnodes", "partitionminnodes"}
-_MOST = 2**31 - 1
-#: Who submits where a job tells no user.
+#: Flags that lift MinNodes and MaxNodes of a partition: followed where both are set.
+_BOUND_FLAGS = {"partitionmaxnodes", "partitionminnodes"}
+_MAX_INT32 = 2**31 - 1
+#: The user of a job that tells none.
 _ROOT = "root"
 _PLAIN_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 _SCALES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
@@ -44,128 +44,146 @@ class Limits:
         per_core = {1.0} if machine is None else {kind.cpus_per_core for kind in machine.nodes}
         self.cpus_per_core = max(per_core)
         #: What is set and not followed.
-        self.left: list[str] = []
+        self.unsupported: list[str] = []
 
     def of(self, row: Mapping[str, Any], whose: str) -> dict[str, Any]:
-        """Of an association or a QOS. Values are ``3``, ``3(2 used)`` or ``cpu=8,node=2``."""
-        found: dict[str, Any] = {"limits": []}
+        """Return the limits of an association or a QOS, and what of its row limits accrual.
+
+        Values are ``3``, ``3(2 used)`` or ``cpu=8,node=2``.
+        """
+        limits_of_row: dict[str, Any] = {"limits": []}
         for key, text in row.items():
             value = str(text).strip()
-            if value in ("", "-1", "N", "NONE") or key in _OTHERS:
+            if value in ("", "-1", "N", "NONE") or key in _OTHER_COLUMNS:
                 continue
             if key in _ACCRUE:
-                found[_ACCRUE[key]] = min(int(_number(key, value)), _MOST)
+                limits_of_row[_ACCRUE[key]] = min(int(_number(key, value)), _MAX_INT32)
             elif key in _JOBS:
-                found["limits"].append((key, -1, _number(key, value), 0.0))
+                limits_of_row["limits"].append((key, -1, _number(key, value), 0.0))
             elif key in _TIMES:
                 minutes = seconds_of_limit(value, key) / 60
-                found["limits"].append((key, -1, minutes, float(row.get(f"{key} used", 0.0))))
+                limits_of_row["limits"].append(
+                    (key, -1, minutes, float(row.get(f"{key} used", 0.0)))
+                )
             elif key in _TRES:
-                found["limits"] += self._of_tres(key, value, row.get(f"{key} used", {}), whose)
+                limits_of_row["limits"] += self._of_tres(
+                    key, value, row.get(f"{key} used", {}), whose
+                )
             elif not key.endswith(" used"):
-                self.left.append(f"{key}={value} of {whose}")
-        return found
+                self.unsupported.append(f"{key}={value} of {whose}")
+        return limits_of_row
 
     def _of_tres(
-        self, key: str, text: str, used: Mapping[str, float], whose: str
+        self, key: str, text: str, used_amounts: Mapping[str, float], whose: str
     ) -> list[tuple[str, int, float, float]]:
-        found = []
+        """Return (key, place of the TRES, limit, used) of a limit as ``cpu=8,node=2``."""
+        limits_of_tres = []
         for part in text.split(","):
             name, _, value = part.partition("=")
             if name not in self._tres:
-                self.left.append(f"{key}={part} of {whose}")
+                self.unsupported.append(f"{key}={part} of {whose}")
                 continue
             scale = 1 / self.cpus_per_core if name == "cpu" else 1.0
-            found.append(
-                (key, self._tres[name], _number(key, value) * scale, used.get(name, 0.0) * scale)
+            limits_of_tres.append(
+                (
+                    key,
+                    self._tres[name],
+                    _number(key, value) * scale,
+                    used_amounts.get(name, 0.0) * scale,
+                )
             )
-        return found
+        return limits_of_tres
 
-    def _preemption(self, row: Mapping[str, Any], own: dict[str, Any]) -> None:
+    def _preemption(self, row: Mapping[str, Any], fields: dict[str, Any]) -> None:
+        """Add what a QOS says of preemption to its fields."""
         for key, name in (("GraceTime", "grace"), ("PreemptExemptTime", "exempt_time")):
             if row.get(key):
-                own[name] = int(min(seconds_of_limit(str(row[key]), key), _MOST))
+                fields[name] = int(min(seconds_of_limit(str(row[key]), key), _MAX_INT32))
         text = str(row.get("PreemptMode") or "cluster")
         if text.lower() != "cluster":
             mode = preempt_mode(text)
             if mode is None:
-                self.left.append(f"PreemptMode={text} of QOS {row.get('Name', '')}")
-            own["preempt_mode"] = mode or 0
+                self.unsupported.append(f"PreemptMode={text} of QOS {row.get('Name', '')}")
+            fields["preempt_mode"] = mode or 0
 
     def weights(self, text: str) -> list[float]:
-        """Numbers by TRES of ``CPU=1000,Mem=2000``."""
-        low = {name.lower(): k for name, k in self._tres.items()}
-        found = [0.0] * len(low)
+        """Return the numbers by TRES of ``CPU=1000,Mem=2000``."""
+        place_by_name = {name.lower(): k for name, k in self._tres.items()}
+        weights = [0.0] * len(place_by_name)
         for part in filter(None, text.split(",")):
             name, _, value = part.partition("=")
-            if name.strip().lower() in low:
-                found[low[name.strip().lower()]] = _number("PriorityWeightTRES", value.strip())
-        return found
+            if name.strip().lower() in place_by_name:
+                weights[place_by_name[name.strip().lower()]] = _number(
+                    "PriorityWeightTRES", value.strip()
+                )
+        return weights
 
     def billing(self, text: str, memory: bool) -> list[float]:
-        """TRESBillingWeights by TRES; `memory`: it is handed out, so that it has a price."""
+        """Return TRESBillingWeights by TRES; `memory`: it is handed out, so that it has a price."""
         weights = [0.0] * len(self._tres)
-        low = {name.lower(): k for name, k in self._tres.items()}
+        place_by_name = {name.lower(): k for name, k in self._tres.items()}
         for part in filter(None, text.split(",")):
             name, _, value = part.partition("=")
-            found = re.fullmatch(r"([0-9.]+)([KMGTP]?)", value.strip(), re.IGNORECASE)
-            at = low.get(name.strip().lower())
-            if at is None or not found:
-                self.left.append(f"TRESBillingWeights={part}")
+            match = re.fullmatch(r"([0-9.]+)([KMGTP]?)", value.strip(), re.IGNORECASE)
+            place = place_by_name.get(name.strip().lower())
+            if place is None or not match:
+                self.unsupported.append(f"TRESBillingWeights={part}")
                 continue
-            scale = 1 / _SCALES[found[2].upper()]
-            if at == low["cpu"]:
+            scale = 1 / _SCALES[match[2].upper()]
+            if place == place_by_name["cpu"]:
                 scale = self.cpus_per_core
-            weights[at] = float(found[1]) * scale * (memory or at != low["mem"])
+            weights[place] = float(match[1]) * scale * (memory or place != place_by_name["mem"])
         return weights
 
     def qos(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Of a QOS, with its factors and flags."""
+        """Return the limits of a QOS, with its factors and flags."""
         whose = f"QOS {row.get('Name', '')}"
-        own = self.of(row, whose)
-        own["usage_factor"] = _real(row, "UsageFactor", 1.0, whose)
-        own["priority"] = _real(row, "Priority", 0.0, whose)
-        self._preemption(row, own)
+        fields = self.of(row, whose)
+        fields["usage_factor"] = _real(row, "UsageFactor", 1.0, whose)
+        fields["priority"] = _real(row, "Priority", 0.0, whose)
+        self._preemption(row, fields)
         if row.get("LimitFactor"):
-            own["limit_factor"] = _real(row, "LimitFactor", 1.0, whose)
+            fields["limit_factor"] = _real(row, "LimitFactor", 1.0, whose)
         flags = list(filter(None, str(row.get("Flags", "")).split(",")))
-        if {flag.lower() for flag in flags} >= _BOUNDS:
-            own["any_nodes"] = True
+        if {flag.lower() for flag in flags} >= _BOUND_FLAGS:
+            fields["any_nodes"] = True
         for flag in flags:
             if flag.lower() in _FLAGS:
-                own[_FLAGS[flag.lower()]] = True
-            elif "any_nodes" not in own or flag.lower() not in _BOUNDS:
-                self.left.append(f"Flags={flag} of QOS {row.get('Name', '')}")
-        return own
+                fields[_FLAGS[flag.lower()]] = True
+            elif "any_nodes" not in fields or flag.lower() not in _BOUND_FLAGS:
+                self.unsupported.append(f"Flags={flag} of QOS {row.get('Name', '')}")
+        return fields
 
 
 def priority_weights(text: str, machine: Machine) -> list[float]:
-    """PriorityWeightTRES by TRES; what the machine does not count has none."""
+    """Return PriorityWeightTRES by TRES; what the machine does not count has none."""
     limits = Limits(machine)
     return limits.weights(text) if text else []
 
 
-def unweighed(text: str, machine: Machine) -> list[str]:
-    """What is said of the parts of PriorityWeightTRES that the machine does not count."""
-    known = {name.lower() for name in Limits(machine).names}
+def ignored_tres_notes(text: str, machine: Machine) -> list[str]:
+    """Return a note for each part of PriorityWeightTRES that the machine does not count."""
+    tres_names = {name.lower() for name in Limits(machine).names}
     parts = [part.strip() for part in text.split(",") if part.strip()]
     return [
         f"not followed: PriorityWeightTRES={part}: priorities lack it"
-        for part in parts if part.partition("=")[0].strip().lower() not in known
-    ]  # fmt: skip
+        for part in parts
+        if part.partition("=")[0].strip().lower() not in tres_names
+    ]
 
 
 def _real(row: Mapping[str, Any], key: str, usual: float, whose: str) -> float:
-    """A finite number; `usual` where there is none."""
-    given = row.get(key)
-    return usual if given in (None, "") else io.parse_number(str(given), f"{whose}: {key}")
+    """Return a finite number of a row; `usual` where there is none."""
+    text = row.get(key)
+    return usual if text in (None, "") else io.parse_number(str(text), f"{whose}: {key}")
 
 
 def _number(key: str, value: str) -> float:
-    found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]*)?|\.[0-9]+)([KMGTP]?)", value)
-    if not found:
+    """Return the number of a limit, in MB where it has a unit."""
+    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]*)?|\.[0-9]+)([KMGTP]?)", value)
+    if not match:
         raise InvalidInstance(f"limits {key}={shorten(value)}: expected node=3, or a number")
-    return float(found[1]) * _SCALES[found[2]]
+    return float(match[1]) * _SCALES[match[2]]
 
 
 class Accounts:
@@ -175,38 +193,42 @@ class Accounts:
     in CPU seconds, its ``Factor`` what fair-share made of it last, if that is known.
     """
 
-    def __init__(self, shown: Shown, machine: Machine | None = None) -> None:
+    def __init__(self, dump: Shown, machine: Machine | None = None) -> None:
         limits = Limits(machine)
-        self.qos = [limits.qos(row) for row in shown.qos]
+        self.qos = [limits.qos(row) for row in dump.qos]
         self._users: dict[str, int] = {}
-        self._default_accounts = shown.default_account_by_user
+        self._default_accounts = dump.default_account_by_user
         #: By account and user, where they are told.
         self._default_qos: dict[tuple[str, str], str] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self.rows: list[tuple[int, float, bool, dict[str, Any], float, float]] = []
-        for row in shown.associations:
+        for row in dump.associations:
             account, user = row["Account"], row.get("User", "")
             if row.get("Partition"):
-                limits.left.append(f"Partition={row['Partition']} of user {user}")
+                limits.unsupported.append(f"Partition={row['Partition']} of user {user}")
                 continue
             whose = f"user {user}" if user else f"account {account}"
             parent = row["parent"] if "parent" in row else self._parent(row)
             self._numbers[account, user] = len(self.rows)
-            own = {key: value for key, value in row.items() if key != "parent"}
-            self.rows.append((
-                parent, -1.0 if row.get("Share") == "parent" else _real(row, "Share", 1.0, whose),
-                bool(user), limits.of(own, whose),
-                _real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
-                _real(row, "Factor", -1.0, whose),
-            ))  # fmt: skip
+            fields = {key: value for key, value in row.items() if key != "parent"}
+            self.rows.append(
+                (
+                    parent,
+                    -1.0 if row.get("Share") == "parent" else _real(row, "Share", 1.0, whose),
+                    bool(user),
+                    limits.of(fields, whose),
+                    _real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
+                    _real(row, "Factor", -1.0, whose),
+                )
+            )
             if row.get("Def QOS"):
                 self._default_qos[account, user] = str(row["Def QOS"])
         self._priorities = {
-            row["Name"]: own["priority"] for row, own in zip(shown.qos, self.qos, strict=True)
+            row["Name"]: fields["priority"] for row, fields in zip(dump.qos, self.qos, strict=True)
         }
-        for own, row in zip(self.qos, shown.qos, strict=True):
-            listed = filter(None, str(row.get("Preempt") or "").split(","))
-            own["preempts"] = [n for n in map(self.qos_of, listed) if n >= 0]
+        for fields, row in zip(self.qos, dump.qos, strict=True):
+            preempted_names = filter(None, str(row.get("Preempt") or "").split(","))
+            fields["preempts"] = [n for n in map(self.qos_of, preempted_names) if n >= 0]
         self._usual = next(iter(self._priorities), "")
         self.partition_qos: dict[str, int] = {}
         self.billing: dict[str, list[float]] = {}
@@ -214,39 +236,40 @@ class Accounts:
         if settings is not None:
             named = {name: self.qos_of(qos) for name, qos in settings.partition_qos.items()}
             self.partition_qos = {name: number for name, number in named.items() if number >= 0}
-            limits.left += [
+            limits.unsupported += [
                 f"QoS={settings.partition_qos[name]} (partition {name})"
-                for name, number in named.items() if number < 0
-            ]  # fmt: skip
+                for name, number in named.items()
+                if number < 0
+            ]
             self.billing = {
                 name: limits.billing(text, settings.memory_counts)
                 for name, text in settings.billing.items()
             }
         #: What is set and not followed, by name.
-        self.left = list(dict.fromkeys(limits.left))
+        self.unsupported = list(dict.fromkeys(limits.unsupported))
 
     def _parent(self, row: Mapping[str, Any]) -> int:
-        """Accounts come before their users; one that names no parent is below the root."""
+        """Return the row of the parent, which comes before; without a name it is the root."""
         account, user = row["Account"], row.get("User", "")
         if (account, user) == ("root", ""):
             return -1
-        above = account if user else row.get("ParentName") or "root"
-        if (above, "") not in self._numbers:
+        parent_account = account if user else row.get("ParentName") or "root"
+        if (parent_account, "") not in self._numbers:
             raise InvalidInstance(
-                f"account {shorten(above)} is not shown: {shorten(user or account)}"
+                f"account {shorten(parent_account)} is not shown: {shorten(user or account)}"
             )
-        return self._numbers[above, ""]
+        return self._numbers[parent_account, ""]
 
     def association_of(self, account: str, user: str) -> int:
-        """Its row; -1: there is none."""
+        """Return the row of an association; -1: there is none."""
         return self._numbers.get((account, user), -1)
 
     def qos_of(self, name: str) -> int:
-        """Its number; -1: there is none of that name."""
+        """Return the number of a QOS; -1: there is none of that name."""
         return list(self._priorities).index(name) if name in self._priorities else -1
 
     def account_of(self, user: str, account: str) -> str:
-        """The account of a job: the one it names, else its user's default account.
+        """Return the account of a job: the one it names, else its user's default account.
 
         Empty where the user has no association.
         """
@@ -263,7 +286,8 @@ class Accounts:
         return self.association_of(*self._names_of(job)) >= 0
 
     def _names_of(self, job: Mapping[str, Any]) -> tuple[str, str]:
-        """Account and user of a job; one without a user is the root's, or of the account alone."""
+        """Return account and user of a job; without a user it is the root's, or of the account
+        alone."""
         user, account = str(job.get("user") or ""), str(job.get("account") or "")
         if user:
             return self.account_of(user, account), user
@@ -271,7 +295,7 @@ class Accounts:
         return account, _ROOT if self.association_of(account, _ROOT) >= 0 else ""
 
     def of(self, job: Mapping[str, Any]) -> Owner:
-        """Whose job it is, by the names that it says; without a user it is the root's.
+        """Return whose job it is, by the names that it says; without a user it is the root's.
 
         Raises
         ------
@@ -286,10 +310,10 @@ class Accounts:
             raise InvalidInstance(
                 f"no QOS {shorten(name)}: expected one of {', '.join(self._priorities)}"
             )
-        return self._known(account, user, name)
+        return self._make_owner(account, user, name)
 
     def _lacks_association(self, user: str, account: str) -> str:
-        """The message of a job whose owner is not known."""
+        """Return the message about a job whose owner is not known."""
         accounts = [account for account, other in self._numbers if other == user]
         if user and accounts:
             return (
@@ -307,63 +331,76 @@ class Accounts:
         )
 
     def of_log(self, user: str, account: str, qos: str) -> Owner:
-        """The same, as far as names of a log are known here: empty ones are the user's usual."""
+        """Return whose a job of a log is; empty names are the user's default account and QOS."""
         account = self.account_of(user, account)
-        return self._known(
+        return self._make_owner(
             account, user, qos or self._default_qos.get((account, user)) or self._usual
         )
 
-    def _known(self, account: str, user: str, qos: str) -> Owner:
-        most = max(self._priorities.values(), default=0.0)
+    def _make_owner(self, account: str, user: str, qos: str) -> Owner:
+        """Return the numbers of an account, a user and a QOS, and its share of the priorities."""
+        max_priority = max(self._priorities.values(), default=0.0)
         return Owner(
-            self.association_of(account, user), self.qos_of(qos),
-            self._priorities.get(qos, 0.0) / most if most else 0.0,
+            self.association_of(account, user),
+            self.qos_of(qos),
+            self._priorities.get(qos, 0.0) / max_priority if max_priority else 0.0,
             self._users.setdefault(user, len(self._users)),
-        )  # fmt: skip
+        )
 
 
-def owners_of(
+def resolve_owners(
     instance: Instance, machine: Machine | None, settings: SlurmSettings, approximate: bool
 ) -> tuple[list[Owner] | None, dict[str, Any], list[str]]:
-    """Whose each job is, None where shares and limits do not count; accounts and QOS as
-    :class:`Requests` has them; what is to be said of it."""
+    """Return whose each job is (None where shares and limits do not count), accounts and QOS as
+    :class:`Requests` has them, and notes."""
     if machine is None or settings.accounts is None or not settings.of_accounts:
         return None, {}, []
     accounts = Accounts(settings.accounts, machine)
-    unknown = "user" not in instance.known
-    if unknown and not approximate:
+    lacks_users = "user" not in instance.known
+    if lacks_users and not approximate:
         raise InvalidInstance(
             f"slurm-backfill: {settings.of_accounts[0]}: expected a log that tells its "
             "users (and accounts, QOS), or approximate=True (--approximate) to run without"
         )
-    if accounts.left and not approximate:
+    if accounts.unsupported and not approximate:
         raise InvalidInstance(
-            f"slurm-backfill does not cover {', '.join(accounts.left)}: expected accounts without, "
-            "or approximate=True (--approximate) to run without them"
+            f"slurm-backfill does not cover {', '.join(accounts.unsupported)}: expected accounts "
+            "without, or approximate=True (--approximate) to run without them"
         )
-    notes = [f"not followed: {one}: jobs that it keeps may start earlier here"
-             for one in accounts.left]  # fmt: skip
-    if unknown:
+    notes = [
+        f"not followed: {setting}: jobs that it keeps may start earlier here"
+        for setting in accounts.unsupported
+    ]
+    if lacks_users:
         return None, {}, [*notes, "not followed: accounts: the log does not tell its users"]
     names = (texts_of(instance, name).tolist() for name in ("user", "account", "qos"))
-    owners = [accounts.of_log(*own) for own in zip(*names, strict=True)]
+    owners = [accounts.of_log(*names_of_job) for names_of_job in zip(*names, strict=True)]
     notes += _assumed_accounts(instance, accounts)
-    limited = settings.limits_count
-    rows = [(*row[:3], row[3] if limited else {}, *row[4:]) for row in accounts.rows]
-    qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
-    return owners, {
-        "accounts": tuple(rows), "qos": tuple(qos), "billing": accounts.billing,
-        "partition_qos": accounts.partition_qos,
-    }, notes + _unknown(owners)  # fmt: skip
+    has_limits = settings.limits_count
+    rows = [(*row[:3], row[3] if has_limits else {}, *row[4:]) for row in accounts.rows]
+    qos = [
+        qos_fields if has_limits else {**qos_fields, "limits": []} for qos_fields in accounts.qos
+    ]
+    return (
+        owners,
+        {
+            "accounts": tuple(rows),
+            "qos": tuple(qos),
+            "billing": accounts.billing,
+            "partition_qos": accounts.partition_qos,
+        },
+        notes + _missing_owner_notes(owners),
+    )
 
 
 def _assumed_accounts(instance: Instance, accounts: Accounts) -> list[str]:
-    """A note of jobs whose account is the first of several, since none is known as the default."""
+    """Return a note of jobs whose account is the first of several: no default is known."""
     users, named = (texts_of(instance, name).tolist() for name in ("user", "account"))
     assumed = [
-        user for user, account in zip(users, named, strict=True)
+        user
+        for user, account in zip(users, named, strict=True)
         if not account and accounts.assumes_account_of(user)
-    ]  # fmt: skip
+    ]
     if not assumed:
         return []
     return [
@@ -373,42 +410,50 @@ def _assumed_accounts(instance: Instance, accounts: Accounts) -> list[str]:
     ]
 
 
-def _unknown(owners: list[Owner]) -> list[str]:
-    lost = sum(own.association < 0 for own in owners)
-    no_qos = sum(own.qos < 0 for own in owners)
-    said = []
-    if lost:
-        said.append(f"{lost} jobs of users without an association: without a share and its limits")
-    if no_qos:
-        said.append(f"{no_qos} jobs of a QOS that the accounts do not have: without its limits")
-    return said
+def _missing_owner_notes(owners: list[Owner]) -> list[str]:
+    """Return notes of jobs whose association or QOS the accounts do not have."""
+    without_association = sum(owner.association < 0 for owner in owners)
+    without_qos = sum(owner.qos < 0 for owner in owners)
+    notes = []
+    if without_association:
+        notes.append(
+            f"{without_association} jobs of users without an association: without a share and its "
+            "limits"
+        )
+    if without_qos:
+        notes.append(
+            f"{without_qos} jobs of a QOS that the accounts do not have: without its limits"
+        )
+    return notes
 
 
-def let_in(
+def filter_by_partition_acl(
     instance: Instance,
     settings: SlurmSettings,
     names: list[str],
-    of_rows: dict[int, list[int]],
-    first: np.ndarray,
+    parts_by_row: dict[int, list[int]],
+    first_part: np.ndarray,
 ) -> tuple[dict[int, list[int]], list[str]]:
-    """Partitions of jobs in several, without those that do not let them in; notes of the rest."""
+    """Return the partitions of jobs in several, without those whose AllowAccounts and the like
+    refuse them, and notes of jobs that no partition lets in."""
     rules = rules_by_partition(settings)
     if not any(rules.get(name) for name in names):
-        return of_rows, []
+        return parts_by_row, []
     accounts, qos = accounts_of_jobs(instance, settings), texts_of(instance, "qos").tolist()
 
     def takes(part: int, row: int) -> bool:
         return lets_in(rules.get(names[part], {}), accounts[row], qos[row])
 
-    found, denied = dict(of_rows), Counter[str]()
+    admitted_parts, denied_counts = dict(parts_by_row), Counter[str]()
     for row in range(len(instance)):
-        parts = of_rows.get(row, [int(first[row])])
-        inside = [part for part in parts if takes(part, row)]
-        if not inside:
-            denied[names[parts[0]]] += 1
-        elif row in of_rows:
-            found[row] = inside
-    return found, [
+        parts = parts_by_row.get(row, [int(first_part[row])])
+        open_parts = [part for part in parts if takes(part, row)]
+        if not open_parts:
+            denied_counts[names[parts[0]]] += 1
+        elif row in parts_by_row:
+            admitted_parts[row] = open_parts
+    return admitted_parts, [
         f"{count} jobs of partition {name} whose AllowAccounts, AllowQos or their likes do not let "
-        "them in: they run here" for name, count in denied.items()
-    ]  # fmt: skip
+        "them in: they run here"
+        for name, count in denied_counts.items()
+    ]

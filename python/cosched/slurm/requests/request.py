@@ -86,29 +86,29 @@ class Request:
 
 
 def gpus_asked(text: str, by_node: bool) -> Gpus:
-    """Those of ``gpu:a100:2``, ``gpu``, ``2``: of each node as --gres has it, else in all."""
-    words = [part for part in text.split(":") if part != "gpu"]
-    if not words or not words[-1].isdigit():
-        words.append("1")
-    count = int(number(words[-1], "what is asked for", "GPUs"))
-    return Gpus(count, words[0] if words[1:] and words[0] else None, by_node)
+    """Return the GPUs of ``gpu:a100:2``, ``gpu``, ``2``: per node as --gres has it, else in all."""
+    parts = [part for part in text.split(":") if part != "gpu"]
+    if not parts or not parts[-1].isdigit():
+        parts.append("1")
+    count = int(number(parts[-1], "what is asked for", "GPUs"))
+    return Gpus(count, parts[0] if parts[1:] and parts[0] else None, by_node)
 
 
 def dependencies(
-    given: Sequence[Any], rows: Callable[[int], list[int]]
+    pairs: Sequence[Any], rows: Callable[[int], list[int]]
 ) -> list[tuple[int, list[int]]]:
-    """(kind, rows) of ``[[kind, job], ...]`` without singletons."""
-    found = []
-    for kind, job in given:
+    """Return (kind, rows) of ``[[kind, job], ...]`` without singletons."""
+    kinds_and_rows = []
+    for kind, job in pairs:
         if kind == "singleton":
             continue
         if kind not in KINDS:
             raise InvalidInstance(f"dependency {shorten(kind)}: expected {', '.join(KINDS)}")
-        found.append((KINDS.index(kind), rows(int(job))))
-    return found
+        kinds_and_rows.append((KINDS.index(kind), rows(int(job))))
+    return kinds_and_rows
 
 
-_OUTSIDE = ("release", "reserve", "down", "drain", "resume")
+_EVENT_KINDS = ("release", "reserve", "down", "drain", "resume")
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,16 @@ class Requests:
     billing: Mapping[str, Sequence[float]] = field(default_factory=dict)  # TRESBillingWeights
 
 
-class CoreForm:
+class CoreJobBuilder:
     """Makes the core's jobs for one machine, and numbers what they refer to.
 
-    `memory`: it is handed out, where the machine does.
+    Parameters
+    ----------
+    machine : Machine
+    memory : bool
+        Whether memory is handed out, where the machine does that.
+    reservations : sequence of str
+        Names in the order of their numbers.
     """
 
     def __init__(
@@ -147,19 +153,19 @@ class CoreForm:
         self._type_counts = [kind.count for kind in machine.nodes]
         self.gpu_types: list[str] = gpu_types_of(machine)
         self._memory_of = np.array(megabytes_of_nodes(machine), dtype=np.int64)
-        self._places_by_wish: dict[tuple[str, int], dict[str, Any]] = {}
-        self._places: dict[Spans, int] = {}
+        self._node_set_by_wish: dict[tuple[str, int], dict[str, Any]] = {}
+        self._number_of_set: dict[Spans, int] = {}
         self._sets_in_order: list[Spans] = []
         self._licences: dict[str, int] = dict(self.settings.licences)
         self._names: dict[tuple[str, str], int] = {}
 
-    def together(self, jobs: Mapping[int, Mapping[str, Any]], **more: Any) -> Requests:
-        """These jobs, by row, with what they refer to; `more`: see :class:`Requests`."""
+    def build_requests(self, jobs: Mapping[int, Mapping[str, Any]], **fields: Any) -> Requests:
+        """Return these jobs, by row, with what they refer to; `fields`: see :class:`Requests`."""
         licences = tuple(self._licences.values())
-        return Requests(jobs, tuple(self._sets_in_order), licences, **more)
+        return Requests(jobs, tuple(self._sets_in_order), licences, **fields)
 
     def nodes(self, text: str, place: str) -> Spans:
-        """Numbers of hosts; ALL: of all."""
+        """Return the numbers of hosts as ranges; ALL: of all."""
         if text.upper() == "ALL":
             return ((0, len(self._numbers)),)
         try:
@@ -168,21 +174,21 @@ class CoreForm:
             raise InvalidInstance(f"{place}: no node {error}") from None
 
     def of(
-        self, request: Request, left: Callable[[InvalidInstance], None] | None = None
+        self, request: Request, on_unsupported: Callable[[InvalidInstance], None] | None = None
     ) -> dict[str, Any]:
-        """The core's job: values by its names, but for those that are as usual.
+        """Return the core's job: values by its names, but for those that are as usual.
 
-        `left` gets what the machine does not have, which the job then lacks; without it that is an
-        error.
+        `on_unsupported` gets what the machine does not have, which the job then lacks; without it
+        that is an error.
         """
         job = self._resources(request)
-        for part in (self._gpus, self._licences_of, self._where):
+        for part in (self._gpus, self._licences_of_request, self._node_set_of):
             try:
                 job |= part(request, job.get("memory", 0))
             except InvalidInstance as error:
-                if left is None:
+                if on_unsupported is None:
                     raise
-                left(error)
+                on_unsupported(error)
         if request.owner is not None:
             job |= {k: v for k, v in request.owner._asdict().items() if v is not None}
         if request.after:
@@ -207,18 +213,19 @@ class CoreForm:
         return job
 
     def _resources(self, request: Request) -> dict[str, Any]:
-        """What it wants of nodes."""
+        """Return what a job wants of nodes: their number, cores, memory."""
         nodes = {} if request.nodes is None else {"nodes": request.nodes}
         if request.cores is None:
             return nodes
-        wanted: dict[str, Any] = {"tasks": request.cores, **nodes}
+        resources: dict[str, Any] = {"tasks": request.cores, **nodes}
         if nodes:
-            wanted["max_nodes"] = request.nodes
+            resources["max_nodes"] = request.nodes
         if request.exclusive:
-            wanted["exclusive"] = True
-        return wanted | self._memory(request)
+            resources["exclusive"] = True
+        return resources | self._memory(request)
 
     def _memory(self, request: Request) -> dict[str, Any]:
+        """Return the memory of a job: per node or per core, or the partition's default."""
         if not self.memory_counts:
             return {}
         if request.memory is not None:
@@ -230,51 +237,60 @@ class CoreForm:
         return {"memory": amount, "memory_by_core": by_core} if amount else {"memory_all": True}
 
     def _gpus(self, request: Request, _memory: int) -> dict[str, Any]:
-        asked = request.gpus
-        if asked is None:
+        """Return the GPUs of a job by the core's names."""
+        gpus = request.gpus
+        if gpus is None:
             return {}
-        if asked.type is not None and asked.type not in self.gpu_types:
+        if gpus.type is not None and gpus.type not in self.gpu_types:
             raise InvalidInstance(
-                f"GPUs {shorten(asked.type)}: the machine has {', '.join(self.gpu_types) or 'none'}"
+                f"GPUs {shorten(gpus.type)}: the machine has {', '.join(self.gpu_types) or 'none'}"
             )
         return {
-            "gpus": asked.number, "gpus_by_node": asked.by_node,
-            "gpu_type": -1 if asked.type is None else self.gpu_types.index(asked.type),
-        }  # fmt: skip
-
-    def _where(self, request: Request, memory: int) -> dict[str, Any]:
-        found = self.places(request.constraint, memory)
-        for hosts_of, within in ((request.nodelist, True), (request.exclude, False)):
-            if hosts_of:
-                found = self.narrowed(found, hosts_of, within=within)
-        return found
-
-    def narrowed(self, places: Mapping[str, Any], text: str, *, within: bool) -> dict[str, Any]:
-        """What :meth:`places` gave, of these hosts only, or of all others."""
-        spans = self.nodes(text, "nodelist" if within else "exclude")
-        nodes = {k for first, last in spans for k in range(first, last)}
-        return self.of_these(places, nodes, within=within)
-
-    def of_these(
-        self, places: Mapping[str, Any], nodes: set[int], *, within: bool
-    ) -> dict[str, Any]:
-        """What :meth:`places` gave, of these nodes only, or of all others."""
-
-        def kept(spans: Spans) -> int:
-            inside = (k for first, last in spans for k in range(first, last))
-            return self._numbered(spans_of(k for k in inside if (k in nodes) == within))
-
-        every = ((0, len(self._numbers)),)
-        found = {"set": kept(self._sets_in_order[places["set"]] if "set" in places else every)}
-        if "alternatives" not in places:
-            return found
-        return found | {
-            "alternatives": [kept(self._sets_in_order[k]) for k in places["alternatives"]]
+            "gpus": gpus.number,
+            "gpus_by_node": gpus.by_node,
+            "gpu_type": -1 if gpus.type is None else self.gpu_types.index(gpus.type),
         }
 
-    def places(self, text: str, least: int) -> dict[str, Any]:
-        """Nodes that a job may ever have: with its features, and with the memory (MB) that it wants
-        of each, or of each core.
+    def _node_set_of(self, request: Request, memory: int) -> dict[str, Any]:
+        """Return the nodes that a job may have: its constraint, nodelist, exclude, memory."""
+        node_set = self.node_set_for(request.constraint, memory)
+        for hosts_text, is_inside in ((request.nodelist, True), (request.exclude, False)):
+            if hosts_text:
+                node_set = self.restrict_to_hosts(node_set, hosts_text, within=is_inside)
+        return node_set
+
+    def restrict_to_hosts(
+        self, node_set: Mapping[str, Any], text: str, *, within: bool
+    ) -> dict[str, Any]:
+        """Return what :meth:`node_set_for` gave, of these hosts only, or of all others."""
+        spans = self.nodes(text, "nodelist" if within else "exclude")
+        nodes = {k for first, last in spans for k in range(first, last)}
+        return self.restrict_to_nodes(node_set, nodes, within=within)
+
+    def restrict_to_nodes(
+        self, node_set: Mapping[str, Any], nodes: set[int], *, within: bool
+    ) -> dict[str, Any]:
+        """Return what :meth:`node_set_for` gave, of these nodes only, or of all others."""
+
+        def restrict_set(spans: Spans) -> int:
+            inside = (k for first, last in spans for k in range(first, last))
+            return self._number_set(spans_of(k for k in inside if (k in nodes) == within))
+
+        all_nodes = ((0, len(self._numbers)),)
+        restricted = {
+            "set": restrict_set(
+                self._sets_in_order[node_set["set"]] if "set" in node_set else all_nodes
+            )
+        }
+        if "alternatives" not in node_set:
+            return restricted
+        return restricted | {
+            "alternatives": [restrict_set(self._sets_in_order[k]) for k in node_set["alternatives"]]
+        }
+
+    def node_set_for(self, text: str, min_memory: int) -> dict[str, Any]:
+        """Return the nodes that a job may ever have: with its features, and with the memory (MB)
+        that it wants of each, or of each core.
 
         No nodes where nothing can satisfy the constraint. InvalidInstance for one that Slurm does
         not take, and for one that counts nodes (``a*2``), which is not followed.
@@ -284,63 +300,67 @@ class CoreForm:
             raise InvalidInstance(
                 f"constraint {shorten(text)}: the number of nodes of a feature is not followed"
             )
-        return self.allowed_places(text, least)
+        return self.allowed_node_set(text, min_memory)
 
-    def allowed_places(self, text: str, least: int) -> dict[str, Any]:
-        """The same; of a constraint that counts nodes, those that the job may have at all."""
-        if not text and least <= self._memory_of.min():
+    def allowed_node_set(self, text: str, min_memory: int) -> dict[str, Any]:
+        """Return the same; for a constraint that counts nodes, all nodes that the job may have."""
+        if not text and min_memory <= self._memory_of.min():
             return {}
-        if (text, least) not in self._places_by_wish:
-            self._places_by_wish[text, least] = self._find_places(text, least)
-        return dict(self._places_by_wish[text, least])
+        if (text, min_memory) not in self._node_set_by_wish:
+            self._node_set_by_wish[text, min_memory] = self._find_node_set(text, min_memory)
+        return dict(self._node_set_by_wish[text, min_memory])
 
-    def _find_places(self, text: str, least: int) -> dict[str, Any]:
+    def _find_node_set(self, text: str, min_memory: int) -> dict[str, Any]:
         nodes = constraint_nodes(text, self._node_types)
 
         def numbered(of_types: np.ndarray) -> int:
-            having = np.repeat(of_types & (not nodes.reason), self._type_counts)
-            return self._numbered(spans_of(np.flatnonzero(having & (self._memory_of >= least))))
+            has_types = np.repeat(of_types & (not nodes.reason), self._type_counts)
+            return self._number_set(
+                spans_of(np.flatnonzero(has_types & (self._memory_of >= min_memory)))
+            )
 
-        places: dict[str, Any] = {"set": numbered(nodes.allowed)}
+        node_set: dict[str, Any] = {"set": numbered(nodes.allowed)}
         if nodes.alternatives:
-            places["alternatives"] = [numbered(of_types) for of_types in nodes.alternatives]
-        return places
+            node_set["alternatives"] = [numbered(of_types) for of_types in nodes.alternatives]
+        return node_set
 
-    def no_place(self, job: Mapping[str, Any]) -> bool:
-        """Whether it may have no node at all."""
+    def is_empty_node_set(self, job: Mapping[str, Any]) -> bool:
+        """Whether a job may have no node at all."""
         return "set" in job and not self._sets_in_order[job["set"]]
 
-    def _numbered(self, spans: Spans) -> int:
-        if spans not in self._places:
-            self._places[spans] = len(self._sets_in_order)
+    def _number_set(self, spans: Spans) -> int:
+        if spans not in self._number_of_set:
+            self._number_of_set[spans] = len(self._sets_in_order)
             self._sets_in_order.append(spans)
-        return self._places[spans]
+        return self._number_of_set[spans]
 
-    def _licences_of(self, request: Request, _memory: int) -> dict[str, Any]:
-        """(which, how many) of ``a:2,b``."""
-        wanted = []
+    def _licences_of_request(self, request: Request, _memory: int) -> dict[str, Any]:
+        """Return (number of the licence, how many) of ``a:2,b``."""
+        numbers_and_counts = []
         names = list(self._licences)
         for part in request.licences.split(",") if request.licences else ():
             name, _, count = part.partition(":")
             if name not in names:
-                known = f"one of {', '.join(names)}" if names else "Licenses in the configuration"
-                raise InvalidInstance(f"licence {shorten(name)}: expected {known}")
+                expected = (
+                    f"one of {', '.join(names)}" if names else "Licenses in the configuration"
+                )
+                raise InvalidInstance(f"licence {shorten(name)}: expected {expected}")
             if not re.fullmatch("[0-9]{0,9}", count):
                 raise InvalidInstance(f"licence {shorten(part)}: expected a number of {name}")
-            wanted.append((names.index(name), int(count or 1)))
-        return {"licences": wanted} if wanted else {}
+            numbers_and_counts.append((names.index(name), int(count or 1)))
+        return {"licences": numbers_and_counts} if numbers_and_counts else {}
 
 
-def outside(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
-    """What an administrator does, as the core takes it."""
-    return (time, _OUTSIDE.index(kind), row, list(nodes))
+def admin_event(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
+    """Return an action of an administrator as the core takes it: (time, kind, row, nodes)."""
+    return (time, _EVENT_KINDS.index(kind), row, list(nodes))
 
 
 def megabytes_of_nodes(machine: Machine) -> list[int]:
-    """Memory as Slurm counts it."""
+    """Return the memory of each node in MB, as Slurm counts it."""
     return np.rint(of_nodes(machine, "memory_gb") * 1024).astype(int).tolist()
 
 
 def gpu_types_of(machine: Machine) -> list[str]:
-    """Names of all types; an unnamed one is the empty text."""
+    """Return the names of all GPU types; an unnamed one is the empty text."""
     return list(dict.fromkeys(kind.gpu_type for kind in machine.nodes if kind.gpus))

@@ -8,9 +8,16 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from cosched.slurm.tune.race import Course, Trial, batches, order, race, simplify
-from cosched.slurm.tune.space import TODAY, Dimension, MeasureConstraint, Setting, grid
-from cosched.slurm.tune.trials import Runs
+from cosched.slurm.tune.race import (
+    Course,
+    Trial,
+    propose_batches,
+    race_settings,
+    rank_trials,
+    simplify,
+)
+from cosched.slurm.tune.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
+from cosched.slurm.tune.trials import RunCache
 from cosched.slurm.tune.weeks import Weeks
 
 #: Settings that an optimiser has proposed in weeks of its own, and among which folds choose.
@@ -22,11 +29,13 @@ class Problem:
     """What is searched, and where."""
 
     dimensions: tuple[Dimension, ...]
+    #: Settings that may be tried.
     budget: int
+    #: How many objectives there are: the first measures of a run.
     objectives: int
     constraints: tuple[MeasureConstraint, ...]
     weeks: Weeks
-    runs: Runs
+    runs: RunCache
 
     @property
     def settings(self) -> list[Setting] | None:
@@ -34,7 +43,7 @@ class Problem:
         return grid(self.dimensions, self.budget)
 
     def course(self, blocks: tuple[int, ...]) -> Course:
-        """A race in some of the training weeks."""
+        """Return the course of a race in some of the training weeks."""
         return Course(self.runs, blocks, self.objectives, self.constraints)
 
 
@@ -68,10 +77,10 @@ class Search:
         """The setting that most folds have chosen; of equally many the best in all weeks."""
         votes = Counter(setting for setting in self.chosen if any(setting))
         if not votes:
-            return TODAY
+            return BASELINE
         most_votes = max(votes.values())
         candidates = [setting for setting in votes if votes[setting] == most_votes]
-        ranked = order([self.trials[s] for s in candidates if s in self.trials])
+        ranked = rank_trials([self.trials[s] for s in candidates if s in self.trials])
         return ranked[0].setting if ranked else candidates[0]
 
 
@@ -81,95 +90,105 @@ Progress = Callable[[int, int, str], None]
 
 def search(problem: Problem, progress: Progress) -> Search:
     """Try settings and choose one for each fold."""
-    result = Search()
+    search_result = Search()
     explored = problem.weeks.explored
     settings = problem.settings
     is_single_search = [fold.train for fold in problem.weeks.folds] == [explored]
     if explored:
         with nullcontext() if is_single_search else problem.runs.half_of_the_time():
-            _explore(problem, result, progress)
-        ranked = order([trial for trial in result.trials.values() if trial.whole])
-        candidates = [trial.setting for trial in ranked if not trial.broken]
+            _explore(problem, search_result, progress)
+        ranked = rank_trials(
+            [trial for trial in search_result.trials.values() if trial.has_all_runs]
+        )
+        candidates = [trial.setting for trial in ranked if not trial.violation]
     else:
         assert settings is not None
         candidates = settings
     folds = problem.weeks.folds
     if is_single_search:
-        trials_of_folds = [[*result.trials.values()]]
+        trials_of_folds = [[*search_result.trials.values()]]
     elif explored:
-        trials_of_folds = _compare(problem, candidates[:_SHORTLIST], explored)
+        trials_of_folds = _race_in_folds(problem, candidates[:_SHORTLIST], explored)
     else:
-        trials_of_folds = _compare_all(problem, candidates, result, progress)
+        trials_of_folds = _race_grid_in_folds(problem, candidates, search_result, progress)
     for fold, trials in zip(folds, trials_of_folds, strict=True):
         course = problem.course(fold.train)
         candidate_trials = [trial for trial in trials if trial.is_candidate]
         if not candidate_trials:
-            result.chosen.append(TODAY)
+            search_result.chosen.append(BASELINE)
             continue
-        simplified = simplify(course, order(candidate_trials)[0])
-        result.chosen.append(simplified[-1].setting)
+        simplified = simplify(course, rank_trials(candidate_trials)[0])
+        search_result.chosen.append(simplified[-1].setting)
         if fold.train == explored:
-            result.add(simplified[1:])
-    if not explored and any(result.winner) and result.winner not in result.trials:
-        result.add(race(problem.course(_all_weeks(problem)), [result.winner]))
-    return result
+            search_result.add(simplified[1:])
+    if (
+        not explored
+        and any(search_result.winner)
+        and search_result.winner not in search_result.trials
+    ):
+        course = problem.course(_all_weeks(problem))
+        search_result.add(race_settings(course, [search_result.winner]))
+    return search_result
 
 
 def _all_weeks(problem: Problem) -> tuple[int, ...]:
+    """Return the positions of all training weeks."""
     return tuple(range(len(problem.weeks.train)))
 
 
-def _explore(problem: Problem, result: Search, progress: Progress) -> None:
-    """Settings that an optimiser proposes, or a list, race in the explored weeks."""
+def _explore(problem: Problem, search_result: Search, progress: Progress) -> None:
+    """Race settings that an optimiser proposes, or a list, in the explored weeks."""
     course = problem.course(problem.weeks.explored)
-    for trials in _raced_batches(problem, course, result, progress):
-        result.add(trials)
-    result.tried = len(result.trials)
+    for trials in _race_batches(problem, course, search_result, progress):
+        search_result.add(trials)
+    search_result.tried = len(search_result.trials)
 
 
-def _raced_batches(
-    problem: Problem, course: Course, result: Search, progress: Progress
+def _race_batches(
+    problem: Problem, course: Course, search_result: Search, progress: Progress
 ) -> Iterator[list[Trial]]:
-    """The trials of one batch after the other, until all are tried or the time is over."""
+    """Yield the trials of one batch after the other, until all are tried or the time is over."""
     settings = problem.settings
     total = problem.budget if settings is None else len(settings)
     runs = problem.runs
     progress(0, total, "")
-    asked = 0
-    proposals: Iterator[tuple[list[Setting], Any]] = batches(
-        problem.dimensions, problem.budget, runs.world.seed, problem.objectives
+    tried_count = 0
+    proposals: Iterator[tuple[list[Setting], Any]] = propose_batches(
+        problem.dimensions, problem.budget, runs.context.seed, problem.objectives
     )
     for batch, tell in proposals:
-        trials = race(course, batch)
-        asked += len(trials)
+        trials = race_settings(course, batch)
+        tried_count += len(trials)
         yield trials
-        finished = [trial for trial in result.trials.values() if trial.whole] or trials
-        best = [f"best {t.ratios[0]:.3f} of today's" for t in order(finished)[:1] if t.runs]
-        progress(asked, total, "".join(best))
-        if not runs.cut:
+        finished = [
+            trial for trial in search_result.trials.values() if trial.has_all_runs
+        ] or trials
+        best = [f"best {t.ratios[0]:.3f} of today's" for t in rank_trials(finished)[:1] if t.runs]
+        progress(tried_count, total, "".join(best))
+        if not runs.is_cut_short:
             tell(trials)
-        if runs.cut or (runs.late and asked < total):
-            result.stopped = f"after {asked} of {total} settings, at the time limit"
+        if runs.is_cut_short or (runs.is_past_deadline and tried_count < total):
+            search_result.stopped = f"after {tried_count} of {total} settings, at the time limit"
             return
 
 
-def _compare(
+def _race_in_folds(
     problem: Problem, settings: Sequence[Setting], explored: tuple[int, ...]
 ) -> list[list[Trial]]:
-    """The trials of each fold; where the time was over, those of the explored weeks decide."""
+    """Return the trials of each fold; where the time was over, those of the explored weeks."""
     trials_of_folds = []
     for fold in problem.weeks.folds:
-        trials = race(problem.course(fold.train), settings)
-        if not any(trial.whole for trial in trials):
-            trials = race(problem.course(explored), settings)
+        trials = race_settings(problem.course(fold.train), settings)
+        if not any(trial.has_all_runs for trial in trials):
+            trials = race_settings(problem.course(explored), settings)
         trials_of_folds.append(trials)
     return trials_of_folds
 
 
-def _compare_all(
-    problem: Problem, settings: Sequence[Setting], result: Search, progress: Progress
+def _race_grid_in_folds(
+    problem: Problem, settings: Sequence[Setting], search_result: Search, progress: Progress
 ) -> list[list[Trial]]:
-    """The trials of each fold, of a list of settings that no data have proposed.
+    """Return the trials of each fold, of a list of settings that no data have proposed.
 
     A batch of settings races in all weeks, for the table of trials, and in those of each fold: no
     run is repeated. Were losers of the race in all weeks given up in a fold, too, the fold's own
@@ -177,10 +196,10 @@ def _compare_all(
     """
     trials_of_folds: list[list[Trial]] = [[] for _ in problem.weeks.folds]
     course = problem.course(_all_weeks(problem))
-    for trials in _raced_batches(problem, course, result, progress):
-        result.add(trials)
+    for trials in _race_batches(problem, course, search_result, progress):
+        search_result.add(trials)
         batch = [trial.setting for trial in trials]
         for fold, fold_trials in zip(problem.weeks.folds, trials_of_folds, strict=True):
-            fold_trials.extend(race(problem.course(fold.train), batch))
-    result.tried = len(result.trials)
+            fold_trials.extend(race_settings(problem.course(fold.train), batch))
+    search_result.tried = len(search_result.trials)
     return trials_of_folds

@@ -20,25 +20,26 @@ CONFIDENCE = 0.9
 
 @dataclass(frozen=True)
 class JudgedBlock:
-    """A test block as the machine is today, and under the setting that is judged."""
+    """A test block, simulated under two settings."""
 
     block: Block
+    #: As the machine is today.
     today: Simulated
+    #: Under the setting that is judged.
     then: Simulated
 
 
 @dataclass(frozen=True)
 class HeldOutGain:
-    """A measure today and under another setting (s, or a ratio), and the share that is saved.
-
-    `low` and `high` bound the gain that the setting has in weeks like these. They are -inf and 1
-    where the weeks do not bound it.
-    """
+    """A measure today and under another setting (s, or a ratio), and the share that is saved."""
 
     measure: Measure
+    #: The measure today, and under the other setting.
     today: float
     then: float
+    #: The share of today's that the setting saves.
     gain: float
+    #: Bounds of the gain in weeks like these; -inf and 1 where the weeks do not bound it.
     low: float
     high: float
 
@@ -54,7 +55,7 @@ class HeldOutGain:
 
 
 def held_out_gain(
-    measure: Measure, judged: Sequence[JudgedBlock], confidence: float = CONFIDENCE
+    measure: Measure, judged_blocks: Sequence[JudgedBlock], confidence: float = CONFIDENCE
 ) -> HeldOutGain:
     """The gain of a setting over test blocks, and its confidence interval.
 
@@ -85,21 +86,36 @@ def held_out_gain(
     Miller 1974, *The jackknife*; Fieller 1954, *Some problems in interval estimation*; Hansen
     and Hodrick 1980, *Forward exchange rates as optimal predictors of future spot rates*.
     """
-    count = parts_of_week(judged)
-    before = _PartedValues.of(measure, [(each.block, each.today) for each in judged], count)
-    after = _PartedValues.of(measure, [(each.block, each.then) for each in judged], count)
+    count = parts_of_week(judged_blocks)
+    before = _PartedValues.from_blocks(
+        measure, [(judged_block.block, judged_block.today) for judged_block in judged_blocks], count
+    )
+    after = _PartedValues.from_blocks(
+        measure, [(judged_block.block, judged_block.then) for judged_block in judged_blocks], count
+    )
     today, then = before.statistic(measure), after.statistic(measure)
     gain = 1 - then / today if today > 0 else 0.0
     # A part that has jobs under one setting alone (another number of jobs) is no pair.
     parts = np.intersect1d(before.part, after.part)
     if measure.statistic == "max_wait":
         return _gain_of_maxima(measure, before, after, parts, confidence)
-    left_out = [(before.without(part), after.without(part)) for part in parts.tolist()]
-    if any(not rest.values.size for pair in left_out for rest in pair):
+    values_without_part = [(before.without(part), after.without(part)) for part in parts.tolist()]
+    if any(
+        not remaining_values.values.size
+        for pair in values_without_part
+        for remaining_values in pair
+    ):
         # All jobs of the group are in one part: nothing tells chance from gain.
         return HeldOutGain(measure, today, then, gain, -np.inf, 1.0)
-    rest_of = np.array([[rest.statistic(measure) for rest in pair] for pair in left_out])
-    pseudo_values = len(parts) * np.array([today, then]) - (len(parts) - 1) * rest_of
+    statistics_without_part = np.array(
+        [
+            [remaining_values.statistic(measure) for remaining_values in pair]
+            for pair in values_without_part
+        ]
+    )
+    pseudo_values = (
+        len(parts) * np.array([today, then]) - (len(parts) - 1) * statistics_without_part
+    )
     low_ratio, high_ratio = ratio_interval(pseudo_values[:, 0], pseudo_values[:, 1], confidence)
     return HeldOutGain(measure, today, then, gain, 1 - high_ratio, 1 - low_ratio)
 
@@ -119,7 +135,10 @@ def _gain_of_maxima(
     today, then = before.statistic(measure), after.statistic(measure)
     gain = 1 - then / today if today > 0 else 0.0
     maxima = np.array(
-        [[each.within(part).statistic(measure) for each in (before, after)] for part in parts]
+        [
+            [parted_values.within(part).statistic(measure) for parted_values in (before, after)]
+            for part in parts
+        ]
     ).reshape(-1, 2)
     low_ratio, high_ratio = ratio_interval(maxima[:, 0], maxima[:, 1], confidence)
     # The gain of the largest maximum is stated, and is never outside of its own interval.
@@ -129,15 +148,18 @@ def _gain_of_maxima(
 
 @dataclass(frozen=True)
 class _PartedValues:
-    """Values of jobs (a row per draw), and the part of the test weeks that each came in."""
+    """Values of jobs, and the part of the test weeks that each came in."""
 
+    #: Of each job that counts, a row per draw.
     values: np.ndarray
+    #: Number of the part in which each job came.
     part: np.ndarray
 
     @classmethod
-    def of(
+    def from_blocks(
         cls, measure: Measure, blocks: Sequence[tuple[Block, Simulated]], count: int
     ) -> _PartedValues:
+        """Return the values of blocks that are cut into `count` parts a week."""
         values, parts, first = [], [], 0
         for block, simulated in blocks:
             edges = part_edges(block, count)
@@ -148,29 +170,32 @@ class _PartedValues:
         return cls(np.concatenate(values, axis=1), np.concatenate(parts))
 
     def statistic(self, measure: Measure) -> float:
-        """The measure, on average over the draws."""
-        return float(measure.of_values(self.values).mean())
+        """Return the measure, on average over the draws."""
+        return float(measure.evaluate_values(self.values).mean())
 
     def within(self, part: int) -> _PartedValues:
-        """One part alone."""
-        inside = self.part == part
-        return _PartedValues(self.values[:, inside], self.part[inside])
+        """Return the values of one part alone."""
+        is_inside = self.part == part
+        return _PartedValues(self.values[:, is_inside], self.part[is_inside])
 
     def without(self, part: int) -> _PartedValues:
-        """All parts but one."""
-        rest = self.part != part
-        return _PartedValues(self.values[:, rest], self.part[rest])
+        """Return the values of all parts but one."""
+        is_outside = self.part != part
+        return _PartedValues(self.values[:, is_outside], self.part[is_outside])
 
 
-def parts_of_week(judged: Sequence[JudgedBlock]) -> int:
+def parts_of_week(judged_blocks: Sequence[JudgedBlock]) -> int:
     """Parts of a week, none shorter than a job spends in the system today, on average.
 
     The queue remembers what happened for about that time: shorter parts would not be independent.
     """
     response_times = np.concatenate(
-        [(each.today.end - each.today.jobs.column("eligible")).ravel() for each in judged]
+        [
+            (judged_block.today.end - judged_block.today.jobs.column("eligible")).ravel()
+            for judged_block in judged_blocks
+        ]
     )
-    begin, end = judged[0].block.spans[0]
+    begin, end = judged_blocks[0].block.spans[0]
     count = (end - begin) / max(float(response_times.mean()), 1.0)
     return int(np.clip(count, _MIN_PARTS, _MAX_PARTS))
 
@@ -227,6 +252,6 @@ def _where_not_positive(quadratic: np.ndarray, inside: float) -> tuple[float, fl
     return max(low, 0.0), high
 
 
-def who_pays(today: Simulated, then: Simulated) -> Sequence[GroupChange]:
-    """The groups that gain or lose most."""
+def largest_group_changes(today: Simulated, then: Simulated) -> Sequence[GroupChange]:
+    """Return the groups that gain or lose most."""
     return groups_between((today.jobs, today.waits), (then.jobs, then.waits))

@@ -17,15 +17,22 @@ from cosched.errors import CoschedError, InvalidInstance, shorten
 from cosched.slurm.tune.folds import Problem, search
 from cosched.slurm.tune.gains import CONFIDENCE, JudgedBlock, held_out_gain
 from cosched.slurm.tune.space import (
-    TODAY,
+    BASELINE,
     Measure,
     MeasureConstraint,
     Setting,
-    change_of,
     dimensions_of,
     grid,
+    what_if_text,
 )
-from cosched.slurm.tune.trials import Engine, Runs, Simulated, World, startable, threads
+from cosched.slurm.tune.trials import (
+    Engine,
+    RunCache,
+    Simulated,
+    SimulationContext,
+    drop_unstartable_jobs,
+    threads,
+)
 from cosched.slurm.tune.tuned import Tuned
 from cosched.slurm.tune.weeks import Block, Weeks, weeks_of
 
@@ -138,7 +145,7 @@ def tune(
     ('not better', [])
     """
     Instance.require(instance)
-    based = _on(instance, machine)
+    baseline_instance = _instance_on_machine(instance, machine)
     if subject is not None:
         warnings.warn("tune(subject=) is now tune(constraint=)", DeprecationWarning, stacklevel=2)
         constraint = (*texts(constraint, "constraint"), *texts(subject, "subject"))
@@ -146,31 +153,38 @@ def tune(
     if not 1 <= len(objectives) <= 2:
         raise InvalidInstance(f"objective {shorten(objective)}: expected one or two")
     constraints = [MeasureConstraint.of_text(text) for text in texts(constraint, "constraint")]
-    measures = (*objectives, *(each.measure for each in constraints))
-    for name, given in (("objective", objectives), ("constraint", constraints)):
-        if (twice := first_repeated(map(str, given))) is not None:
-            raise InvalidInstance(f"{name} {twice}: given twice")
-    dimensions = dimensions_of(based, vary)
+    measures = (*objectives, *(limited.measure for limited in constraints))
+    for name, parsed_measures in (("objective", objectives), ("constraint", constraints)):
+        if (repeated_measure := first_repeated(map(str, parsed_measures))) is not None:
+            raise InvalidInstance(f"{name} {repeated_measure}: given twice")
+    dimensions = dimensions_of(baseline_instance, vary)
     max_settings = integer(budget, "budget", 1, 1_000_000)
     draw_count = integer(draws, "draws", 1, 10_000)
     seed_number = seed_of(seed)
     limit = time_limit_of(time_limit)
-    parts = weeks_of(based, weeks, days, proposes=grid(dimensions, max_settings) is None)
+    parts = weeks_of(
+        baseline_instance, weeks, days, proposes=grid(dimensions, max_settings) is None
+    )
     _require_two_runs(parts, draw_count)
     blocks = [
-        startable(block, draw_count, seed_number + number)
+        drop_unstartable_jobs(block, draw_count, seed_number + number)
         for number, block in enumerate(parts.blocks)
     ]
     keys = tuple(dimension.key for dimension in dimensions)
-    world = World(keys, tuple(blocks), measures, draw_count, seed_number)
-    head = [[str(each) for each in (*dimensions, *objectives, *constraints)], max_settings]
+    context = SimulationContext(keys, tuple(blocks), measures, draw_count, seed_number)
+    head = [
+        [str(part) for part in (*dimensions, *objectives, *constraints)],
+        max_settings,
+    ]
     path = None if journal is None else Path(journal)
-    runs = Runs(world, engine, path, flag(resume, "resume"), head)
+    runs = RunCache(context, engine, path, flag(resume, "resume"), head)
     test_blocks = range(len(parts.train), len(blocks))
-    today = {number: world.simulated(TODAY, number, 0, draw_count) for number in test_blocks}
-    _require_waits(world, objectives, [*today.values()])
+    baseline_runs = {
+        number: context.simulate(BASELINE, number, 0, draw_count) for number in test_blocks
+    }
+    _require_waits(context, objectives, [*baseline_runs.values()])
     if limit is not None:
-        runs.until = time.monotonic() + limit
+        runs.deadline = time.monotonic() + limit
     problem = Problem(dimensions, max_settings, len(objectives), tuple(constraints), parts, runs)
     outcome = search(problem, progress or (lambda *_: None))
     trials = [*outcome.trials.values()]
@@ -178,7 +192,7 @@ def tune(
         runs.close()
         raise InvalidInstance(
             f"of {outcome.tried} settings none can be had, the first, "
-            f"{change_of(keys, trials[0].setting)}: {trials[0].why}"
+            f"{what_if_text(keys, trials[0].setting)}: {trials[0].why}"
         )
     winner, why = outcome.winner, ""
     # The folds whose search has chosen the winner: they alone had no say in that choice.
@@ -189,16 +203,20 @@ def tune(
     ]
     confidence = 1 - (1 - CONFIDENCE) / len(objectives)
     try:
-        judged = [_judged_block(world, winner, number, today[number]) for number in folds]
-        gains = tuple(held_out_gain(measure, judged, confidence) for measure in measures)
+        judged_blocks = [
+            _judged_block(context, winner, number, baseline_runs[number]) for number in folds
+        ]
+        gains = tuple(held_out_gain(measure, judged_blocks, confidence) for measure in measures)
     except CoschedError as error:  # jobs that the weeks of the search did not have
-        winner, why, folds = TODAY, str(error), [*test_blocks]
-        judged = [_judged_block(world, winner, number, today[number]) for number in folds]
-        gains = tuple(held_out_gain(measure, judged, confidence) for measure in measures)
+        winner, why, folds = BASELINE, str(error), [*test_blocks]
+        judged_blocks = [
+            _judged_block(context, winner, number, baseline_runs[number]) for number in folds
+        ]
+        gains = tuple(held_out_gain(measure, judged_blocks, confidence) for measure in measures)
     runs.close()
-    judged_log = judge_log(based) if judgement is None else judgement
+    judged_log = judge_log(baseline_instance) if judgement is None else judgement
     return Tuned(
-        instance=based,
+        instance=baseline_instance,
         dimensions=dimensions,
         objectives=tuple(objectives),
         constraints=tuple(constraints),
@@ -210,8 +228,8 @@ def tune(
         judged_weeks=tuple(week for number in folds for week in blocks[number].numbers),
         verdicts=gains,
         confidence=confidence,
-        today=Simulated.joined([each.today for each in judged]),
-        then=Simulated.joined([each.then for each in judged]),
+        today=Simulated.joined([judged_block.today for judged_block in judged_blocks]),
+        then=Simulated.joined([judged_block.then for judged_block in judged_blocks]),
         runs=runs.count,
         draws=draw_count,
         seed=seed_number,
@@ -222,25 +240,28 @@ def tune(
     )
 
 
-def _judged_block(world: World, setting: Setting, number: int, today: Simulated) -> JudgedBlock:
-    """A test block as it is, and under a setting."""
-    then = world.simulated(setting, number, 0, world.draws) if any(setting) else today
-    return JudgedBlock(world.blocks[number], today, then)
+def _judged_block(
+    context: SimulationContext, setting: Setting, number: int, today: Simulated
+) -> JudgedBlock:
+    """Return a test block as it is, and under a setting."""
+    then = context.simulate(setting, number, 0, context.draws) if any(setting) else today
+    return JudgedBlock(context.blocks[number], today, then)
 
 
 def _left_out(weeks: Weeks, startable_blocks: Sequence[Block]) -> int:
-    """Jobs that never start as the machine is, of all weeks that are searched or judged."""
+    """Return how many jobs never start as the machine is, of all weeks that are searched or
+    judged."""
     job_count = 0
     counted_weeks = set[int]()
     for block, startable_block in zip(weeks.blocks, startable_blocks, strict=True):
         if not counted_weeks.issuperset(block.numbers):
-            job_count += _size(block) - _size(startable_block)
+            job_count += _count_measured_jobs(block) - _count_measured_jobs(startable_block)
             counted_weeks.update(block.numbers)
     return job_count
 
 
 def _require_two_runs(weeks: Weeks, draws: int) -> None:
-    """Each search has two runs of a setting at least."""
+    """Check that each search has two runs of a setting at least."""
     if draws * min(len(fold.train) for fold in weeks.folds) < 2:
         raise InvalidInstance(
             "draws = 1 of one week to search in: expected two runs of a setting at least, since a "
@@ -248,28 +269,37 @@ def _require_two_runs(weeks: Weeks, draws: int) -> None:
         )
 
 
-def _on(instance: Instance, machine: Machine | str | PathLike[str] | None) -> Instance:
+def _instance_on_machine(
+    instance: Instance, machine: Machine | str | PathLike[str] | None
+) -> Instance:
+    """Return the instance on the machine that is tuned, which has to be a slurm.conf."""
     if machine is not None:
         instance, _ = on_machine(instance, machine_of(machine))
-    own = instance.machine
-    if own is None or own.slurm is None or own.slurm.source is None:
+    tuned_machine = instance.machine
+    if tuned_machine is None or tuned_machine.slurm is None or tuned_machine.slurm.source is None:
         raise InvalidInstance("tune: expected a machine that is a slurm.conf (--machine)")
     return instance._without_bound()
 
 
-def _size(block: Block) -> int:
-    return len(block.counted(block.instance))
+def _count_measured_jobs(block: Block) -> int:
+    """Return how many jobs of a block count."""
+    return len(block.measured_rows(block.instance))
 
 
-def _require_waits(world: World, objectives: list[Measure], today: Sequence[Simulated]) -> None:
-    """All measures have jobs in all weeks, and there is something to gain."""
-    for block in world.blocks:
-        for measure in world.measures:
-            measure.rows(block.instance.take(block.counted(block.instance)))
+def _require_waits(
+    context: SimulationContext, objectives: list[Measure], today: Sequence[Simulated]
+) -> None:
+    """Check that all measures have jobs in all weeks, and that there is something to gain."""
+    for block in context.blocks:
+        for measure in context.measures:
+            measure.rows(block.instance.take(block.measured_rows(block.instance)))
     for measure in objectives:
-        if not any(measure.of(each.jobs, each.start, each.end).max() > 0 for each in today):
-            more = " (in one draw of the clocks; more may have waits: --draws)"
+        if not any(
+            measure.evaluate(simulated.jobs, simulated.start, simulated.end).max() > 0
+            for simulated in today
+        ):
+            hint = " (in one draw of the clocks; more may have waits: --draws)"
             raise InvalidInstance(
                 f"{measure} is 0 in the weeks to judge by: there is nothing to gain"
-                f"{more if world.draws == 1 else ''}"
+                f"{hint if context.draws == 1 else ''}"
             )

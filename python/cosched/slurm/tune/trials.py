@@ -19,7 +19,7 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
-from cosched.slurm.tune.space import TODAY, Measure, Setting, change_of
+from cosched.slurm.tune.space import BASELINE, Measure, Setting, what_if_text
 from cosched.slurm.tune.weeks import Block
 from cosched.slurm.twin.backfill import clocks_of, never_starting_jobs, times_of, with_remedy
 from cosched.slurm.twin.twin import Twin, without_suspensions
@@ -35,31 +35,39 @@ Row = dict[str, Any]
 class Simulated:
     """The jobs of a block under a setting, and when those that count start and end.
 
-    `start`, `end` have a row a draw (s); `jobs` are those that count; `notes` say what the twin
-    leaves out, `said` what the change does to jobs.
+    Attributes
+    ----------
+    jobs : Instance
+        Those that count.
+    start, end : numpy.ndarray, shape (draws, n)
+        Seconds.
+    notes : tuple of str
+        What the twin leaves out.
+    change_effect : str
+        What the change does to jobs.
     """
 
     jobs: Instance
     start: np.ndarray
     end: np.ndarray
     notes: tuple[str, ...]
-    said: str
+    change_effect: str
 
     @classmethod
     def joined(cls, simulations: Sequence["Simulated"]) -> "Simulated":
-        """The jobs of blocks that follow each other, which have the same number of draws."""
+        """Return the jobs of successive blocks, which have the same number of draws, as one."""
         first = simulations[0]
         if len(simulations) == 1:
             return first
         names = first.jobs.given
-        columns = [{"id": each.jobs.ids, **each.jobs.given} for each in simulations]
+        columns = [{"id": simulated.jobs.ids, **simulated.jobs.given} for simulated in simulations]
         jobs = {name: np.concatenate([c[name] for c in columns]) for name in ("id", *names)}
         return cls(
             first.jobs._like(jobs)._without_bound(),
-            np.concatenate([each.start for each in simulations], axis=1),
-            np.concatenate([each.end for each in simulations], axis=1),
-            tuple(dict.fromkeys(note for each in simulations for note in each.notes)),
-            first.said,
+            np.concatenate([simulated.start for simulated in simulations], axis=1),
+            np.concatenate([simulated.end for simulated in simulations], axis=1),
+            tuple(dict.fromkeys(note for simulated in simulations for note in simulated.notes)),
+            first.change_effect,
         )
 
     @property
@@ -70,17 +78,22 @@ class Simulated:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class SimulationContext:
     """All that a run needs; it is pickled for workers that are other processes."""
 
+    #: Keys of the dimensions of a setting.
     keys: tuple[str, ...]
+    #: Weeks of the search, then test weeks.
     blocks: tuple[Block, ...]
+    #: Objectives, then the measures of the constraints.
     measures: tuple[Measure, ...]
+    #: Draws of the scheduler's clocks in each block.
     draws: int
+    #: Of these draws; block k has the seed `seed` + k.
     seed: int
 
-    def simulated(self, setting: Setting, number: int, first: int, last: int) -> Simulated:
-        """A block under a setting, with draws [first, last) of the clocks of all settings.
+    def simulate(self, setting: Setting, number: int, first: int, last: int) -> Simulated:
+        """Simulate a block under a setting, with draws [first, last) of the clocks of all settings.
 
         Raises
         ------
@@ -90,45 +103,53 @@ class World:
         """
         block = self.blocks[number]
         with _TWINS:
-            changed, said, twin = _prepared(self, setting, number)
+            changed_instance, change_effect, twin = _cached_twin(self, setting, number)
         clocks = clocks_of(block.instance, self.draws, self.seed + number)[first:last]
         begun, killed, paused = twin.futures(clocks)
-        if never := int(np.isnan(begun).any(axis=0).sum()):
-            raise InfeasibleError(f"{never:,} jobs would never start")
-        start, end, early = times_of(changed, begun, killed, paused)
+        if never_starting_count := int(np.isnan(begun).any(axis=0).sum()):
+            raise InfeasibleError(f"{never_starting_count:,} jobs would never start")
+        start, end, is_ended_at_limit = times_of(changed_instance, begun, killed, paused)
         # The log may not say partitions: then it is the twin that knows limits.
-        cut = early.all(axis=0) & ~np.isin(changed.ids, block.ended)
-        if setting and cut.any():
-            ran = changed.column("runtime").copy()
-            ran[cut] = (end - start)[:, cut].mean(axis=0)
-            _require_work(block.instance, changed.replace(runtime=ran))
-        rows = block.counted(changed)
-        jobs = changed.take(rows)._without_bound()
-        return Simulated(jobs, start[:, rows], end[:, rows], tuple(twin.notes), said)
+        is_cut_short = is_ended_at_limit.all(axis=0) & ~np.isin(changed_instance.ids, block.ended)
+        if setting and is_cut_short.any():
+            runtime = changed_instance.column("runtime").copy()
+            runtime[is_cut_short] = (end - start)[:, is_cut_short].mean(axis=0)
+            _require_work(block.instance, changed_instance.replace(runtime=runtime))
+        rows = block.measured_rows(changed_instance)
+        jobs = changed_instance.take(rows)._without_bound()
+        return Simulated(jobs, start[:, rows], end[:, rows], tuple(twin.notes), change_effect)
 
     def run(self, task: Task) -> Row:
-        """The measures of a task."""
+        """Return the measures of a task, or why there are none."""
         setting = tuple(task["setting"])
         try:
-            found = self.simulated(setting, task["block"], task["draw"], task["draw"] + 1)
+            simulated = self.simulate(setting, task["block"], task["draw"], task["draw"] + 1)
         except CoschedError as error:
-            if setting == TODAY:
+            if setting == BASELINE:
                 raise
             return {"values": [], "why": str(error)}
-        values = [measure.of(found.jobs, found.start, found.end) for measure in self.measures]
+        values = [
+            measure.evaluate(simulated.jobs, simulated.start, simulated.end)
+            for measure in self.measures
+        ]
         return {"values": [of_each.tolist() for of_each in values], "why": ""}
 
     def digest(self) -> str:
-        """Of all that decides what a run gives."""
-        found = hashlib.sha256()
+        """Return a digest of all that decides the rows of tasks: jobs, machines, measures, seed."""
+        digest = hashlib.sha256()
         for block in self.blocks:
             machine: Any = block.instance.machine
-            whole = (block.spans, machine.nodes, machine.partitions, machine.slurm)
-            found.update(repr(whole).encode())
+            block_parts = (block.spans, machine.nodes, machine.partitions, machine.slurm)
+            digest.update(repr(block_parts).encode())
             for name, column in sorted(block.instance.given.items()):
-                found.update(f"{name}{column.tolist()}".encode())
-        said = (self.keys, [str(one) for one in self.measures], self.draws, self.seed)
-        return hashlib.sha256(f"{found.hexdigest()}{said}".encode()).hexdigest()
+                digest.update(f"{name}{column.tolist()}".encode())
+        search_parts = (
+            self.keys,
+            [str(measure) for measure in self.measures],
+            self.draws,
+            self.seed,
+        )
+        return hashlib.sha256(f"{digest.hexdigest()}{search_parts}".encode()).hexdigest()
 
 
 _TWINS = Lock()
@@ -136,44 +157,63 @@ _TWINS = Lock()
 
 # Draws of a block under a setting follow each other, and some run at the same time.
 @lru_cache(maxsize=8)
-def _prepared(world: World, setting: Setting, number: int) -> tuple[Instance, str, Twin]:
-    """What all draws of a block under a setting share: jobs, what is said of them, the twin."""
-    block = world.blocks[number]
-    changed, said = block.instance, ""
+def _cached_twin(
+    context: SimulationContext, setting: Setting, number: int
+) -> tuple[Instance, str, Twin]:
+    """Return what all draws of a block under a setting share: its jobs, what the change does to
+    them, and the twin."""
+    block = context.blocks[number]
+    changed_instance, change_effect = block.instance, ""
     if setting:
-        changed, said = what_if(block.instance, change_of(world.keys, setting))
-        _require_work(block.instance, changed)
-    return changed, said, Twin(changed, changed.machine, {}, approximate=True)
+        changed_instance, change_effect = what_if(
+            block.instance, what_if_text(context.keys, setting)
+        )
+        _require_work(block.instance, changed_instance)
+    return (
+        changed_instance,
+        change_effect,
+        Twin(changed_instance, changed_instance.machine, {}, approximate=True),
+    )
 
 
-def _require_work(today: Instance, then: Instance) -> None:
-    """A new limit ends no job that runs longer: a machine is no better where less is done."""
-    ran = dict(zip(today.ids.tolist(), today.column("runtime").tolist(), strict=True))
-    runtime = then.column("runtime")
-    pairs = zip(then.ids.tolist(), runtime.tolist(), strict=True)
-    lost = np.array([ran.get(job, now) - now for job, now in pairs])
-    if (cut := lost > 0).any():
-        hours = float((then.column("tasks") * lost)[cut].sum()) / 3600
+def _require_work(instance: Instance, changed_instance: Instance) -> None:
+    """Check that a new limit ends no job before it is done: a machine is no better where less is
+    done."""
+    runtime_of_job = dict(
+        zip(instance.ids.tolist(), instance.column("runtime").tolist(), strict=True)
+    )
+    runtime = changed_instance.column("runtime")
+    pairs = zip(changed_instance.ids.tolist(), runtime.tolist(), strict=True)
+    lost_seconds = np.array(
+        [
+            runtime_of_job.get(job, changed_runtime) - changed_runtime
+            for job, changed_runtime in pairs
+        ]
+    )
+    if (is_cut_short := lost_seconds > 0).any():
+        hours = float((changed_instance.column("tasks") * lost_seconds)[is_cut_short].sum()) / 3600
         raise InfeasibleError(
-            f"{cut.sum():,} jobs would end at the new limit, {hours:,.0f} core-hours of work lost"
+            f"{is_cut_short.sum():,} jobs would end at the new limit, {hours:,.0f} core-hours of "
+            "work lost"
         )
 
 
 #: Where tasks run: it gives (place in the list, row) as they come.
-Engine = Callable[[World, Sequence[Task]], Iterable[tuple[int, Row]]]
+Engine = Callable[[SimulationContext, Sequence[Task]], Iterable[tuple[int, Row]]]
 
 
-def threads(world: World, tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
-    """On all processors that this process may use."""
+def threads(context: SimulationContext, tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
+    """Run tasks on all processors that this process may use."""
     pool = ThreadPoolExecutor(len(sched_getaffinity(0)))
     try:
-        yield from enumerate(pool.map(world.run, tasks))
+        yield from enumerate(pool.map(context.run, tasks))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def startable(block: Block, draws: int, seed: int) -> Block:
-    """Without jobs that never start as it is: Slurm refuses them, or lets them wait for ever.
+def drop_unstartable_jobs(block: Block, draws: int, seed: int) -> Block:
+    """Return a block without jobs that never start as the machine is: Slurm refuses them, or lets
+    them wait for ever.
 
     InfeasibleError where the machine does not hold a job at all.
     """
@@ -189,27 +229,31 @@ def startable(block: Block, draws: int, seed: int) -> Block:
         ended = block.instance.ids[~np.isnan(killed).all(axis=0)]
         return replace(block, ended=tuple(ended.tolist()))
     startable_rows = np.delete(np.arange(len(instance)), rows)
-    rest = block.instance.take(startable_rows)._without_bound()
-    return startable(replace(block, instance=rest), draws, seed)
+    startable_jobs = block.instance.take(startable_rows)._without_bound()
+    return drop_unstartable_jobs(replace(block, instance=startable_jobs), draws, seed)
 
 
-class Runs:
-    """What is known of each setting; a journal, where there is one, keeps every run at once."""
+class RunCache:
+    """The measures of all runs so far; a journal, where there is one, keeps every run at once."""
 
     def __init__(
-        self, world: World, engine: Engine, path: Path | None, resume: bool, head: Any
+        self, context: SimulationContext, engine: Engine, path: Path | None, resume: bool, head: Any
     ) -> None:
-        self.world, self._engine, self._path = world, engine, path
+        self.context, self._engine, self._path = context, engine, path
         self._rows: dict[str, Row] = {}
-        self._asked: dict[tuple[Setting, int], int] = {}  # so many draws
-        self.until = np.inf  # of time.monotonic(): no run begins after it
-        self.cut = False  # whether one did not
-        search = [] if path is None else [world.digest(), head]
+        #: By setting and block: as many draws were requested.
+        self._draws_requested: dict[tuple[Setting, int], int] = {}
+        #: On the clock of time.monotonic(): no run begins after it.
+        self.deadline = np.inf
+        #: Whether some run did not begin because of the deadline.
+        self.is_cut_short = False
+        search = [] if path is None else [context.digest(), head]
         self._owner = json.dumps({"cosched": installed_version(), "search": search})
         if path is not None and path.exists():
-            self._take_up(path, resume)
+            self._load_journal(path, resume)
 
-    def _take_up(self, path: Path, resume: bool) -> None:
+    def _load_journal(self, path: Path, resume: bool) -> None:
+        """Take over the rows of a journal of the same search, and write it anew without damage."""
         if not resume:
             raise InvalidInstance(
                 f"{path}: runs of a search that did not end: --resume goes on with it, or remove it"
@@ -224,44 +268,51 @@ class Runs:
                 (setting, block, draw), row = json.loads(line)
                 key, why = _key(setting, block, draw), str(row["why"])
                 shape = np.array(row["values"], dtype=float).shape
-                if why or shape == (len(self.world.measures), 1):
+                if why or shape == (len(self.context.measures), 1):
                     self._rows[key] = {"values": row["values"], "why": why}
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
                 continue  # its process was killed while it wrote, or the file is damaged
-        kept = [self._owner, *(f"[{key}, {json.dumps(row)}]" for key, row in self._rows.items())]
-        path.write_text("\n".join(kept) + "\n", encoding="utf-8")
+        journal_lines = [
+            self._owner,
+            *(f"[{key}, {json.dumps(row)}]" for key, row in self._rows.items()),
+        ]
+        path.write_text("\n".join(journal_lines) + "\n", encoding="utf-8")
 
     def close(self) -> None:
-        """The search has ended: nothing is left to go on with."""
+        """Remove the journal: the search has ended."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
     @contextmanager
     def half_of_the_time(self) -> Iterator[None]:
-        """Within it no run begins after half of the time that is left."""
-        until = self.until
+        """Let no run begin after half of the remaining time, within the context."""
+        deadline = self.deadline
         now = time.monotonic()
-        self.until = now + (until - now) / 2
+        self.deadline = now + (deadline - now) / 2
         try:
             yield
         finally:
-            self.until = until
+            self.deadline = deadline
 
     @property
-    def late(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() > self.until
+    def is_past_deadline(self) -> bool:
+        """Whether the deadline has passed."""
+        return time.monotonic() > self.deadline
 
     @property
     def count(self) -> int:
         """How many draws of blocks ran."""
-        asked = ((*of, draw) for of, count in self._asked.items() for draw in range(count))
-        return sum(_key(*one) in self._rows for one in asked)
+        requested_draws = (
+            (*setting_and_block, draw)
+            for setting_and_block, count in self._draws_requested.items()
+            for draw in range(count)
+        )
+        return sum(_key(*requested_draw) in self._rows for requested_draw in requested_draws)
 
-    def of(
+    def evaluate(
         self, settings: Sequence[Setting], counts: Sequence[int]
     ) -> list[np.ndarray | str | None]:
-        """The measures of settings on the first so many draws of each block.
+        """Return the measures of settings on the first draws of each block, as many as `counts`.
 
         Returns
         -------
@@ -271,16 +322,19 @@ class Runs:
         tasks: list[Task] = []
         for setting in dict.fromkeys(settings):
             for block, last in enumerate(counts):
-                first = self._asked.get((setting, block), 0)
-                self._asked[setting, block] = max(first, last)
-                # A draw is a task: the time is looked at behind each.
-                new = range(first, last)
-                tasks += [{"setting": setting, "block": block, "draw": draw} for draw in new]
+                first = self._draws_requested.get((setting, block), 0)
+                self._draws_requested[setting, block] = max(first, last)
+                # A draw is a task: the deadline is checked after each.
+                missing_draws = range(first, last)
+                tasks += [
+                    {"setting": setting, "block": block, "draw": draw} for draw in missing_draws
+                ]
         self._run([task for task in tasks if _key(**task) not in self._rows])
-        return [self._gathered(setting, counts) for setting in settings]
+        return [self._collect_measures(setting, counts) for setting in settings]
 
     def _run(self, tasks: Sequence[Task]) -> None:
-        rows = () if self.late or not tasks else self._engine(self.world, tasks)
+        """Run tasks until the deadline, and keep their rows."""
+        rows = () if self.is_past_deadline or not tasks else self._engine(self.context, tasks)
         missing = len(tasks)
         for place, row in rows:
             key = _key(**tasks[place])
@@ -290,12 +344,13 @@ class Runs:
                     file.write(f"{head}[{key}, {json.dumps(row)}]\n")
             self._rows[key] = row
             missing -= 1
-            if self.late:
+            if self.is_past_deadline:
                 break  # the engine lets go of what has not begun
-        self.cut |= missing > 0
+        self.is_cut_short |= missing > 0
 
-    def _gathered(self, setting: Setting, counts: Sequence[int]) -> np.ndarray | str | None:
-        found = []
+    def _collect_measures(self, setting: Setting, counts: Sequence[int]) -> np.ndarray | str | None:
+        """Return the measures of a setting, a row per draw; why there are none; or None."""
+        values_of_draws = []
         for block, count in enumerate(counts):
             for draw in range(count):
                 row = self._rows.get(_key(setting, block, draw))
@@ -303,9 +358,10 @@ class Runs:
                     return None
                 if row["why"]:
                     return printable(row["why"])
-                found.append(np.array(row["values"]))
-        return np.concatenate(found, axis=1).T
+                values_of_draws.append(np.array(row["values"]))
+        return np.concatenate(values_of_draws, axis=1).T
 
 
 def _key(setting: Sequence[str], block: int, draw: int) -> str:
+    """Return the key of a run in the journal."""
     return json.dumps([list(setting), block, draw])

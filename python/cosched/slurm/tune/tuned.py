@@ -1,4 +1,4 @@
-"""What a search found, and its page: what to write, what it gives, whom it costs."""
+"""The answer of a search over settings (`Tuned`), and its page: lines to write, gains, groups."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from cosched.cluster.page.what_if import what_if
 from cosched.cluster.result.log_fit import plain
 from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.tune.gains import HeldOutGain, who_pays
-from cosched.slurm.tune.race import Trial, beats, order
+from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
+from cosched.slurm.tune.race import Trial, dominates, rank_trials
 from cosched.slurm.tune.space import (
     Dimension,
     Measure,
     MeasureConstraint,
     Setting,
-    change_of,
-    changed,
+    changed_values,
+    what_if_text,
 )
 from cosched.slurm.tune.trials import Simulated
 from cosched.slurm.tune.verdict import (
@@ -58,59 +58,60 @@ from cosched.slurm.tune.weeks import Weeks
 from cosched.slurm.whatif.classes import reason_for_no_effect
 from cosched.version import installed_version
 
-_MOST_ROWS = 10
-_HOW = (
+_MAX_TRIAL_ROWS = 10
+_METHOD_NOTE = (
     "All settings have the same jobs and the same random scheduler timing. The interval is that of "
     "the gain in weeks like these. Users would change what they send and ask for: take it as a "
     "direction, not a forecast."
 )
 
 
-def page(found: Tuned) -> str:
-    """As one file."""
-    title = f"{found.instance.source or 'jobs'}: tune"
+def render_page(tuned: Tuned) -> str:
+    """Return the HTML page about a search, as one file."""
+    title = f"{tuned.instance.source or 'jobs'}: tune"
+    test_title = f"Test {week_numbers(tuned.judged_weeks)}"
     parts = [
-        ("What to write", _lines(found)),
-        (f"Test {week_numbers(found.judged_weeks)}", _test_weeks(found) + _verdicts(found)),
-        ("Whom it costs, and who gains", _groups(found)),
-        ("The search", _picture(found) + _trials(found)),
-    ]  # fmt: skip
-    gone = f"left out, since they never start as it is: {found.left_out:,} jobs"
-    notes = (
-        *[gone] * bool(found.left_out),
-        *found.idle,
-        *found.today.notes,
-        *(note.strip() for note in found.instance.notes),
-    )
-    beside = box("What was ignored, and what was assumed", dict.fromkeys(notes))
-    lead = paragraph(outcome_sentence(found), "lead")
-    small = paragraph(_size(found), "small") + about_judgement(found.judgement)
-    return document(title, f"{lead}\n{small}", parts, beside)
+        ("What to write", _config_html(tuned)),
+        (test_title, _test_weeks_section(tuned) + _gains_table(tuned)),
+        ("Whom it costs, and who gains", _groups_section(tuned)),
+        ("The search", _trials_chart(tuned) + _trials_table(tuned)),
+    ]
+    notes = [
+        *tuned.idle,
+        *tuned.today.notes,
+        *(note.strip() for note in tuned.instance.notes),
+    ]
+    if tuned.left_out:
+        notes.insert(0, f"left out, since they never start as it is: {tuned.left_out:,} jobs")
+    notes_box = box("What was ignored, and what was assumed", dict.fromkeys(notes))
+    lead = paragraph(outcome_sentence(tuned), "lead")
+    small = paragraph(_size_sentence(tuned), "small") + about_judgement(tuned.judgement)
+    return document(title, f"{lead}\n{small}", parts, notes_box)
 
 
-def outcome_sentence(found: Tuned) -> str:
-    """The answer: what the setting does on the test weeks, and whether that is proven."""
-    if found.why:
-        return f"Not better: the best of {found.tried} settings cannot be had: {found.why}."
-    if not any(found.setting):
+def outcome_sentence(tuned: Tuned) -> str:
+    """Return the answer: what the setting does on the test weeks, and whether that is proven."""
+    if tuned.why:
+        return f"Not better: the best of {tuned.tried} settings cannot be had: {tuned.why}."
+    if not any(tuned.setting):
         sentence = no_better_setting_sentence(
-            found.tried, found.found, found.keys, found.objectives
+            tuned.tried, tuned.found, tuned.keys, tuned.objectives
         )
-        return f"{sentence} {_failed(found)}".strip()
-    change = change_of(found.keys, found.setting)
-    gains = found.verdicts[: len(found.objectives)]
-    sentence = held_out_sentence(change, gains, found.judged_weeks, found.confidence, found.verdict)
-    broken = broken_constraints(found.verdicts[len(found.objectives) :], found.constraints)
-    return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in broken)])
+        return f"{sentence} {_failed_sentence(tuned)}".strip()
+    change = what_if_text(tuned.keys, tuned.setting)
+    gains = tuned.verdicts[: len(tuned.objectives)]
+    sentence = held_out_sentence(change, gains, tuned.judged_weeks, tuned.confidence, tuned.verdict)
+    violations = broken_constraints(tuned.verdicts[len(tuned.objectives) :], tuned.constraints)
+    return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in violations)])
 
 
-def _test_weeks(found: Tuned) -> str:
-    """Which search chose what it was tested on."""
-    if not found.weeks.is_cross_fitted:
+def _test_weeks_section(tuned: Tuned) -> str:
+    """Return the table of folds: which setting the search of each fold chose."""
+    if not tuned.weeks.is_cross_fitted:
         return paragraph("The search did not see these weeks.", "small")
     rows = [
-        [week_numbers(fold.test.numbers), change_of(found.keys, setting) or "as today"]
-        for fold, setting in zip(found.weeks.folds, found.chosen, strict=True)
+        [week_numbers(fold.test.numbers), what_if_text(tuned.keys, setting) or "as today"]
+        for fold, setting in zip(tuned.weeks.folds, tuned.chosen, strict=True)
     ]
     about = (
         "Each row is a search that did not see the weeks of its row. The setting that most "
@@ -120,110 +121,141 @@ def _test_weeks(found: Tuned) -> str:
     return table(heads, rows) + paragraph(about, "small")
 
 
-def _size(found: Tuned) -> str:
-    weeks = found.weeks
-    tests = [fold.test for fold in weeks.folds if {*fold.test.numbers} <= {*found.judged_weeks}]
+def _size_sentence(tuned: Tuned) -> str:
+    """Return how many weeks were searched, and how many jobs judge the winner."""
+    weeks = tuned.weeks
+    tests = [fold.test for fold in weeks.folds if {*fold.test.numbers} <= {*tuned.judged_weeks}]
     spans = [span for test in tests for span in test.spans]
     if weeks.is_cross_fitted:
         searches = f"{len(weeks.folds)} searches in {weeks.count} weeks"
     else:
         train = week_numbers([number for block in weeks.train for number in block.numbers])
         searches = f"Searched in {train} of {weeks.count}"
-    stopped = f" The search stopped {found.stopped}." if found.stopped else ""
+    stopped = f" The search stopped {tuned.stopped}." if tuned.stopped else ""
     return (
         f"A week is {weeks.width / 86400:.3g} days. {searches}, "
-        f"judged by {len(found.today.jobs):,} jobs from {clock(found.instance, spans[0][0])} to "
-        f"{clock(found.instance, spans[-1][1])}; {found.draws} replications, seed "
-        f"{found.seed}, {found.runs:,} weeks simulated; cosched {installed_version()}.{stopped}"
+        f"judged by {len(tuned.today.jobs):,} jobs from {clock(tuned.instance, spans[0][0])} to "
+        f"{clock(tuned.instance, spans[-1][1])}; {tuned.draws} replications, seed "
+        f"{tuned.seed}, {tuned.runs:,} weeks simulated; cosched {installed_version()}.{stopped}"
     )
 
 
-def _lines(found: Tuned) -> str:
-    lines = found.lines()
+def _config_html(tuned: Tuned) -> str:
+    """Return the lines for slurm.conf and sacctmgr, with what the change does to jobs."""
+    lines = tuned.lines()
     if not lines:
         return ""
-    return f"<pre>{escape(chr(10).join(lines))}</pre>" + paragraph(found.then.said, "small")
+    return f"<pre>{escape(chr(10).join(lines))}</pre>" + paragraph(
+        tuned.then.change_effect, "small"
+    )
 
 
-def _verdicts(found: Tuned) -> str:
+def _gains_table(tuned: Tuned) -> str:
+    """Return the table of measures: today, under the winner, and the interval of the gain."""
     rows = []
-    limits = [""] * len(found.objectives) + [f"{c.sign} {c.limit:g}" for c in found.constraints]
-    for one, limit in zip(found.verdicts, limits, strict=True):
-        shown = number if one.measure.statistic == "mean_bounded_slowdown" else span
-        ratio = one.then / one.today if one.today > 0 else np.nan
+    limits = [""] * len(tuned.objectives) + [f"{c.sign} {c.limit:g}" for c in tuned.constraints]
+    for effect, limit in zip(tuned.verdicts, limits, strict=True):
+        format_amount = number if effect.measure.statistic == "mean_bounded_slowdown" else span
+        ratio = effect.then / effect.today if effect.today > 0 else np.nan
         rows.append(
-            [str(one.measure), shown(one.today), shown(one.then), f"{one.gain:.1%}",
-             percent_interval(one.low, one.high), number(ratio), limit]
-        )  # fmt: skip
-    interval = f"({found.confidence:.0%} interval)"
+            [
+                str(effect.measure),
+                format_amount(effect.today),
+                format_amount(effect.then),
+                f"{effect.gain:.1%}",
+                percent_interval(effect.low, effect.high),
+                number(ratio),
+                limit,
+            ]
+        )
+    interval = f"({tuned.confidence:.0%} interval)"
     heads = ["measure", "today", "then", "less by", interval, "times today's", "has to be"]
-    return table(heads, rows) + paragraph(_HOW, "small")
+    return table(heads, rows) + paragraph(_METHOD_NOTE, "small")
 
 
-def _groups(found: Tuned) -> str:
-    if not found.setting:
+def _groups_section(tuned: Tuned) -> str:
+    """Return the table of the groups of jobs whose waits change most."""
+    if not tuned.setting:
         return ""
     about = (
         "The groups that change most; in brackets where the difference of one more replication "
-        f"lies with 95% probability, by {found.draws} of them."
+        f"lies with 95% probability, by {tuned.draws} of them."
     )
-    return gains_of(who_pays(found.today, found.then)) + paragraph(about, "small")
+    return gains_of(largest_group_changes(tuned.today, tuned.then)) + paragraph(about, "small")
 
 
-def _trials(found: Tuned) -> str:
-    names = [str(one) for one in found.objectives]
-    others = [str(one.measure) for one in found.constraints]
-    heads = [*found.keys, *(f"{name}, times today's" for name in (*names, *others)), "runs"]
-    front = found.front if len(names) > 1 else []
-    able = [one for one in found.found if one.whole]
-    ranked = [*front, *(one for one in order(able) if one not in front)]
+def _trials_table(tuned: Tuned) -> str:
+    """Return the table of the best trials; of two objectives the Pareto front comes first."""
+    names = [str(objective) for objective in tuned.objectives]
+    constraint_names = [str(constraint.measure) for constraint in tuned.constraints]
+    heads = [
+        *tuned.keys,
+        *(f"{name}, times today's" for name in (*names, *constraint_names)),
+        "runs",
+    ]
+    front = tuned.front if len(names) > 1 else []
+    complete_trials = [trial for trial in tuned.found if trial.has_all_runs]
+    ranked = [*front, *(trial for trial in rank_trials(complete_trials) if trial not in front)]
     rows = [
         [
-            *(value or "as today" for value in one.setting),
-            *map(number, (*one.ratios, *one.constraints)),
-            f"{one.runs}",
+            *(value or "as today" for value in trial.setting),
+            *map(number, (*trial.ratios, *trial.constraints)),
+            f"{trial.runs}",
         ]
-        for one in ranked[: max(_MOST_ROWS, len(front))]
+        for trial in ranked[: max(_MAX_TRIAL_ROWS, len(front))]
     ]
     about = "The best of the search, in the weeks of the search."
     if front:
         about = f"The first {len(front)} are the Pareto front, in the weeks of the search."
-    return table(heads, rows) + paragraph(f"{about} {_failed(found)}".strip(), "small")
+    return table(heads, rows) + paragraph(f"{about} {_failed_sentence(tuned)}".strip(), "small")
 
 
-def _failed(found: Tuned) -> str:
-    failed = [one for one in found.found if one.why]
-    if not failed:
+def _failed_sentence(tuned: Tuned) -> str:
+    """Return how many settings were no candidates, and why the first was none."""
+    failed_trials = [trial for trial in tuned.found if trial.why]
+    if not failed_trials:
         return ""
-    first = change_of(found.keys, failed[0].setting)
-    return f"{len(failed)} settings are no candidates, the first, {first}: {failed[0].why}."
+    first = what_if_text(tuned.keys, failed_trials[0].setting)
+    why = failed_trials[0].why
+    return f"{len(failed_trials)} settings are no candidates, the first, {first}: {why}."
 
 
-def _picture(found: Tuned) -> str:
-    """Ratios as they were tried; of two objectives the one over the other."""
-    known = [(k, one) for k, one in enumerate(found.found, 1) if np.isfinite(one.ratios).all()]
-    if not known:
+def _trials_chart(tuned: Tuned) -> str:
+    """Return the chart of all trials: ratios in their order, or one objective over the other."""
+    numbered_trials = [
+        (number_of_trial, trial)
+        for number_of_trial, trial in enumerate(tuned.found, 1)
+        if np.isfinite(trial.ratios).all()
+    ]
+    if not numbered_trials:
         return ""
-    both = len(found.objectives) > 1
+    has_two_objectives = len(tuned.objectives) > 1
     with drawing(3.2) as (figure, ax):
-        for whole, size, colour in ((False, 9, "#999999"), (True, 22, COLOURS[SIMULATOR])):
-            chosen = [(k, one) for k, one in known if one.whole is whole]
-            x = [100 * one.ratios[0] if both else k for k, one in chosen]
-            y = [100 * one.ratios[-1] for _, one in chosen]
-            ax.scatter(x, y, s=size, color=colour, label="all runs" if whole else "given up")
-        if both:
-            front = np.array(sorted(one.ratios for one in found.front)).reshape(-1, 2).T
+        for has_all_runs, size, colour in ((False, 9, "#999999"), (True, 22, COLOURS[SIMULATOR])):
+            chosen = [
+                (number_of_trial, trial)
+                for number_of_trial, trial in numbered_trials
+                if trial.has_all_runs is has_all_runs
+            ]
+            x = [
+                100 * trial.ratios[0] if has_two_objectives else number_of_trial
+                for number_of_trial, trial in chosen
+            ]
+            y = [100 * trial.ratios[-1] for _, trial in chosen]
+            ax.scatter(x, y, s=size, color=colour, label="all runs" if has_all_runs else "given up")
+        if has_two_objectives:
+            front = np.array(sorted(trial.ratios for trial in tuned.front)).reshape(-1, 2).T
             ax.plot(*(100 * front), color=COLOURS["log"], label="Pareto front")
             ax.axvline(100, color=INK, linewidth=0.8, linestyle=":")
         ax.axhline(100, color=INK, linewidth=0.8, linestyle=":")
-        ax.set_xlabel(f"{found.objectives[0]}, % of today's" if both else "setting")
-        ax.set_ylabel(f"{found.objectives[-1]}, % of today's", fontsize=9)
+        ax.set_xlabel(f"{tuned.objectives[0]}, % of today's" if has_two_objectives else "setting")
+        ax.set_ylabel(f"{tuned.objectives[-1]}, % of today's", fontsize=9)
         ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     return picture(figure, "settings that were tried, against today's")
 
 
-#: What is no line of a file.
-_OTHER = ("nodes", "users", "reservation", "slurm.conf")
+#: Keys of a what-if that are no line of slurm.conf.
+_NON_CONFIG_KEYS = ("nodes", "users", "reservation", "slurm.conf")
 
 
 @dataclass(frozen=True)
@@ -297,7 +329,7 @@ class Tuned:
     @property
     def keys(self) -> tuple[str, ...]:
         """What was varied."""
-        return tuple(one.key for one in self.dimensions)
+        return tuple(dimension.key for dimension in self.dimensions)
 
     @property
     def subjects(self) -> tuple[MeasureConstraint, ...]:
@@ -308,23 +340,26 @@ class Tuned:
     @property
     def best(self) -> dict[str, str]:
         """Key -> value of what the winner changes."""
-        return changed(self.keys, self.setting)
+        return changed_values(self.keys, self.setting)
 
     @cached_property
     def idle(self) -> list[str]:
         """Why keys had no effect in any setting that was tried: another line leaves them none."""
-        left: dict[str, str] = dict.fromkeys(self.keys, "")
-        for one in self.found:
-            if left and any(one.setting) and not one.why:
-                other, _ = what_if(self.instance, change_of(self.keys, one.setting))
-                assert other.machine is not None
-                reasons = {key: reason_for_no_effect(other.machine, key) for key in left}
-                left = {
+        reason_by_key: dict[str, str] = dict.fromkeys(self.keys, "")
+        for trial in self.found:
+            if reason_by_key and any(trial.setting) and not trial.why:
+                changed_instance, _ = what_if(self.instance, what_if_text(self.keys, trial.setting))
+                assert changed_instance.machine is not None
+                reasons = {
+                    key: reason_for_no_effect(changed_instance.machine, key)
+                    for key in reason_by_key
+                }
+                reason_by_key = {
                     key: f"{key} has no effect: {reason}"
                     for key, reason in reasons.items()
                     if reason
                 }
-        return [why for why in left.values() if why]
+        return [why for why in reason_by_key.values() if why]
 
     @property
     def fit(self) -> pd.DataFrame | None:
@@ -364,22 +399,26 @@ class Tuned:
     @property
     def front(self) -> list[Trial]:
         """Settings with all runs that keep what they must and that no other beats."""
-        able = [one for one in self.found if one.whole and not one.broken]
-        return [one for one in order(able) if not any(beats(other, one) for other in able)]
+        candidates = [trial for trial in self.found if trial.has_all_runs and not trial.violation]
+        return [
+            trial
+            for trial in rank_trials(candidates)
+            if not any(dominates(other, trial) for other in candidates)
+        ]
 
     @property
     def trials(self) -> pd.DataFrame:
         """A row a setting, in the order in which they were tried: its values by key, each
         objective and constraint over today's (below 1 is less), ``runs``, ``whole``, ``why``."""
         rows = []
-        for one in self.found:
-            ratios = (*one.ratios, *(one.constraints or (np.nan,) * len(self.constraints)))
+        for trial in self.found:
+            ratios = (*trial.ratios, *(trial.constraints or (np.nan,) * len(self.constraints)))
             names = map(
                 str, (*self.objectives, *(constraint.measure for constraint in self.constraints))
             )
-            row: dict[str, Any] = dict(zip(self.keys, one.setting, strict=True))
+            row: dict[str, Any] = dict(zip(self.keys, trial.setting, strict=True))
             row |= dict(zip(names, ratios, strict=False))
-            rows.append({**row, "runs": one.runs, "whole": one.whole, "why": one.why})
+            rows.append({**row, "runs": trial.runs, "whole": trial.has_all_runs, "why": trial.why})
         return pd.DataFrame(rows)
 
     def lines(self) -> list[str]:
@@ -390,37 +429,47 @@ class Tuned:
         list of str
             Empty where nothing is better; what is no setting begins with ``#``.
         """
-        return self._lines(self.setting) if self.better else []
+        return self._config_lines_for(self.setting) if self.better else []
 
-    def _lines(self, setting: Setting) -> list[str]:
+    def _config_lines_for(self, setting: Setting) -> list[str]:
+        """Return the lines for slurm.conf and the commands for sacctmgr that make a setting."""
         if not any(setting):
             return []
-        other, _ = what_if(self.instance, change_of(self.keys, setting))
-        machines: Any = self.instance.machine, other.machine
-        old = {_text(line) for line in machines[0].slurm.source.lines}
-        texts = [text for text in map(_text, machines[1].slurm.source.lines) if text not in old]
-        for key, value in changed(self.keys, setting).items():
+        changed_instance, _ = what_if(self.instance, what_if_text(self.keys, setting))
+        machines: Any = self.instance.machine, changed_instance.machine
+        current_lines = {_line_text(line) for line in machines[0].slurm.source.lines}
+        texts = [
+            text
+            for text in map(_line_text, machines[1].slurm.source.lines)
+            if text not in current_lines
+        ]
+        for key, value in changed_values(self.keys, setting).items():
             kind, _, rest = key.partition(".")
-            name, _, of = rest.rpartition(".")
+            name, _, option = rest.rpartition(".")
             if kind in ("qos", "account") and name:
-                texts.append(f"sacctmgr -i modify {kind} {name} set {of}={value}")
-            elif kind in _OTHER or key in _OTHER:
+                texts.append(f"sacctmgr -i modify {kind} {name} set {option}={value}")
+            elif kind in _NON_CONFIG_KEYS or key in _NON_CONFIG_KEYS:
                 texts.append(f"# {key}={value}")
         return texts
 
     def plain(self) -> dict[str, Any]:
-        """As JSON has it: seconds, shares."""
+        """Return the answer as JSON has it: seconds, shares."""
         names = ("measure", "today", "then", "gain", "gain_p05", "gain_p95")
         verdicts = [
             dict(zip(names, (str(v.measure), v.today, v.then, v.gain, v.low, v.high), strict=True))
             for v in self.verdicts
         ]
         groups = [
-            {"group": one.what, "name": one.name, "jobs": one.jobs,
-             "difference": one.difference.mean, "difference_p05": one.difference.low,
-             "difference_p95": one.difference.high}
-            for one in who_pays(self.today, self.then)
-        ]  # fmt: skip
+            {
+                "group": group.what,
+                "name": group.name,
+                "jobs": group.jobs,
+                "difference": group.difference.mean,
+                "difference_p05": group.difference.low,
+                "difference_p95": group.difference.high,
+            }
+            for group in largest_group_changes(self.today, self.then)
+        ]
         return {
             "best": self.best,
             "better": self.better,
@@ -428,7 +477,7 @@ class Tuned:
             "confidence": self.confidence,
             "test_weeks": [*self.judged_weeks],
             "folds": [
-                {"test_weeks": [*fold.test.numbers], "setting": changed(self.keys, setting)}
+                {"test_weeks": [*fold.test.numbers], "setting": changed_values(self.keys, setting)}
                 for fold, setting in zip(self.weeks.folds, self.chosen, strict=True)
             ],
             "gain": self.gain,
@@ -439,7 +488,7 @@ class Tuned:
             "groups": groups,
             "fit": plain(self.fit),
             "judgement": None if self.judgement is None else self.judgement.to_dict(),
-            "front": [changed(self.keys, one.setting) for one in self.front],
+            "front": [changed_values(self.keys, group.setting) for group in self.front],
             "tried": self.tried,
             "runs": self.runs,
             "stopped": self.stopped,
@@ -457,16 +506,19 @@ class Tuned:
         if io.check_suffix(path, (".html", ".json")) == ".json":
             io.write_json(io.plain(self.plain()), path)
         else:
-            io.write_text(page(self), path)
+            io.write_text(render_page(self), path)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{key}={value}" for key, value in self.best.items())
+        changes = ", ".join(f"{key}={value}" for key, value in self.best.items())
         if not self.better:
             has_no_gain = self.verdict in (GainVerdict.NOT_BETTER, GainVerdict.NO_EFFECT)
             proven = "" if has_no_gain else "proven "
             return f"<Tuned: nothing of {self.tried} settings is {proven}better than today>"
-        return f"<Tuned: {said}: {self.gain:.1%} less ({self.gain_p05:.1%} to {self.gain_p95:.1%})>"
+        return (
+            f"<Tuned: {changes}: {self.gain:.1%} less ({self.gain_p05:.1%} to {self.gain_p95:.1%})>"
+        )
 
 
-def _text(line: Line) -> str:
+def _line_text(line: Line) -> str:
+    """Return a line of slurm.conf as the file spells it."""
     return " ".join(f"{line.spelled[key]}={value}" for key, value in line.keys.items())

@@ -9,8 +9,8 @@ import numpy as np
 
 from cosched.core.text import count_of
 from cosched.slurm.tune.gains import HeldOutGain
-from cosched.slurm.tune.race import Trial, order
-from cosched.slurm.tune.space import Measure, MeasureConstraint, Setting, change_of
+from cosched.slurm.tune.race import Trial, rank_trials
+from cosched.slurm.tune.space import Measure, MeasureConstraint, Setting, what_if_text
 
 #: A smaller gain is no reason to change a line, and close to what random timing alone makes.
 MIN_GAIN = 0.01
@@ -47,12 +47,12 @@ def verdict_of(
     """The verdict on a setting: gains in the objectives, and in the measures of the constraints."""
     if any(setting) and gains and all(map(_has_no_effect, gains)):
         return GainVerdict.NO_EFFECT
-    if not any(setting) or not any(each.gain > 0 for each in gains):
+    if not any(setting) or not any(gain.gain > 0 for gain in gains):
         return GainVerdict.NOT_BETTER
-    is_proven = any(each.is_proven for each in gains) and not any(each.is_loss for each in gains)
+    is_proven = any(gain.is_proven for gain in gains) and not any(gain.is_loss for gain in gains)
     if not is_proven:
         return GainVerdict.NOT_PROVEN
-    if not any(each.is_proven and each.gain >= MIN_GAIN for each in gains):
+    if not any(gain.is_proven and gain.gain >= MIN_GAIN for gain in gains):
         return GainVerdict.NEGLIGIBLE
     if broken_constraints(constraint_gains, constraints):
         return GainVerdict.CONSTRAINT_BROKEN
@@ -69,10 +69,10 @@ def broken_constraints(
     """Constraints that do not hold on the test weeks, and what the measure is there."""
     pairs = zip(constraints, constraint_gains, strict=True)
     return [
-        f"{constraint.measure} is {1 - each.gain:.3g} times today's (constraint: {constraint.sign} "
+        f"{constraint.measure} is {1 - gain.gain:.3g} times today's (constraint: {constraint.sign} "
         f"{constraint.limit:g})"
-        for constraint, each in pairs
-        if constraint.broken(1 - each.gain)
+        for constraint, gain in pairs
+        if constraint.violation(1 - gain.gain)
     ]
 
 
@@ -85,29 +85,31 @@ def held_out_sentence(
 ) -> str:
     """``X reduces the mean wait by 33% on test week 4, 90% interval -26% to 92%: not proven``."""
     if verdict is GainVerdict.NO_EFFECT:
-        measures = " and ".join(each.measure.words for each in gains)
+        measures = " and ".join(gain.measure.words for gain in gains)
         return f"No effect: {change} leaves {measures} as it is on test {week_numbers(weeks)}."
-    effects = [
-        f"{_effect(each)} on test {week_numbers(weeks)}, {confidence:.0%} interval "
-        f"{percent_interval(*sorted((_directed(each, each.low), _directed(each, each.high))))}"
-        for each in gains
-    ]
+    effects = []
+    for gain in gains:
+        low, high = sorted((_signed_share(gain, gain.low), _signed_share(gain, gain.high)))
+        effects.append(
+            f"{_effect_clause(gain)} on test {week_numbers(weeks)}, {confidence:.0%} interval "
+            f"{percent_interval(low, high)}"
+        )
     return f"{change} {' and '.join(effects)}: {verdict}."
 
 
-def _effect(gain: HeldOutGain) -> str:
+def _effect_clause(gain: HeldOutGain) -> str:
     if abs(gain.gain) < MIN_SHOWN_SHARE:
         return f"changes {gain.measure.words} by less than {2 * MIN_SHOWN_SHARE:.1%}"
     verb = "reduces" if gain.gain > 0 else "increases"
     return f"{verb} {gain.measure.words} by {abs(gain.gain):.1%}"
 
 
-def _directed(gain: HeldOutGain, share: float) -> float:
+def _signed_share(gain: HeldOutGain, share: float) -> float:
     """An end of the interval as a share of the effect that the sentence names."""
     return share if gain.gain >= 0 else -share
 
 
-def _ratio_of(trial: Trial) -> float:
+def _objective_ratio(trial: Trial) -> float:
     """The product of the objectives over today's."""
     return float(np.prod(trial.ratios))
 
@@ -119,26 +121,28 @@ def no_better_setting_sentence(
     words = " times ".join(measure.words for measure in objectives)
     settings = count_of(tried, "setting")
     sentence = f"Not better: of {settings} none reduces {words} in the weeks of the search"
-    ranked = order([trial for trial in trials if not trial.why and any(trial.setting)])
-    nearest = next((trial for trial in ranked if trial.whole), None)
+    ranked = rank_trials([trial for trial in trials if not trial.why and any(trial.setting)])
+    nearest = next((trial for trial in ranked if trial.has_all_runs), None)
     if nearest is None:
         return f"{sentence}."
-    if nearest.broken:
+    if nearest.violation:
         return f"{sentence} and keeps the constraints."
-    change, ratio = change_of(keys, nearest.setting), _ratio_of(nearest)
+    change, ratio = what_if_text(keys, nearest.setting), _objective_ratio(nearest)
     if ratio == 1:
         sentence = f"{sentence}; {change} changes nothing"
-        nearest = next((trial for trial in ranked if trial.ratios and _ratio_of(trial) > 1), None)
+        nearest = next(
+            (trial for trial in ranked if trial.ratios and _objective_ratio(trial) > 1), None
+        )
         if nearest is None:
             return f"{sentence}."
-        change, ratio = change_of(keys, nearest.setting), _ratio_of(nearest)
+        change, ratio = what_if_text(keys, nearest.setting), _objective_ratio(nearest)
     if abs(1 - ratio) < MIN_SHOWN_SHARE:
-        least = f"{2 * MIN_SHOWN_SHARE:.1%}"
-        return f"{sentence}; the nearest, {change}, changes it by less than {least}."
+        min_share = f"{2 * MIN_SHOWN_SHARE:.1%}"
+        return f"{sentence}; the nearest, {change}, changes it by less than {min_share}."
     if ratio < 1:
         return f"{sentence} of a fold; the nearest, {change}, reduces it by {1 - ratio:.1%} in all."
     dropped = ""
-    if not nearest.whole:
+    if not nearest.has_all_runs:
         dropped = f" in {count_of(nearest.runs, 'run')}, after which the search dropped it"
     return f"{sentence}; the nearest, {change}, increases it by {ratio - 1:.1%}{dropped}."
 

@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, shorten
 
 _DAY = 86400.0
 #: The machine fills before a week is measured, for this share of a week.
-_WARM_UP = 0.25
+_WARM_UP_SHARE = 0.25
 #: Weeks of a log that is shorter than as many weeks of 7 days.
 _MIN_WEEKS = 4
 _MAX_WEEKS = 10_000
@@ -27,30 +27,33 @@ _WEEKS_FORM = "expected train=1-3,test=4"
 
 @dataclass(frozen=True)
 class Block:
-    """Jobs of weeks, with those that come shortly before: what counts was submitted in `spans`.
+    """Jobs of weeks, with those that come shortly before, which do not count."""
 
-    `ended`: identifiers of jobs that a limit ends before they are done, as the machine is today.
-    """
-
+    #: Numbers of the weeks, from 1 on.
     numbers: tuple[int, ...]
+    #: Begin and end of each week (s): jobs that were submitted in these count.
     spans: tuple[tuple[float, float], ...]
+    #: The jobs of the weeks, and those before that fill the machine.
     instance: Instance
+    #: Identifiers of jobs that a limit ends before they are done, as the machine is today.
     ended: tuple[int, ...] = ()
 
-    def counted(self, instance: Instance) -> np.ndarray:
-        """Rows of an instance, of these jobs or some of them, that count."""
+    def measured_rows(self, instance: Instance) -> np.ndarray:
+        """Return the rows that count, of an instance of these jobs or some of them."""
         submit = instance.column("submit")
-        inside = np.zeros(len(instance), dtype=bool)
+        is_inside = np.zeros(len(instance), dtype=bool)
         for begin, end in self.spans:
-            inside |= (submit >= begin) & (submit < end)
-        return np.flatnonzero(inside & instance.measured)
+            is_inside |= (submit >= begin) & (submit < end)
+        return np.flatnonzero(is_inside & instance.measured)
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Weeks that judge, and the positions of the weeks in which their setting is chosen."""
+    """Weeks that judge a setting, and the weeks in which it is chosen."""
 
+    #: Positions in :attr:`Weeks.train` of the weeks in which the setting is chosen.
     train: tuple[int, ...]
+    #: The weeks that judge.
     test: Block
 
 
@@ -138,7 +141,7 @@ def weeks_of(
     edges = [first + k * width for k in range(count)] + [last]
 
     def block_of(numbers: Sequence[int]) -> Block:
-        return _block(instance, numbers, edges, width)
+        return _make_block(instance, numbers, edges, width)
 
     folds: tuple[Fold, ...]
     if chosen is not None:
@@ -161,11 +164,11 @@ def weeks_of(
 
 
 def _chosen_weeks(text: str, count: int) -> tuple[list[int], list[int]]:
-    """The numbers of the weeks to search in, and of those that judge."""
+    """Return the numbers of the weeks to search in, and of those that judge."""
     parts = re.findall(r"(\w+)=([0-9,-]+?)(?=,\w+=|$)", str(text))
     numbers_by_name = {name: _week_numbers(numbers, text, count) for name, numbers in parts}
-    written = ",".join(f"{name}={numbers}" for name, numbers in parts)
-    if len(parts) != 2 or numbers_by_name.keys() != {"train", "test"} or written != text:
+    normalized_text = ",".join(f"{name}={numbers}" for name, numbers in parts)
+    if len(parts) != 2 or numbers_by_name.keys() != {"train", "test"} or normalized_text != text:
         raise InvalidInstance(f"weeks {shorten(text)}: {_WEEKS_FORM}")
     train, test = numbers_by_name["train"], numbers_by_name["test"]
     if shared_weeks := sorted({*train} & {*test}):
@@ -176,26 +179,28 @@ def _chosen_weeks(text: str, count: int) -> tuple[list[int], list[int]]:
 
 
 def _week_numbers(text: str, argument: Any, count: int) -> list[int]:
+    """Return the numbers of ``1-3,5``; `argument` is the text that an error shows."""
     numbers = list[int]()
     for part in text.split(","):
-        ends = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
-        if ends is None:
+        match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
+        if match is None:
             raise InvalidInstance(f"weeks {shorten(argument)}: {_WEEKS_FORM}")
-        low, high = int(ends[1]), int(ends[2] or ends[1])
+        low, high = int(match[1]), int(match[2] or match[1])
         if not 1 <= low <= high <= count:
             raise InvalidInstance(f"weeks {argument}: {part}: the log has weeks 1 to {count}")
         numbers += range(low, high + 1)
     return sorted(dict.fromkeys(numbers))
 
 
-def _block(
+def _make_block(
     instance: Instance, numbers: Sequence[int], edges: Sequence[float], width: float
 ) -> Block:
+    """Return the block of these weeks, each of which has to have a job."""
     weeks = tuple(numbers)
     spans = tuple((edges[week - 1], edges[week]) for week in weeks)
     submit = instance.column("submit")
-    near = (submit >= spans[0][0] - _WARM_UP * width) & (submit < spans[-1][1])
+    is_near = (submit >= spans[0][0] - _WARM_UP_SHARE * width) & (submit < spans[-1][1])
     for week, (begin, end) in zip(weeks, spans, strict=True):
         if not ((submit >= begin) & (submit < end) & instance.measured).any():
             raise InvalidInstance(f"week {week} of the log has no job: leave it out (--weeks)")
-    return Block(weeks, spans, instance.take(near)._without_bound())
+    return Block(weeks, spans, instance.take(is_near)._without_bound())

@@ -23,7 +23,7 @@ from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.trace.selection import TraceSelection, selection_of
 from cosched.slurm.twin.never_starts import NEVER_SATISFIED, waits_for_ever, why_no_nodes
 from cosched.slurm.twin.twin import Twin, without_suspensions
-from cosched.slurm.twin.units import log_of, taken
+from cosched.slurm.twin.units import log_of, select_jobs
 
 #: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
@@ -40,14 +40,14 @@ _NOISE = 0.5
 
 
 def host_at(speed: float) -> dict[str, float]:
-    """What the host adds on a clock `speed` times as fast as life (s)."""
+    """Return what the host adds on a clock `speed` times as fast as life (s)."""
     times = speed / MEASURED_AT
     scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
     return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
 
 
-def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
-    """The host in another run: everything that it takes a little longer or shorter."""
+def jitter_overhead(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
+    """Return the overheads of the host in another run: each a little longer or shorter."""
     return {
         **host,
         "launch": host["launch"] * rng.uniform(*_LAUNCHES),
@@ -64,7 +64,7 @@ def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, flo
 #: A controller that started between so many seconds before the first job: then the clocks whose
 #: period starts with it are in any phase.
 _EARLIEST, _LATEST = 63.0, 3.0
-_YEAR = 365 * 86400
+_YEAR_SECONDS = 365 * 86400
 
 
 def slurm_backfill(
@@ -196,70 +196,80 @@ def slurm_backfill(
     instance = without_suspensions(instance, site)
     try:
         twin = Twin(
-            instance, site, parameters,
-            version=version, approximate=flag(approximate, "approximate"), priorities=priorities,
-        )  # fmt: skip
+            instance,
+            site,
+            parameters,
+            version=version,
+            approximate=flag(approximate, "approximate"),
+            priorities=priorities,
+        )
     except InfeasibleError as error:
         raise with_remedy(error, instance) from None
     count = integer(draws, "draws", 1, 1_000_000)
     clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)
-    explained = flag(log, "log")
+    keeps_log = flag(log, "log")
     selection = selection_of(trace)
     recorder = None if selection is None else selection.recorder()
-    runs: list[np.ndarray] = []
+    times_of_draws: list[np.ndarray] = []
     if count > 1:
-        first, *runs, barred = twin.draws(clocks, _asked(instance, enough))
-    if not runs or explained or recorder is not None:
-        first = twin.run(clocks[0], log=explained, recorder=recorder)
-    traced = None
+        first_run, *times_of_draws, barring_limits = twin.draws(
+            clocks, _stop_callback(instance, enough)
+        )
+    if not times_of_draws or keeps_log or recorder is not None:
+        first_run = twin.run(clocks[0], log=keeps_log, recorder=recorder)
+    cycle_trace = None
     if recorder is not None:
-        traced = twin.trace_names().trace(
-            recorder, len(first["cycles"]),
+        cycle_trace = twin.trace_names().trace(
+            recorder, len(first_run["cycles"]),
             math.nan if epoch is None else float(epoch),
         )  # fmt: skip
-    begun = runs[0] if runs else first["start"][None]
-    limits = barred if runs else [first["barred"]]
-    if left_out := never_starting_jobs(twin, begun, limits):
+    starts = times_of_draws[0] if times_of_draws else first_run["start"][None]
+    limits = barring_limits if times_of_draws else [first_run["barred"]]
+    if never_starting := never_starting_jobs(twin, starts, limits):
         # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
-        kept = np.delete(np.arange(len(instance)), list(left_out))
-        instance = instance.take(kept).with_notes(_said(left_out))
-        first, runs = taken(first, kept), [one[:, kept] for one in runs]
+        remaining_rows = np.delete(np.arange(len(instance)), list(never_starting))
+        instance = instance.take(remaining_rows).with_notes(_left_out_notes(never_starting))
+        first_run = select_jobs(first_run, remaining_rows)
+        times_of_draws = [times[:, remaining_rows] for times in times_of_draws]
     instance = instance.with_notes(twin.notes) if twin.notes else instance
-    result = replace(_result(instance, twin, first, threshold, explained), trace=traced)
-    if left_out:
-        result = replace(result, outcome={**result.outcome, "left_out": len(left_out)})
-    if not runs:
+    result = _make_result(instance, twin, first_run, threshold, keeps_log)
+    result = replace(result, trace=cycle_trace)
+    if never_starting:
+        result = replace(result, outcome={**result.outcome, "left_out": len(never_starting)})
+    if not times_of_draws:
         return result
-    begun, killed, paused = runs
-    begun, ended, _ = times_of(instance, begun, killed, paused)
+    starts, killed, paused = times_of_draws
+    starts, ended, _ = times_of(instance, starts, killed, paused)
     return replace(
-        result, draws=_draws(instance, clocks[: len(begun)], begun, ended, paused, threshold)
+        result, draws=_make_draws(instance, clocks[: len(starts)], starts, ended, paused, threshold)
     )
 
 
-def _asked(
+def _stop_callback(
     instance: Instance, enough: Callable[[np.ndarray], bool] | None
 ) -> Callable[[np.ndarray], bool] | None:
-    """The same of starts, of jobs that have one in each run."""
+    """Return `enough` as a function of starts: it gets the waits of jobs that start in each run."""
     if enough is None:
         return None
     if not callable(enough):
         raise InvalidInstance(f"enough = {shorten(enough)}: expected a function")
-    come, own = instance.column("eligible"), instance.measured
+    eligible, is_measured = instance.column("eligible"), instance.measured
 
-    def asked(start: np.ndarray) -> bool:
+    def should_stop(start: np.ndarray) -> bool:
         if "running" in instance.known:
-            start = np.where(instance.column("running"), come, start)
-        there = own & ~np.isnan(start).any(axis=0)
-        return bool(there.any() and enough((start - come)[:, there]))
+            start = np.where(instance.column("running"), eligible, start)
+        starts_in_all_draws = is_measured & ~np.isnan(start).any(axis=0)
+        return bool(
+            starts_in_all_draws.any() and enough((start - eligible)[:, starts_in_all_draws])
+        )
 
-    return asked
+    return should_stop
 
 
 def never_starting_jobs(
     twin: Twin, starts: np.ndarray, limits_of_runs: Iterable[Mapping[int, str]]
 ) -> dict[int, tuple[Any, str]]:
-    """Jobs that do not start in some run, by row: what they are called, which limit keeps them.
+    """Return the jobs that do not start in some run, by row: their name, and the limit.
 
     Parameters
     ----------
@@ -305,17 +315,17 @@ def _require_nodes(twin: Twin, rows: Sequence[int]) -> None:
 
 
 def _infeasible(instance: Instance, rows: list[int], reason: str) -> InfeasibleError:
-    """About the first of these jobs; it says how many there are, and what to do."""
-    others = also_of([str(instance.ids[row]) for row in rows[1:]])
+    """Return the error about the first of these jobs, with how many there are, and what to do."""
+    others_clause = also_of([str(instance.ids[row]) for row in rows[1:]])
     error = InfeasibleError(
-        f"{place_of_job(instance, rows[0])} can never start: it {reason}{others}"
+        f"{place_of_job(instance, rows[0])} can never start: it {reason}{others_clause}"
     )
     error.rows = tuple(rows)
     return with_remedy(error, instance)
 
 
 def with_remedy(error: InfeasibleError, instance: Instance) -> InfeasibleError:
-    """The error about jobs of the instance that no nodes hold, with what to do about them."""
+    """Return the error about jobs that no nodes hold, with what to do about them."""
     rows = error.rows
     if not rows:
         return error
@@ -332,7 +342,8 @@ def with_remedy(error: InfeasibleError, instance: Instance) -> InfeasibleError:
     )
 
 
-def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
+def _left_out_notes(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
+    """Return a note per limit that keeps jobs for ever, with the first of these jobs."""
     by_limit: dict[str, list[str]] = {}
     for name, limit in left_out.values():
         by_limit.setdefault(limit, []).append(str(name))
@@ -356,7 +367,7 @@ def clocks_of(
     launch: float | tuple[float, float] | None = None,
     epilog: float | tuple[float, float] | None = None,
 ) -> list[dict[str, float]]:
-    """What no user sees of each draw: the two hidden numbers, and a host that varies a little."""
+    """Return what no user sees of each draw: the two hidden numbers, and a host that varies."""
     rng = np.random.default_rng(seed_of(seed))
     seconds = {"launch": launch, "epilog": epilog}
     intervals = {
@@ -364,7 +375,7 @@ def clocks_of(
     }
     first = math.floor(float(instance.column("eligible").min()))
     starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
-    epochs = rng.integers(0, _YEAR, draws)
+    epochs = rng.integers(0, _YEAR_SECONDS, draws)
     if start is not None:
         starts[:] = real(start, "controller_start")
         if not starts[0] <= float(instance.column("eligible").min()):
@@ -375,19 +386,23 @@ def clocks_of(
     if epoch is not None:
         epochs[:] = integer(epoch, "epoch", 0, 2**40)
     clocks = [
-        {**HOST, **(varied(HOST, rng) if draws > 1 else {}), "controller_start": s,
-         "epoch": float(e)}
+        {
+            **HOST,
+            **(jitter_overhead(HOST, rng) if draws > 1 else {}),
+            "controller_start": s,
+            "epoch": float(e),
+        }
         for s, e in zip(starts.tolist(), epochs.tolist(), strict=True)
-    ]  # fmt: skip
+    ]
     for name, (low, high) in intervals.items():
         values = np.full(draws, low) if low == high else rng.uniform(low, high, draws)
-        for one, value in zip(clocks, values.tolist(), strict=True):
-            one[name] = value
+        for clocks_of_draw, value in zip(clocks, values.tolist(), strict=True):
+            clocks_of_draw[name] = value
     return clocks
 
 
 def _interval(value: float | tuple[float, float], name: str) -> tuple[float, float]:
-    """The bounds of a number (s), equal where it is given as one."""
+    """Return the bounds of a number (s), equal where it is given as one."""
     if not isinstance(value, tuple):
         fixed = nonnegative(value, name)
         return fixed, fixed
@@ -402,8 +417,8 @@ def _interval(value: float | tuple[float, float], name: str) -> tuple[float, flo
 def times_of(
     instance: Instance, start: np.ndarray, killed: np.ndarray, paused: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
-    many; `killed`: when, else nan; `paused`: how long they were suspended."""
+    """Return starts and ends of the work, and which jobs were ended at their limit, of one run or
+    of many; `killed`: when, else nan; `paused`: how long they were suspended."""
     work = instance.column("runtime")
     if "running" in instance.known:  # what ran before is not of this instance, unless it runs anew
         running = instance.column("running")
@@ -413,49 +428,67 @@ def times_of(
     return start, np.where(early, killed, start + work + paused), early
 
 
-def _result(
+def _make_result(
     instance: Instance, twin: Twin, outcome: Mapping[str, Any], threshold: float, log: bool
 ) -> Result:
+    """Return the result of a run of the core's simulator."""
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
     columns = map(instance.column, ("eligible", "runtime"))
-    row, stops, goes = outcome["pauses"]
+    row, stops, resumptions = outcome["pauses"]
     begin = np.maximum(outcome["start_exact"], instance.column("eligible"))
-    paused = np.bincount(row, goes - np.maximum(stops, begin[row]), len(instance))
-    whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in columns)
-    suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
+    paused = np.bincount(row, resumptions - np.maximum(stops, begin[row]), len(instance))
+    is_in_whole_seconds = not len(row) and all(
+        np.array_equal(column, np.floor(column)) for column in columns
+    )
+    suffix = "" if is_in_whole_seconds else "_exact"  # seconds of the controller, or the instants
     at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
     start, end, killed = times_of(instance, outcome["start" + suffix], at_limit, paused)
     decisions = log_of(outcome) if log else None
-    given, ran = instance, end - start - paused
-    anew = "running" in instance.known and outcome["restarts"][instance.column("running")].any()
-    if killed.any() or anew:
-        instance = instance.replace(runtime=ran)
+    logged_instance, run_times = instance, end - start - paused
+    has_restarts = (
+        "running" in instance.known and outcome["restarts"][instance.column("running")].any()
+    )
+    if killed.any() or has_restarts:
+        instance = instance.replace(runtime=run_times)
     rows = twin.rows(instance, outcome, start, end)
     start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
     pauses = np.bincount(rows[0], rows[-1], len(instance)).astype(int)
-    counted: dict[str, Any] = {
-        "start": start, "end": end, "preemptions": pauses,
-        "restarts": np.asarray(outcome["restarts"]), "preempted": killed & ~_reached(given, ran),
+    columns_of_result: dict[str, Any] = {
+        "start": start,
+        "end": end,
+        "preemptions": pauses,
+        "restarts": np.asarray(outcome["restarts"]),
+        "preempted": killed & ~_ran_until_limit(logged_instance, run_times),
         "migrations": np.zeros(len(instance), dtype=np.int64),
-        "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
+        "demand_area": demand_area(instance, end),
+        "preempted_memory": 0.0,
+        "migrated_memory": 0.0,
         "events": len(outcome["cycles"]),
         "backfilled": int(np.sum(outcome["by"])),
-    }  # fmt: skip
+    }
     return result_of_simulation(
-        instance, "slurm-backfill", counted, decisions, nonnegative(threshold, "threshold"),
-        None, 0.0, True, rows=rows, at_limit=killed,
+        instance,
+        "slurm-backfill",
+        columns_of_result,
+        decisions,
+        nonnegative(threshold, "threshold"),
+        None,
+        0.0,
+        True,
+        rows=rows,
+        at_limit=killed,
         by_cores=twin.machine,
-    )  # fmt: skip
+    )
 
 
-def _reached(instance: Instance, ran: np.ndarray) -> np.ndarray:
-    """Jobs that ran until their limit; who was ended before had to go for another."""
+def _ran_until_limit(instance: Instance, run_times: np.ndarray) -> np.ndarray:
+    """True where a job ran until its limit; a job that was ended before was preempted."""
     if "estimate" not in instance.known:
-        return np.ones(len(ran), dtype=bool)
-    return ran >= instance.column("estimate") - 1
+        return np.ones(len(run_times), dtype=bool)
+    return run_times >= instance.column("estimate") - 1
 
 
-def _draws(
+def _make_draws(
     instance: Instance,
     clocks: list[dict[str, float]],
     start: np.ndarray,
@@ -463,14 +496,19 @@ def _draws(
     paused: np.ndarray,
     threshold: float,
 ) -> Draws:
+    """Return the draws: starts, and the largest stretch of each."""
     submit, runtime = instance.column("eligible"), instance.column("runtime")
     values = np.empty(len(start))
     for k in range(len(start)):
-        ran = np.minimum(end[k] - start[k] - paused[k], runtime)
-        stretch = np.maximum(end[k] - submit, threshold) / np.maximum(ran, threshold)
+        run_times = np.minimum(end[k] - start[k] - paused[k], runtime)
+        stretch = np.maximum(end[k] - submit, threshold) / np.maximum(run_times, threshold)
         values[k] = stretch[instance.measured].max()
     return Draws(
-        ids=instance.ids, submit=submit, starts=start, values=values, measured=instance.measured,
+        ids=instance.ids,
+        submit=submit,
+        starts=start,
+        values=values,
+        measured=instance.measured,
         controller_start=np.array([c["controller_start"] for c in clocks]),
         epoch=np.array([c["epoch"] for c in clocks]),
-    )  # fmt: skip
+    )

@@ -62,19 +62,19 @@ def why_no_nodes(twin: SimulatedJobs, row: int) -> str:
 
 
 def why_out_of_bounds(twin: SimulatedJobs, row: int) -> str:
-    """Why the State, MinNodes or MaxNodes of its first partition let no node of it be the job's;
-    empty: they do."""
+    """Return why State, MinNodes or MaxNodes of the first partition let the job have no node;
+    empty: they let it."""
     partition = list(twin.parts)[(twin.several.get(row) or [int(twin.part[row])])[0]]
     place = partition_place(partition)
     job = twin.requests.jobs.get(row, {})
     needed = int(job.get("nodes", twin.nodes[row]))
-    least, most = twin.settings.bounds.get(partition, (0, needed))
-    if most == 0 and not twin.approximate:
+    min_nodes, max_nodes = twin.settings.bounds.get(partition, (0, needed))
+    if max_nodes == 0 and not twin.approximate:
         return f"wants {count_of(needed, 'node')}: the State of {place} lets no job start"
-    if needed > most > 0:
-        return f"wants {count_of(needed, 'node')}: {place} has MaxNodes={most}"
-    if (allowed := int(job.get("max_nodes", least))) < least:
-        return f"wants {count_of(allowed, 'node')}: {place} has MinNodes={least}"
+    if needed > max_nodes > 0:
+        return f"wants {count_of(needed, 'node')}: {place} has MaxNodes={max_nodes}"
+    if (allowed_nodes := int(job.get("max_nodes", min_nodes))) < min_nodes:
+        return f"wants {count_of(allowed_nodes, 'node')}: {place} has MinNodes={min_nodes}"
     return ""
 
 
@@ -112,17 +112,17 @@ def _why_not_on(
     tasks = int(twin.instance.column("tasks")[row])
     wishes = _host_wishes(twin, machine, row, of_types)
     if twin.shared:
-        wanted = f"wants {count_of(tasks, 'core')} on {count_of(needed, 'node')}"
+        wish = f"wants {count_of(tasks, 'core')} on {count_of(needed, 'node')}"
         wishes += _amount_wishes(machine, job, tasks)
     else:
-        wanted = f"wants {count_of(needed, 'node')}"
+        wish = f"wants {count_of(needed, 'node')}"
         if gpus := int(numbers_of(twin.instance, "gpus")[row]):
             of_each = max(gpus // needed, 1)
             has_gpus = of_nodes(machine, "gpus") >= of_each
             wishes.append(Wish(has_gpus, f"with {count_of(of_each, 'GPU')}"))
     nodes = node_mask(twin.parts[partition], len(twin.node_cores))
     if reason := shortage(partition_place(partition), nodes, wishes, needed):
-        return f"{wanted}: {reason}"
+        return f"{wish}: {reason}"
     return _why_too_small(machine, twin, row, nodes_after(nodes, wishes), max_nodes)
 
 
@@ -196,17 +196,19 @@ def _why_too_small(
         fitting = np.where(megabytes > 0, megabytes // memory, usable_cores)
         usable_cores = np.minimum(usable_cores, fitting).astype(int)
         by_memory = f" with {memory / 1024:g} GB of memory each"
-    most = min(int(job.get("max_nodes", len(usable_cores))), max_nodes or len(usable_cores))
-    cores = int(np.sort(usable_cores)[::-1][:most].sum())
-    together = f"the {count_of(min(most, int(nodes.sum())), 'node')} that it may have"
+    node_limit = min(int(job.get("max_nodes", len(usable_cores))), max_nodes or len(usable_cores))
+    cores = int(np.sort(usable_cores)[::-1][:node_limit].sum())
+    node_words = f"the {count_of(min(node_limit, int(nodes.sum())), 'node')} that it may have"
     if cores < tasks:
         return (
-            f"wants {count_of(tasks, 'core')}{by_memory}: {together} have "
+            f"wants {count_of(tasks, 'core')}{by_memory}: {node_words} have "
             f"{count_of(cores, 'core')}{by_memory}"
         )
     gpus = int(job.get("gpus", 0))
-    there = int(np.sort(np.where(nodes, _gpus_by_node(machine, job), 0))[::-1][:most].sum())
-    if gpus and not job.get("gpus_by_node") and there < gpus:
+    available_gpus = int(
+        np.sort(np.where(nodes, _gpus_by_node(machine, job), 0))[::-1][:node_limit].sum()
+    )
+    if gpus and not job.get("gpus_by_node") and available_gpus < gpus:
         words = _gpu_words(machine, job)
-        return f"wants {count_of(gpus, words)}: {together} have {count_of(there, words)}"
+        return f"wants {count_of(gpus, words)}: {node_words} have {count_of(available_gpus, words)}"
     return ""

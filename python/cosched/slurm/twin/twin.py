@@ -18,26 +18,30 @@ from cosched.core.arrays import real
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.requests import of_log
-from cosched.slurm.requests.associations import let_in, priority_weights, unweighed
+from cosched.slurm.requests.associations import (
+    filter_by_partition_acl,
+    ignored_tres_notes,
+    priority_weights,
+)
 from cosched.slurm.requests.request import Requests, megabytes_of_nodes
 from cosched.slurm.trace.of_core import TraceNames
 from cosched.slurm.twin.never_starts import why_no_nodes, why_out_of_bounds
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
-_LONGEST = 1e10
+_MAX_SECONDS = 1e10
 
 
-def require_times_of_life(instance: Instance) -> None:
-    """Raise InvalidInstance where a job comes too late, or runs too long, for a clock's seconds."""
+def check_time_range(instance: Instance) -> None:
+    """Check that no job comes too late, or runs too long, for the seconds of a clock."""
     submit = instance.column("eligible")
     spans = {"submit": submit - submit.min(), "runtime": instance.column("runtime")}
     for name, span in spans.items():
         row = int(np.argmax(span))
-        if span[row] > _LONGEST:
+        if span[row] > _MAX_SECONDS:
             raise InvalidInstance(
                 f"slurm-backfill: job {instance.ids[row]}: {name} = "
-                f"{instance.column(name)[row]:.15g}: expected at most {_LONGEST:g} s, from the "
+                f"{instance.column(name)[row]:.15g}: expected at most {_MAX_SECONDS:g} s, from the "
                 "first submission"
             )
 
@@ -60,9 +64,13 @@ def without_suspensions(instance: Instance, machine: Machine | None) -> Instance
 
 
 def columns_of(
-    room: of_log.Room, settings: conf.SlurmSettings, ran: np.ndarray, *, given: bool
+    room: of_log.PlacementContext,
+    settings: conf.SlurmSettings,
+    elapsed: np.ndarray,
+    *,
+    uses_given_priorities: bool,
 ) -> dict[str, np.ndarray]:
-    """By the core's names; `given`: priorities are those of the instance."""
+    """Return columns of jobs by the core's names; `uses_given_priorities`: the instance's."""
     instance = room.instance
     if "estimate" in instance.known:
         limit = instance.column("estimate")
@@ -71,23 +79,24 @@ def columns_of(
         limit = limit[room.part]
     users = np.unique(texts_of(instance, "user"), return_inverse=True)[1]
     priority = np.full(len(instance), -1.0)  # computed
-    if given:
+    if uses_given_priorities:
         if "priority" not in instance.known:
             raise InvalidInstance("priorities = given: expected jobs with a column priority")
         priority = np.nan_to_num(instance.column("priority"), nan=-1.0)
     return {
-        "submit": instance.column("eligible"), "runtime": instance.column("runtime") + ran,
-        "cpus": instance.column("tasks"), "limit": limit + ran, "partition": room.part,
+        "submit": instance.column("eligible"), "runtime": instance.column("runtime") + elapsed,
+        "cpus": instance.column("tasks"), "limit": limit + elapsed, "partition": room.part,
         "user": users.reshape(-1), "nice": np.zeros(len(instance)), "priority": priority,
     }  # fmt: skip
 
 
-#: Of nodes of a job: no limit.
-_ANY = 2**31 - 1
-#: What a job wants of its nodes.
-_OF_NODES = {"nodes", "max_nodes", "exclusive", "memory", "memory_by_core", "memory_all", "gpus",
-             "gpus_by_node", "gpu_type", "licences", "set", "alternatives",
-             "partitions"}  # fmt: skip
+#: The largest number of nodes of a job, where there is no limit.
+_NO_LIMIT = 2**31 - 1
+#: Fields of a job that say what it wants of its nodes: tasks of one array have the same.
+_ARRAY_KEY_FIELDS = {
+    "nodes", "max_nodes", "exclusive", "memory", "memory_by_core", "memory_all", "gpus",
+    "gpus_by_node", "gpu_type", "licences", "set", "alternatives", "partitions",
+}  # fmt: skip
 
 
 class Twin:
@@ -107,12 +116,12 @@ class Twin:
         self.instance = instance
         if priorities not in ("computed", "given"):
             raise InvalidInstance(f"priorities = {shorten(priorities)}: expected computed or given")
-        self._given = priorities == "given"
+        self._uses_given_priorities = priorities == "given"
         settings = (machine.slurm if machine is not None else None) or conf.SlurmSettings()
         self.approximate = approximate or settings.approximate
         if not self.approximate:
             self._refuse(settings)
-        require_times_of_life(instance)
+        check_time_range(instance)
         self.settings = settings
         self.since_24 = conf.rules_of(version or settings.version) == "24.11"
         self.node_cores = node_cores_of(instance, machine)
@@ -131,53 +140,63 @@ class Twin:
         self.names = list(self.parts)
         usual = settings.default_partition or self.names[0]
         self.part, self.several = of_log.partitions_of_jobs(instance, self.names, usual)
-        self._room = of_log.Room(instance, self.node_cores, self.parts, self.part, self.shared)
+        self._room = of_log.PlacementContext(
+            instance, self.node_cores, self.parts, self.part, self.shared
+        )
         self.nodes = self._room.nodes_of_jobs()
         #: What is followed otherwise than the machine and the jobs say.
         self.notes = list(settings.left_out)
         if not self.shared:
-            self.several, said = self._room.with_nodes_of_the_first(self.several)
-            self.notes += said
+            self.several, partition_notes = self._room.drop_heterogeneous_partitions(self.several)
+            self.notes += partition_notes
         self.notes += self._note_version(version, settings)
-        self.notes += unweighed(settings.priority_tres, machine) if machine is not None else []
-        asked = requests or self._of_log(settings, machine)
+        self.notes += (
+            ignored_tres_notes(settings.priority_tres, machine) if machine is not None else []
+        )
+        all_requests = requests or self._requests_from_log(settings, machine)
         #: How long jobs have run at second 0 (s).
-        self.ran = np.zeros(len(instance))
+        self.elapsed = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
-            begun = numbers_of(instance, "running") > 0
-            self.ran = np.where(begun, numbers_of(instance, "ran"), 0.0)
+            is_running = numbers_of(instance, "running") > 0
+            self.elapsed = np.where(is_running, numbers_of(instance, "ran"), 0.0)
             gpus = of_log.gpus_of_nodes(machine) if self.shared and machine is not None else []
             suspends = self.shared and settings.parameters.get("PreemptMode") == conf.SUSPEND
-            asked = of_log.with_running(asked, self._room, self.ran, gpus, suspends)
+            all_requests = of_log.with_running(
+                all_requests, self._room, self.elapsed, gpus, suspends
+            )
         #: What jobs ask for beyond the columns of the instance.
-        self.requests = asked
+        self.requests = all_requests
         try:
-            self._core = self._make(settings, machine, parameters, asked)
+            self._core = self._build_core(settings, machine, parameters, all_requests)
         except (InfeasibleError, InvalidInstance) as error:  # of the core, which knows rows alone
-            raise self._named(error) from None
+            raise self._name_jobs(error) from None
 
-    def _named(self, error: CoschedError) -> CoschedError:
-        """An error of the core, with the names of jobs in place of their rows; of a job that its
-        partition does not hold, with what it lacks."""
+    def _name_jobs(self, error: CoschedError) -> CoschedError:
+        """Return an error of the core with the names of jobs in place of their rows; about a job
+        that its partition does not hold, it says what is missing."""
         rows = re.findall(r"\bjob ([0-9]+)\b", str(error))
         if isinstance(error, InfeasibleError) and rows:
             row = int(rows[0])
             if reason := why_out_of_bounds(self, row) or why_no_nodes(self, row):
-                others = [
+                other_rows = [
                     other for other in range(row + 1, len(self.instance))
                     if why_out_of_bounds(self, other)
                 ]  # fmt: skip
-                names = [str(self.instance.ids[other]) for other in others]
-                found = InfeasibleError(
+                names = [str(self.instance.ids[other]) for other in other_rows]
+                named_error = InfeasibleError(
                     f"{place_of_job(self.instance, row)} {reason}{also_of(names)}"
                 )
-                found.rows = (row, *others)
-                return found
-        name = lambda row: f"job {self.instance.ids[int(row[1])]}"  # noqa: E731
-        return type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error)))
+                named_error.rows = (row, *other_rows)
+                return named_error
+
+        def job_name(match: re.Match[str]) -> str:
+            return f"job {self.instance.ids[int(match[1])]}"
+
+        return type(error)(re.sub(r"\bjob ([0-9]+)\b", job_name, str(error)))
 
     @staticmethod
     def _refuse(settings: conf.SlurmSettings) -> None:
+        """Raise InvalidInstance where the machine has settings that are not followed."""
         if settings.refused:
             raise InvalidInstance(
                 f"slurm-backfill does not cover {', '.join(settings.not_covered)}: expected a "
@@ -190,47 +209,55 @@ class Twin:
                 "approximate=True (--approximate) to run without them"
             )
 
-    def _of_log(self, settings: conf.SlurmSettings, machine: Machine | None) -> Requests:
-        """What the jobs of a log ask for, and whose they are."""
-        asked, said = of_log.requests_of_log(self._room, settings, machine, self.approximate)
-        self.several, denied = let_in(self.instance, settings, self.names, self.several, self.part)
-        self.notes += said + denied
-        return asked
+    def _requests_from_log(self, settings: conf.SlurmSettings, machine: Machine | None) -> Requests:
+        """Return what the jobs of a log ask for, and whose they are."""
+        requests, request_notes = of_log.requests_of_log(
+            self._room, settings, machine, self.approximate
+        )
+        self.several, denied_notes = filter_by_partition_acl(
+            self.instance, settings, self.names, self.several, self.part
+        )
+        self.notes += request_notes + denied_notes
+        return requests
 
     def _note_version(self, version: str | None, settings: conf.SlurmSettings) -> list[str]:
-        wanted = version or settings.version
+        """Return a note where the rules of another version than the machine's are followed."""
+        requested_version = version or settings.version
         followed = conf.VERSIONS[1] if self.since_24 else conf.VERSIONS[0]
-        if not wanted or wanted.startswith(followed):
+        if not requested_version or requested_version.startswith(followed):
             return []
-        return [f"rules of Slurm {followed}, the nearest that is followed, for {wanted}"]
+        return [f"rules of Slurm {followed}, the nearest that is followed, for {requested_version}"]
 
-    def _make(
+    def _build_core(
         self,
         settings: conf.SlurmSettings,
         machine: Machine | None,
         parameters: Mapping[str, float],
         requests: Requests,
     ) -> Any:
+        """Build the core's simulator from the machine, the partitions, and the jobs."""
         count = len(self.node_cores)
-        known = {p.name: p for p in machine.partitions} if machine is not None else {}
+        partition_by_name = {p.name: p for p in machine.partitions} if machine is not None else {}
         factors = [settings.factors.get(name, 1.0) for name in self.names]
         largest = max(factors) or 1.0
-        bounds = [settings.bounds.get(name, (0, _ANY)) for name in self.names]
+        bounds = [settings.bounds.get(name, (0, _NO_LIMIT)) for name in self.names]
         if self.approximate:  # partitions that let no job start
             used_partitions = set(np.unique(self.part).tolist()).union(*self.several.values())
-            for number, (name, (_, most)) in enumerate(zip(self.names, bounds, strict=True)):
-                if not most and number in used_partitions:
+            for number, (name, (_, max_nodes)) in enumerate(zip(self.names, bounds, strict=True)):
+                if not max_nodes and number in used_partitions:
                     self.notes.append(f"not followed: State of partition {name}: its jobs run here")
-            bounds = [(least, most or _ANY) for least, most in bounds]
-        more = {row: dict(values) for row, values in requests.jobs.items()}
+            bounds = [(min_nodes, max_nodes or _NO_LIMIT) for min_nodes, max_nodes in bounds]
+        fields_by_row = {row: dict(values) for row, values in requests.jobs.items()}
         for row, parts in self.several.items():
-            more.setdefault(row, {})["partitions"] = parts
+            fields_by_row.setdefault(row, {})["partitions"] = parts
         if self.shared and settings.exclusive:
-            alone = [name in settings.exclusive for name in self.names]
-            for row in np.flatnonzero(np.array(alone)[self.part]).tolist():
-                more.setdefault(row, {})["exclusive"] = True
-        columns = columns_of(self._room, settings, self.ran, given=self._given)
-        self._number_arrays(more, columns["limit"])
+            is_exclusive = [name in settings.exclusive for name in self.names]
+            for row in np.flatnonzero(np.array(is_exclusive)[self.part]).tolist():
+                fields_by_row.setdefault(row, {})["exclusive"] = True
+        columns = columns_of(
+            self._room, settings, self.elapsed, uses_given_priorities=self._uses_given_priorities
+        )
+        self._number_arrays(fields_by_row, columns["limit"])
         # Limits of jobs are cut to MaxTime already, with the time of their suspensions on top. No
         # limit counts that time, so the core must not cut it off again.
         suspended = float(numbers_of(self._room.instance, "suspended").max(initial=0.0))
@@ -241,7 +268,7 @@ class Twin:
                 "lines": self._lines(settings, machine),
                 "sets": [list(spans) for spans in requests.sets],
                 "licences": np.array(requests.licences, dtype=np.int64),
-                "qos": [dict(one) for one in requests.qos],
+                "qos": [dict(qos) for qos in requests.qos],
                 "priority_tres": (
                     priority_weights(settings.priority_tres, machine) if machine else []
                 ),
@@ -250,46 +277,57 @@ class Twin:
             },
             partitions={
                 "nodes": [list(ranges) for ranges in self.parts.values()],
-                "tier": [int(known[n].priority) if n in known else 1 for n in self.names],
+                "tier": [
+                    int(partition_by_name[n].priority) if n in partition_by_name else 1
+                    for n in self.names
+                ],
                 "max_time": [
-                    known[n].max_time + suspended if n in known else np.inf for n in self.names
+                    partition_by_name[n].max_time + suspended if n in partition_by_name else np.inf
+                    for n in self.names
                 ],
                 "job_factor": [factor / largest for factor in factors],
-                "min_nodes": [least for least, _ in bounds],
-                "max_nodes": [most for _, most in bounds],
+                "min_nodes": [min_nodes for min_nodes, _ in bounds],
+                "max_nodes": [max_nodes for _, max_nodes in bounds],
                 "qos": [requests.partition_qos.get(name, -1) for name in self.names],
                 "preempt_mode": [settings.preempt_modes.get(n, (-1, 0))[0] for n in self.names],
                 "grace": [settings.preempt_modes.get(n, (-1, 0))[1] for n in self.names],
                 "billing": [list(requests.billing.get(name, ())) for name in self.names],
             },
             parameters={
-                **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
+                **settings.parameters,
+                **_user_parameters(parameters),
+                "since_24": float(self.since_24),
             },
             jobs={**columns, "nodes": self.nodes},
-            more=more,
+            more=fields_by_row,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
             accounts=list(requests.accounts),
         )  # fmt: skip
 
     def _number_arrays(self, jobs: Mapping[int, dict[str, Any]], limit: np.ndarray) -> None:
-        """Arrays from 0 on: the core has a place for each. An array is those of its tasks that ask
-        for what the first does; others were changed later, and are records of their own for Slurm,
-        too (here with their own number of tasks that may run)."""
+        """Number arrays from 0 on: the core has a place for each.
+
+        An array is those of its tasks that ask for what the first does. Other tasks were changed
+        later, and are records of their own for Slurm, too (here with their own number of tasks that
+        may run).
+        """
         tasks = self.instance.column("tasks")
-        first: dict[int, tuple] = {}
+        first_keys: dict[int, tuple] = {}
         numbers: dict[tuple, int] = {}
         for row, job in jobs.items():
             if "array" in job:
-                own: tuple = (job["array"],)
-                asked = {k: v for k, v in job.items() if k in _OF_NODES}
-                like = (self.part[row], self.nodes[row], tasks[row], limit[row], str(asked))
-                if "running" not in job and like != first.setdefault(job["array"], like):
-                    own += like
-                job["array"] = numbers.setdefault(own, len(numbers))
+                array_key: tuple = (job["array"],)
+                wishes = {k: v for k, v in job.items() if k in _ARRAY_KEY_FIELDS}
+                task_key = (self.part[row], self.nodes[row], tasks[row], limit[row], str(wishes))
+                if "running" not in job and task_key != first_keys.setdefault(
+                    job["array"], task_key
+                ):
+                    array_key += task_key
+                job["array"] = numbers.setdefault(array_key, len(numbers))
 
     def _lines(self, settings: conf.SlurmSettings, machine: Machine | None) -> list[list]:
-        """NodeName lines; since 24.11 those of equal nodes are one."""
+        """Return NodeName lines as ranges of nodes; since 24.11 those of equal nodes are one."""
         if not settings.lines:
             return [[(0, len(self.node_cores))]]
         if not self.since_24 or machine is None:
@@ -303,7 +341,7 @@ class Twin:
         return [sorted(line) for line in merged.values()]
 
     def _resources(self, settings: conf.SlurmSettings, machine: Machine | None) -> dict[str, Any]:
-        """What nodes have for jobs that share them."""
+        """Return what nodes have for jobs that share them: cores, memory, GPUs, weights."""
         none = np.zeros(0, dtype=np.int64)
         if not self.shared or machine is None:
             return {"node_cores": none, "node_memory": [], "node_gpus": [], "node_weight": none}
@@ -344,13 +382,13 @@ class Twin:
         started. `recorder`: it gets the traces of the cycles and passes that it wants.
         `remembers`: what would come out as before is remembered, not repeated; no result depends on
         that."""
-        given = {
+        run_clocks = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
             "lengths": list(lengths), "watched": list(watched), "epilogs": list(epilogs),
             "delays": list(delays), "slices": list(slices),
         }  # fmt: skip
         return self._core.run(
-            clocks=given, told=log, plans=plans, trace=recorder, remembers=remembers
+            clocks=run_clocks, told=log, plans=plans, trace=recorder, remembers=remembers
         )
 
     def trace_names(self, name_of_job: Callable[[int], str] | None = None) -> TraceNames:
@@ -378,7 +416,8 @@ class Twin:
         total = len(clocks)
         done = None if progress is None else lambda over: progress(over, total)
         return self._core.run_all(
-            there=len(self.instance) if there is None else there, clocks=_given(clocks, watched),
+            there=len(self.instance) if there is None else there,
+            clocks=_core_clocks(clocks, watched),
             lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
             threads=len(sched_getaffinity(0)), done=done, whole=False,
         )[:3]  # fmt: skip
@@ -392,23 +431,26 @@ class Twin:
         kept jobs for ever, by job; `enough` is asked with the starts so far whether these are
         enough."""
         threads = len(sched_getaffinity(0))
-        first: dict[str, Any] = {}
-        found: list[list[np.ndarray]] = []
+        outcome: dict[str, Any] = {}
+        rows_of_batches: list[list[np.ndarray]] = []
         barred: list[dict[int, str]] = []
         begin, end = 0, threads
         while begin < len(clocks):
-            *rows, limits, whole = self._core.run_all(
-                there=len(self.instance), clocks=_given(clocks[begin:end]),
-                lengths=np.zeros((0, 0)), coming=[], threads=threads, done=None, whole=not found,
+            *rows, limits, first_outcome = self._core.run_all(
+                there=len(self.instance), clocks=_core_clocks(clocks[begin:end]),
+                lengths=np.zeros((0, 0)), coming=[], threads=threads, done=None,
+                whole=not rows_of_batches,
             )  # fmt: skip
-            first = whole or first
-            found.append(rows)
+            outcome = first_outcome or outcome
+            rows_of_batches.append(rows)
             barred += limits
-            if enough is not None and enough(np.concatenate([one[0] for one in found])):
+            if enough is not None and enough(
+                np.concatenate([rows_of_batch[0] for rows_of_batch in rows_of_batches])
+            ):
                 break
             begin, end = end, len(clocks) if enough is None else end + threads
-        start, killed, paused = map(np.concatenate, zip(*found, strict=True))
-        return first, start, killed, paused, barred
+        start, killed, paused = map(np.concatenate, zip(*rows_of_batches, strict=True))
+        return outcome, start, killed, paused, barred
 
     def retrace(
         self,
@@ -421,8 +463,14 @@ class Twin:
         """Fair-share factors (by association) and priorities (by job; nan: does not wait) at these
         times, where jobs started, ended and ran as `lives` say: (start, end, (node, cores, MB) and
         (node, type, GPUs) of each)."""
-        given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
-        return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
+        recorded_clocks = {
+            **clocks,
+            "cycles": list(cycles),
+            "checks": [],
+            "passes": [],
+            "lengths": [],
+        }
+        return self._core.retrace(clocks=recorded_clocks, lives=list(lives), times=list(times))
 
     def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
         """Of jobs that a limit keeps at the begin: its name, what it is, what is used of it, and
@@ -430,34 +478,40 @@ class Twin:
         return self._core.held_up()
 
     def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
-        """Node numbers of each job."""
+        """Return the node numbers of each job."""
         begin, node = outcome["nodes"]
         return np.split(node, begin[1:-1])
 
     def rows(
         self, instance: Instance, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray
     ) -> tuple:
-        """Columns of the schedule: a row a job of the outcome, a unit a task, on its nodes in
-        order."""
+        """Return the columns of the schedule: a row per job of the outcome, a unit per task, on its
+        nodes in order."""
         numbers = units_of(instance, self.machine, self.node_cores)
         units = Units(instance.column("tasks"), self.node_cores, numbers, self.shared)
         return units.rows(outcome, start, end)
 
 
-def _given(
+def _core_clocks(
     clocks: Iterable[Mapping[str, float]], watched: Sequence[int] = ()
 ) -> list[dict[str, Any]]:
-    """Clocks of runs as the core has them, with nothing that was recorded."""
-    fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
-    return [{**one, **fixed} for one in clocks]
+    """Return the clocks of runs as the core has them, with nothing that was recorded."""
+    recorded_nothing = {
+        "cycles": [],
+        "checks": [],
+        "passes": [],
+        "lengths": [],
+        "watched": list(watched),
+    }
+    return [{**clocks_of_run, **recorded_nothing} for clocks_of_run in clocks]
 
 
-def _own(parameters: Mapping[str, float]) -> dict[str, float]:
-    """Parameters given by name, in Slurm's units."""
-    own = {}
+def _user_parameters(parameters: Mapping[str, float]) -> dict[str, float]:
+    """Return the user's parameters, in seconds and counts; they are given in Slurm's units."""
+    in_seconds = {}
     for name, value in parameters.items():
         if name not in conf.PARAMETERS:
-            known = ", ".join(sorted(conf.PARAMETERS))
-            raise TypeError(f"slurm-backfill: unknown option {name!r} (options: {known})")
-        own[name] = conf.in_seconds(name, real(value, name))
-    return own
+            options = ", ".join(sorted(conf.PARAMETERS))
+            raise TypeError(f"slurm-backfill: unknown option {name!r} (options: {options})")
+        in_seconds[name] = conf.in_seconds(name, real(value, name))
+    return in_seconds

@@ -32,123 +32,142 @@ class Units:
 
     @cached_property
     def first(self) -> np.ndarray:
-        """First core of each node, and behind the last."""
+        """The first core of each node, and the number of all cores behind the last."""
         return np.concatenate([[0], np.cumsum(self.node_cores)])
 
     def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
-        """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
+        """Return the columns of the schedule: a row per job, a unit per task, on its nodes in
+        order."""
         if self.shared and len(outcome["units"]):
             counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
-            of_jobs = self._used(np.split(outcome["units"], np.cumsum(counts)[:-1]))
-            return self._pieces(outcome, np.concatenate(of_jobs), start, end)
+            of_jobs = self._units_in_use(np.split(outcome["units"], np.cumsum(counts)[:-1]))
+            return self._piece_columns(outcome, np.concatenate(of_jobs), start, end)
         if self.shared:
-            units = self._own_cores(outcome)
+            units = self._assign_cores(outcome)
             return self._columns(units, start, end)
         first_node, node = outcome["nodes"]
         cores = self.node_cores[node]
         place = np.cumsum(cores) - cores  # of a node's first unit among all that are held
-        held = np.repeat(self.first[node] - place, cores) + np.arange(cores.sum())
+        held_units = np.repeat(self.first[node] - place, cores) + np.arange(cores.sum())
         counts = np.add.reduceat(cores, first_node[:-1])
-        rank = np.arange(len(held)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rank = np.arange(len(held_units)) - np.repeat(np.cumsum(counts) - counts, counts)
         # A job is on all its nodes: the first core of each, then the others in order.
         job = np.repeat(np.arange(len(counts)), counts)
-        order = np.lexsort((~np.isin(held, self.first), job))
-        units = held[order][rank < np.repeat(self.tasks, counts)]
+        order = np.lexsort((~np.isin(held_units, self.first), job))
+        units = held_units[order][rank < np.repeat(self.tasks, counts)]
         return self._columns(units, start, end)
 
     def _columns(self, units: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple:
+        """Return the columns of a schedule in which each job runs once, on these units."""
         jobs = np.arange(len(self.tasks))
         begin = np.concatenate([[0], np.cumsum(self.tasks)])
-        one = np.ones(len(jobs))
-        none = np.zeros(len(jobs), dtype=np.int64)
-        own = self.numbers[units]  # in another order than the machine's, where partitions overlap
-        own = own[np.lexsort((own, np.repeat(jobs, self.tasks)))]
-        return jobs, begin, own, start, end, one, one, none
+        full_share = np.ones(len(jobs))
+        no_cause = np.zeros(len(jobs), dtype=np.int64)
+        # The numbers are in another order than the machine's cores, where partitions overlap.
+        unit_numbers = self.numbers[units]
+        unit_numbers = unit_numbers[np.lexsort((unit_numbers, np.repeat(jobs, self.tasks)))]
+        return jobs, begin, unit_numbers, start, end, full_share, full_share, no_cause
 
-    def _pieces(
+    def _piece_columns(
         self, outcome: Mapping[str, Any], units: np.ndarray, start: np.ndarray, end: np.ndarray
     ) -> tuple:
-        """A row for each time that a job goes on after it was suspended, too."""
+        """Return the columns of a schedule with a row per piece: suspensions part a job into
+        pieces."""
         jobs, begin, units, start, end, *_ = self._columns(units, start, end)
-        paused, stops, goes = outcome["pauses"]
+        paused, stops, resumptions = outcome["pauses"]
         job = np.concatenate([jobs, paused])
-        since, until = np.concatenate([start, goes]), np.concatenate([end, end[paused]])
+        since, until = np.concatenate([start, resumptions]), np.concatenate([end, end[paused]])
         order = np.lexsort((since, job))
         job, since, until = job[order], since[order], until[order]
-        again = np.flatnonzero(order >= len(jobs))  # behind the piece that it goes on from
-        until[again - 1] = stops[order[again] - len(jobs)]
+        # A resumed piece comes behind the piece that it continues.
+        resumed_rows = np.flatnonzero(order >= len(jobs))
+        until[resumed_rows - 1] = stops[order[resumed_rows] - len(jobs)]
         cause = (order >= len(jobs)).astype(np.int64)
-        # One that runs from the beginning may have stopped before it.
-        none = (again - 1)[until[again - 1] <= since[again - 1]]
-        cause[none + 1] = cause[none]
-        job, since, until, cause = (np.delete(one, none) for one in (job, since, until, cause))
-        own = [units[begin[j] : begin[j + 1]] for j in job.tolist()]
-        first = np.concatenate([[0], np.cumsum([len(one) for one in own])])
-        one = np.ones(len(job))
-        return job, first, np.concatenate(own), since, until, one, one, cause
+        # A job that was restarted from its beginning may have been suspended before that.
+        empty_rows = (resumed_rows - 1)[until[resumed_rows - 1] <= since[resumed_rows - 1]]
+        cause[empty_rows + 1] = cause[empty_rows]
+        job, since, until, cause = (
+            np.delete(column, empty_rows) for column in (job, since, until, cause)
+        )
+        units_of_pieces = [units[begin[j] : begin[j + 1]] for j in job.tolist()]
+        lengths = [len(units_of_piece) for units_of_piece in units_of_pieces]
+        first_unit = np.concatenate([[0], np.cumsum(lengths)])
+        full_share = np.ones(len(job))
+        all_units = np.concatenate(units_of_pieces)
+        return job, first_unit, all_units, since, until, full_share, full_share, cause
 
-    def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
-        """Units of each job: the lowest free cores of its nodes at its start."""
-        begin, node = (one.tolist() for one in outcome["nodes"])
+    def _assign_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
+        """Return the units of each job: the lowest free cores of its nodes at its start."""
+        begin, node = (column.tolist() for column in outcome["nodes"])
         counts = outcome["cores"].tolist()
         free = [list(range(a, b)) for a, b in zip(self.first, self.first[1:], strict=False)]
-        mine: list[list[int]] = [[]] * len(node)  # of a job on a node
-        begun, ended = outcome["start_exact"].tolist(), outcome["end_exact"].tolist()
-        moments = [(time, 1, job) for job, time in enumerate(begun)]
+        #: A place is a job on one of its nodes.
+        units_of_places: list[list[int]] = [[]] * len(node)
+        starts, ends = outcome["start_exact"].tolist(), outcome["end_exact"].tolist()
+        moments = [(time, 1, job) for job, time in enumerate(starts)]
         # Ends come first, but for a job that ends as it starts.
-        moments += [(time, 0 if time > begun[job] else 2, job) for job, time in enumerate(ended)]
-        for _, what, job in sorted(moments):
+        moments += [(time, 0 if time > starts[job] else 2, job) for job, time in enumerate(ends)]
+        for _, event, job in sorted(moments):
             for k in range(begin[job], begin[job + 1]):
-                own = free[node[k]]
-                if what == 1:
-                    mine[k], own[:] = own[: counts[k]], own[counts[k] :]
+                free_cores = free[node[k]]
+                if event == 1:
+                    units_of_places[k] = free_cores[: counts[k]]
+                    del free_cores[: counts[k]]
                 else:
-                    own += mine[k]
-                    own.sort()
-        units = np.fromiter(chain.from_iterable(mine), dtype=np.int64)
-        held = np.add.reduceat([len(one) for one in mine], begin[:-1])
-        if np.array_equal(held, self.tasks):
+                    free_cores += units_of_places[k]
+                    free_cores.sort()
+        units = np.fromiter(chain.from_iterable(units_of_places), dtype=np.int64)
+        held_counts = np.add.reduceat(
+            [len(units_of_place) for units_of_place in units_of_places], begin[:-1]
+        )
+        if np.array_equal(held_counts, self.tasks):
             return units
-        return np.concatenate(self._used(np.split(units, np.cumsum(held)[:-1])))
+        return np.concatenate(self._units_in_use(np.split(units, np.cumsum(held_counts)[:-1])))
 
-    def _used(self, held: list[np.ndarray]) -> list[np.ndarray]:
-        """Units of each job among those that it holds: of whole nodes, the first of each, and of
-        the others the first."""
+    def _units_in_use(self, units_of_jobs: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the units of each job among those that it holds, one per task: the first of each
+        node, then others in order."""
         tasks = self.tasks.tolist()
-        for job, (units, n) in enumerate(zip(held, tasks, strict=True)):
+        for job, (units, n) in enumerate(zip(units_of_jobs, tasks, strict=True)):
             if len(units) > n:
                 node = np.searchsorted(self.first, units, side="right")
-                again = np.concatenate([[False], node[1:] == node[:-1]])
-                held[job] = units[np.argsort(again, kind="stable")[:n]]
-        return held
+                is_further_core = np.concatenate([[False], node[1:] == node[:-1]])
+                units_of_jobs[job] = units[np.argsort(is_further_core, kind="stable")[:n]]
+        return units_of_jobs
 
 
-_BY_JOB = ("start", "end", "start_exact", "end_exact", "by", "restarts", "part", "killed")
+_JOB_COLUMNS = ("start", "end", "start_exact", "end_exact", "by", "restarts", "part", "killed")
 
 
-def taken(outcome: Mapping[str, Any], kept: np.ndarray) -> dict[str, Any]:
-    """What became of these jobs (rows, increasing), which are numbered anew."""
+def select_jobs(outcome: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
+    """Return the outcome of these jobs alone (rows, increasing), which are numbered anew."""
     begin, node = outcome["nodes"]
     counts = np.diff(begin)
-    place = np.full(len(counts), -1)
-    place[kept] = np.arange(len(kept))
-    own = np.repeat(place >= 0, counts)
+    new_row = np.full(len(counts), -1)
+    new_row[rows] = np.arange(len(rows))
+    is_selected = np.repeat(new_row >= 0, counts)
     cores, units = outcome["cores"], outcome["units"]
-    paused, stops, goes = outcome["pauses"]
-    still = place[paused] >= 0
+    paused, stops, resumptions = outcome["pauses"]
+    is_selected_pause = new_row[paused] >= 0
     return {
         **outcome,
-        **{name: outcome[name][kept] for name in _BY_JOB},
-        "nodes": (np.concatenate([[0], np.cumsum(counts[kept])]), node[own]),
-        "cores": cores[own] if len(cores) else cores,
-        "units": units[np.repeat(own, cores)] if len(units) else units,
-        "pauses": (place[paused[still]], stops[still], goes[still]),
-        "notes": [(t, int(place[j]), *more) for t, j, *more in outcome["notes"] if place[j] >= 0],
+        **{name: outcome[name][rows] for name in _JOB_COLUMNS},
+        "nodes": (np.concatenate([[0], np.cumsum(counts[rows])]), node[is_selected]),
+        "cores": cores[is_selected] if len(cores) else cores,
+        "units": units[np.repeat(is_selected, cores)] if len(units) else units,
+        "pauses": (
+            new_row[paused[is_selected_pause]],
+            stops[is_selected_pause],
+            resumptions[is_selected_pause],
+        ),
+        "notes": [
+            (t, int(new_row[j]), *details) for t, j, *details in outcome["notes"] if new_row[j] >= 0
+        ],
     }
 
 
 def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
-    """Units of the instance by node of the machine."""
+    """Return the units of the instance by node of the machine."""
     if machine is not None and instance.nodes not in (machine.node_count, machine.cores):
         raise InvalidInstance(
             f"the machine has {machine.node_count} nodes of {machine.cores} cores, the instance "
@@ -158,7 +177,7 @@ def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
 
 
 def units_of(instance: Instance, machine: Machine | None, node_cores: np.ndarray) -> np.ndarray:
-    """What an instance with a machine calls each core: it numbers them part by part."""
+    """Return the instance's number of each core of the machine: it numbers them part by part."""
     units = np.arange(node_cores.sum())
     if instance.machine is None or machine is None:
         return units
@@ -168,7 +187,7 @@ def units_of(instance: Instance, machine: Machine | None, node_cores: np.ndarray
 
 
 def parts_of(machine: Machine | None, nodes: int) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Ranges of nodes by partition."""
+    """Return ranges of nodes by partition."""
     if machine is None or not machine.partitions:
         return {"": ((0, nodes),)}
     return {part.name: part.nodes for part in machine.partitions}
@@ -195,11 +214,11 @@ _REASONS = (
 
 
 def log_of(outcome: Mapping[str, Any]) -> tuple:
-    """(time, job, action, reason) of each decision, in Slurm's words."""
+    """Return columns (time, job, action, reason) of the decisions, in Slurm's words."""
     time, job, action, reason = [], [], [], []
-    for when, who, what, start, *_, limit in outcome["notes"]:
+    for when, row, event, start, *_, limit in outcome["notes"]:
         time.append(when)
-        job.append(who)
-        action.append(ACTIONS[what])
-        reason.append(limit or _REASONS[what].format(start=start))
+        job.append(row)
+        action.append(ACTIONS[event])
+        reason.append(limit or _REASONS[event].format(start=start))
     return np.array(time), np.array(job, dtype=np.int64), action, reason

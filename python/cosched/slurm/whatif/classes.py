@@ -112,9 +112,13 @@ def is_judged_by_log(difference: Difference) -> bool:
 
 def _key_change(today: Instance, changed: Instance, difference: Difference) -> KeyChange:
     return KeyChange(
-        difference.key, difference.name, difference.new or "", difference.old or "",
-        _machine(today), _machine(changed),
-    )  # fmt: skip
+        difference.key,
+        difference.name,
+        difference.new or "",
+        difference.old or "",
+        _machine(today),
+        _machine(changed),
+    )
 
 
 def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list[ChangedKey]:
@@ -380,7 +384,7 @@ def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> 
     if no_effect_reason:
         return subject.without_effect(no_effect_reason)
     limits_without_rule = [
-        set(Accounts(machine.slurm.accounts, machine).left) for machine in machines
+        set(Accounts(machine.slurm.accounts, machine).unsupported) for machine in machines
     ]
     new_limits = sorted(limits_without_rule[1] - limits_without_rule[0])
     if new_limits:
