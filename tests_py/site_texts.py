@@ -138,7 +138,7 @@ def squeue(text):
 
 
 def sinfo(text):
-    shown = nodes.shown_machine({"sinfo.json": text}, [], [])
+    shown = nodes.machine_texts({"sinfo.json": text}, [], [])
     told = {one["NodeName"]: one for one in map(dict, _records(shown["nodes"], "NodeName"))}
     out = set(nodes.out_of_service(shown["nodes"]))
     for one in _nodes_of(json.loads(text)):
@@ -245,7 +245,7 @@ def _hosts(text):
 
 def sprio(text):
     header, *lines = [line for line in text.splitlines() if line.strip()]
-    found = clocks.priorities(text)
+    found = clocks.parse_priorities(text)
     ends = {}
     begin = header.index("PRIORITY")
     for match in re.finditer(r"\S+", header):

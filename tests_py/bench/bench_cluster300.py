@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from cosched import io
-from cosched.slurm.recordings.agreement import Recording, Run, agreement, read_recording
+from cosched.slurm.recordings.agreement import RecordedRun, Recording, agreement, read_recording
 
 CONF = """\
 SelectType=select/cons_tres
@@ -126,7 +126,7 @@ def make(folder: Path, hours: float, load: float, seed: int) -> None:
     print(f"{len(jobs)} jobs to {folder}", flush=True)
 
 
-def waits(recording: Recording, run: Run, start: np.ndarray, path: Path) -> pd.DataFrame:
+def waits(recording: Recording, run: RecordedRun, start: np.ndarray, path: Path) -> pd.DataFrame:
     """A row a job that ran, with its wait."""
     jobs = io.read_json(path)["jobs"]
     rows = [

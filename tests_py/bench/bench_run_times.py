@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosched.slurm.live import run_times
-from cosched.slurm.live.model import Ended, Job
+from cosched.slurm.live.model import FinishedJob, Job
 
 MOMENTS, DRAWS, NEXT_JOBS, MAX_JOBS = 40, 100, 15, 60_000
 #: Numbers of the columns of the Standard Workload Format.
@@ -87,7 +87,7 @@ def measure(log: Log, past: int) -> str:
     waiting, active, means, scores = [], [], [], []
     for seed, (now, ended, running, following) in enumerate(moments(log, past)):
         history = [
-            Ended(id=int(row) + 1, user=str(int(log.user[row])), partition="p",
+            FinishedJob(id=int(row) + 1, user=str(int(log.user[row])), partition="p",
                   start=log.start[row], end=log.end[row], limit=log.limit[row])
             for row in ended
         ]  # fmt: skip

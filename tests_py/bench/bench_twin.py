@@ -20,14 +20,14 @@ import numpy as np
 from cosched.slurm.recordings.agreement import (
     FAR,
     NEAR,
-    Run,
+    RecordedRun,
     agreement,
     read_recording,
     samples_off,
 )
 
 
-def apart(first: Run, second: Run) -> str:
+def apart(first: RecordedRun, second: RecordedRun) -> str:
     """The second run against the first."""
     start = first.start - second.start
     never = np.isnan(first.start) & np.isnan(second.start)

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from bench_twin import apart
 
-from cosched.slurm.recordings.agreement import Recording, Run, _twin_of, read_recording
+from cosched.slurm.recordings.agreement import RecordedRun, Recording, _twin_of, read_recording
 from cosched.slurm.recordings.host import DRAWS, NEAR, lengths_of, typical
 
 
-def good(recording: Recording, run: Run, outcome: dict, twin: object) -> int:
+def good(recording: Recording, run: RecordedRun, outcome: dict, twin: object) -> int:
     """Jobs of a run of the twin within 5 s on the same nodes."""
     names = twin.settings.names
     nodes = [{names[k] for k in own} for own in twin.nodes_of(outcome)]

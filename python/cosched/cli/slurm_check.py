@@ -17,8 +17,8 @@ from cosched.errors import InvalidInstance
 from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
+    RecordedRun,
     Recording,
-    Run,
     agreement,
     read_recording,
     samples_off,
@@ -91,7 +91,7 @@ def _check_log(
     report.show_frame("starts near the log's", table.round(3))
 
 
-def _plain(found: Recording, run: Run, mine: Agreement) -> dict[str, Any]:
+def _plain(found: Recording, run: RecordedRun, mine: Agreement) -> dict[str, Any]:
     """By job of the recording, a list of its tasks where it is an array; null: did not start."""
     # What sshare and sprio showed, and how much of it the twin has otherwise.
     names = ("factors", "factors_off", "priorities", "priorities_off") if run.samples else ()
@@ -117,7 +117,7 @@ def _by_job(found: Recording, values: list[Any]) -> list[Any]:
     ]
 
 
-def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool) -> None:
+def _show(found: Recording, number: int, run: RecordedRun, mine: Agreement, replay: bool) -> None:
     clocks = "as recorded" if replay else "with two numbers"
     report.say(f"{found.name} run {number} (Slurm {found.slurm}), {clocks}:")
     for note in found.notes:

@@ -27,9 +27,9 @@ from cosched.execution.runs import current
 from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_time
 from cosched.slurm.live import Snapshot
-from cosched.slurm.live.outputs import asked, collected, days_of
+from cosched.slurm.live.outputs import days_of, query_slurm, read_outputs
 from cosched.slurm.live.page import FailedReading, page, prometheus
-from cosched.slurm.live.past import by
+from cosched.slurm.live.past import coverage_by
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
 from cosched.slurm.live.times import dated, duration, limit_text
 
@@ -47,10 +47,10 @@ def snapshot(
     check_files((output, (".json",)))
     days = days_of(history) if history is not None else None
     if folder is not None:
-        texts, said = collected(folder)
+        texts, said = read_outputs(folder)
     else:
         with report.working("asking Slurm"):
-            texts, said = asked(days)
+            texts, said = query_slurm(days)
     if history is not None and days is None:
         texts["sacct.txt"] = io.read_text(history)
     found = Snapshot.of_texts(texts, str(folder or "Slurm"), said, timezone)
@@ -241,7 +241,7 @@ def _backtest(past: dict[str, Any], output: Path | None, as_json: bool) -> None:
     with _progress("moments", as_json) as progress:
         frame = cluster.backtest(**past, progress=progress)
     found = frame.attrs
-    tables = {key: by(frame, key) for key in ("partition", "horizon")}
+    tables = {key: coverage_by(frame, key) for key in ("partition", "horizon")}
     rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}
     data = {**found, "slurm_median_error": None, "by": rows}
     if output is not None:

@@ -11,10 +11,17 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import check_sums
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import accounts_there, read_accounts
-from cosched.slurm.conf.lines import Line, Source, beside, parse_lines, read_lines, version_of
+from cosched.slurm.accounts.shown import has_accounts, read_accounts
+from cosched.slurm.conf.lines import (
+    Line,
+    Source,
+    parse_lines,
+    read_gres_conf,
+    read_lines,
+    version_of,
+)
 from cosched.slurm.conf.machine import machine_of_lines
-from cosched.slurm.conf.settings import HEARD, NODE_KEYS, PARTITION_KEYS
+from cosched.slurm.conf.settings import NODE_KEYS, PARTITION_KEYS, READ_KEYS
 
 _FILES = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
 #: What scontrol calls otherwise than slurm.conf.
@@ -28,11 +35,11 @@ def lines_shown(config: Lines, nodes: Lines, parts: Lines) -> tuple[list[Line], 
     """Lines as of a slurm.conf, and the version, of what the three commands printed."""
     settings, version = [], None
     for place, text in config:
-        key, found, value = (part.strip() for part in text.partition("="))
+        key, equals, value = (part.strip() for part in text.partition("="))
         if key == "SLURM_VERSION":
             version = value
         value = re.sub(r"(?<=[0-9]) (sec|min)$", "", value)
-        if found and key.lower() in HEARD and value.lower() not in _EMPTY:
+        if equals and key.lower() in READ_KEYS and value.lower() not in _EMPTY:
             settings.append(Line(place, {key.lower(): value}, {key.lower(): key}))
     records = _records(nodes, "NodeName", NODE_KEYS) + _records(
         parts, "PartitionName", PARTITION_KEYS
@@ -52,7 +59,7 @@ def placed(text: str, name: str) -> Lines:
     return [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1)]
 
 
-def _records(lines: Lines, first: str, known: frozenset[str]) -> list[Line]:
+def _records(lines: Lines, first: str, known_keys: frozenset[str]) -> list[Line]:
     """One line for each thing that is shown, over several lines of the text."""
     records: list[Line] = []
     for place, text in lines:
@@ -61,8 +68,8 @@ def _records(lines: Lines, first: str, known: frozenset[str]) -> list[Line]:
         for word in text.split() if records else ():
             key, _, value = word.partition("=")
             name = _NAMES.get(key.lower(), key.lower())
-            if name in known and value.lower() not in _EMPTY:
-                records[-1].keys[name], records[-1].spelled[name] = value, key
+            if name in known_keys and value.lower() not in _EMPTY:
+                records[-1].keys[name], records[-1].spellings[name] = value, key
     for record in records:
         if first.lower() not in record.keys:
             raise InvalidInstance(f"{record.place}: {first}: expected a name")
@@ -77,15 +84,15 @@ def read_machine(
     """What :meth:`Machine.read` reads of a Slurm; None where the file is none of it."""
     name = io.bare_name(path)
     if Path(path).is_dir():
-        shown, known = lines_shown(*(_lines(Path(path), name) for name in _FILES))
-        own = path if accounts is None and accounts_there(path) else accounts
-        return _with_accounts(_of_slurm(path, shown, version or known), own)
+        lines, shown_version = lines_shown(*(_lines(Path(path), name) for name in _FILES))
+        accounts_path = path if accounts is None and has_accounts(path) else accounts
+        return _with_accounts(_of_slurm(path, lines, version or shown_version), accounts_path)
     if not name.endswith(".conf"):
         return None
-    types, left = beside(path)
-    read = _of_slurm(path, read_lines(path), version or version_of(path), types)
-    read = replace(read, slurm=replace(read.slurm, notes=read.slurm.notes + left))
-    return _with_accounts(read, accounts)
+    gpu_types, gres_notes = read_gres_conf(path)
+    machine = _of_slurm(path, read_lines(path), version or version_of(path), gpu_types)
+    machine = replace(machine, slurm=replace(machine.slurm, notes=machine.slurm.notes + gres_notes))
+    return _with_accounts(machine, accounts)
 
 
 def _with_accounts(machine: Machine, path: str | PathLike[str] | None) -> Machine:
@@ -93,9 +100,9 @@ def _with_accounts(machine: Machine, path: str | PathLike[str] | None) -> Machin
         return machine
     settings = machine.slurm
     names = [line.keys.get("clustername", "") for line in settings.source.lines if not line.record]
-    shown = read_accounts(path, next(filter(None, names), ""))
+    dump = read_accounts(path, next(filter(None, names), ""))
     return replace(
-        machine, slurm=replace(settings, accounts=shown, notes=settings.notes + shown.notes)
+        machine, slurm=replace(settings, accounts=dump, notes=settings.notes + dump.notes)
     )
 
 
@@ -131,6 +138,14 @@ def _of_slurm(
 def with_lines(machine: Machine, lines: Sequence[Line]) -> Machine:
     """The machine read again from other lines, with the same accounts."""
     old = machine.slurm
-    read = _of_slurm(old.source.path, [*lines], old.source.version, old.source.gpu_types)
-    kept = {"accounts": old.accounts, "approximate": old.approximate, "reserved": old.reserved}
-    return replace(read, slurm=replace(read.slurm, **kept))
+    machine_read_again = _of_slurm(
+        old.source.path, [*lines], old.source.version, old.source.gpu_types
+    )
+    unchanged_settings = {
+        "accounts": old.accounts,
+        "approximate": old.approximate,
+        "reserved": old.reserved,
+    }
+    return replace(
+        machine_read_again, slurm=replace(machine_read_again.slurm, **unchanged_settings)
+    )

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched.errors import SolverError
-from cosched.slurm.accounts.shown import KNOWN
+from cosched.slurm.accounts.shown import COLUMN_TABLE
 from cosched.slurm_lab.daemons import RealSlurm
 
 #: Columns of sacct that a log has, where the version of Slurm has them. TotalCPU is none of them:
@@ -51,7 +51,7 @@ def export_tables(slurm: RealSlurm, folder: Path) -> None:
     log = slurm.run("sacct", "-a", "-P", "-D", "-S", _EARLIEST, "-o", columns)
     (folder / "sacct.txt").write_text(log)
     for kind, name in (("associations", "sacctmgr_assoc.txt"), ("qos", "sacctmgr_qos.txt")):
-        shown = ",".join(KNOWN["recorded"][kind])
+        shown = ",".join(COLUMN_TABLE["recorded"][kind])
         text = slurm.run("sacctmgr", "-P", "show", kind, f"format={shown}")
         (folder / name).write_text(text)
     (folder / "slurm.conf").write_text((slurm.folder / "slurm.conf").read_text())

@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from cosched.errors import SolverError
-from cosched.slurm.accounts.shown import KNOWN
+from cosched.slurm.accounts.shown import COLUMN_TABLE
 from cosched.slurm_lab import conf, slurmdbd
 from cosched.slurm_lab.daemons import RealSlurm
 from cosched.slurm_lab.export import ExportError, export_tables
@@ -252,7 +252,7 @@ class _Recorder:
         places = {number: k for k, number in enumerate(self._numbers) if number is not None}
         told: dict[str, Any] = {"slurm": log.version}
         if self._every is not None:
-            for kind, columns in KNOWN["recorded"].items():
+            for kind, columns in COLUMN_TABLE["recorded"].items():
                 show = ("sacctmgr", "-P", "show", kind, f"format={','.join(columns)}")
                 told[kind] = slurmdbd.rows_shown(self._slurm.run(*show))
         return {

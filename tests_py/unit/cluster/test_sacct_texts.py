@@ -5,7 +5,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.files.sacct.alignment import Aligner
-from cosched.slurm.live.records import history_of
+from cosched.slurm.live.records import parse_history
 
 CONF = """
 NodeName=a[1-2] CPUs=8 RealMemory=32000 Feature=type_a
@@ -278,7 +278,7 @@ def test_a_history_for_predictions_ignores_rows_inside_job_names():
     fake = "COMPLETED|2025-08-12T01:00:00|2025-08-12T02:00:00|2025-08-12T09:00:00"
     lines = [header, f"1|a|{rest}", f"2|b\n1|x|{fake}\nc|{rest}"]
     said = []
-    jobs = history_of("\n".join(lines), notes=said)
+    jobs = parse_history("\n".join(lines), notes=said)
     assert [(job.id, job.end - job.start) for job in jobs] == [(1, 3540), (2, 3540)]
     assert said == ["sacct.txt: 1 line inside a text of another row with the number of another "
                     "row, taken as text (line 4)"]  # fmt: skip
@@ -302,11 +302,11 @@ def test_an_empty_file_is_called_empty(tmp_path, capsys, text):
 def test_a_history_for_predictions_keeps_jobs_with_odd_names():
     header = "JobID|JobName|User|State|Submit|Start|End|TimelimitRaw|NNodes|NCPUS|NodeList"
     rest = "sue|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:01:00|2025-08-12T09:00:00|90|1|8|a1"
-    jobs = history_of("\n".join([header, f"1|a|b|{rest}", f"2|c\nd\x0b|{rest}", f"3|e|{rest}"]))
+    jobs = parse_history("\n".join([header, f"1|a|b|{rest}", f"2|c\nd\x0b|{rest}", f"3|e|{rest}"]))
     assert [(job.id, job.user, job.limit, job.end - job.start) for job in jobs] == [
         (1, "sue", 5400, 3540), (2, "sue", 5400, 3540), (3, "sue", 5400, 3540),
     ]  # fmt: skip
-    closed = history_of("\n".join([header + "|", f"1|a|b|{rest}|", f"2|c\nd|{rest}|"]))
+    closed = parse_history("\n".join([header + "|", f"1|a|b|{rest}|", f"2|c\nd|{rest}|"]))
     assert [job.id for job in closed] == [1, 2]
     with pytest.raises(cs.InvalidInstance, match=r"sacct.txt: line 3: expected the fields of"):
-        history_of("\n".join([header, f"1|a|{rest}", f"x|{rest}"]))
+        parse_history("\n".join([header, f"1|a|{rest}", f"x|{rest}"]))

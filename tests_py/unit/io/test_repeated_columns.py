@@ -6,9 +6,9 @@ import cosched as cs
 from cosched import io
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import accounts_shown
+from cosched.slurm.accounts.shown import parse_accounts
 from cosched.slurm.live.outputs import rows
-from cosched.slurm.live.records import history_of
+from cosched.slurm.live.records import parse_history
 from cosched.slurm_lab import read_trace
 
 
@@ -76,7 +76,7 @@ TIMES = "COMPLETED|2026-01-05T08:00:00|2026-01-05T08:01:00|2026-01-05T09:00:00"
 
 def test_a_history_that_repeats_a_column_is_taken_where_the_values_are_the_same():
     said = []
-    (job,) = history_of(f"{HISTORY}1|ann|{TIMES}|ann\n", notes=said)
+    (job,) = parse_history(f"{HISTORY}1|ann|{TIMES}|ann\n", notes=said)
     assert job.user == "ann"
     assert said == ["sacct.txt: column User is there twice, with the same values"]
 
@@ -87,14 +87,14 @@ def test_else_it_is_refused(header, bob):
     text = f"{header}1|ann|{TIMES}|ann\n2|ann|{TIMES}|{bob}\n"
     message = rf"log: line 3: 2 columns 'User' with 'ann' and '{bob}': expected one"
     with pytest.raises(InvalidInstance, match=message):
-        history_of(text, name="log")
+        parse_history(text, name="log")
 
 
 def test_so_it_is_in_a_row_with_a_line_end_in_its_name(tmp_path):
     header = "JobID|JobName|User|State|Submit|Start|End|User\n"
     text = f"{header}1|a\nb|ann|{TIMES}|bob\n"
     with pytest.raises(InvalidInstance, match=r"line 2: 2 columns 'User' with 'ann' and 'bob'"):
-        history_of(text)
+        parse_history(text)
     (tmp_path / "log.txt").write_text(
         text.replace("|User\n", "|User|Elapsed|NCPUS\n").replace("|bob\n", "|bob|00:59:00|1\n")
     )
@@ -111,8 +111,8 @@ def test_outputs_of_a_snapshot_that_repeat_a_column_with_other_values_are_refuse
 
 def test_an_output_that_repeats_a_column_is_taken_where_the_values_are_the_same():
     text = "Account|User|Share|User\nroot||1|\na||3|\na|ann|2|ann\n"
-    shown = accounts_shown({"a.txt": text}, "a")
+    shown = parse_accounts({"a.txt": text}, "a")
     assert [row.get("User", "") for row in shown.associations] == ["", "", "ann"]
     assert shown.notes == ("a.txt:1: column 'User' is there 2 times",)
     with pytest.raises(InvalidInstance, match=r"a\.txt:3: 2 columns 'User' with 'ann' and 'bob'"):
-        accounts_shown({"a.txt": "Account|User|User\nroot||\na|ann|bob\n"}, "a")
+        parse_accounts({"a.txt": "Account|User|User\nroot||\na|ann|bob\n"}, "a")

@@ -13,7 +13,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.outputs import COMMANDS, collected
+from cosched.slurm.live.outputs import COMMANDS, read_outputs
 from support import FIXTURES, unpacked
 
 MARKER = "Zq7secret"
@@ -31,7 +31,7 @@ def folders(tmp_path_factory):
         folder = tmp_path_factory.mktemp(series)
         unpacked(FIXTURES / "slurm" / "snapshots" / f"{series}.tar.xz", folder)
         last = max(folder.rglob("*squeue.json"), key=lambda p: (p.parent.name, p.name))
-        found[series], _ = collected(last.parent)
+        found[series], _ = read_outputs(last.parent)
     return found
 
 

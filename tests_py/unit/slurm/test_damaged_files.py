@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.slurm.accounts.shown import Shown, accounts_shown
-from cosched.slurm.live.clocks import told
+from cosched.slurm.accounts.shown import AccountingDump, parse_accounts
+from cosched.slurm.live.clocks import query_time
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
@@ -34,11 +34,11 @@ ASSOCIATION = (
 def test_an_association_that_lacks_something(name):
     text = ASSOCIATION.replace(name, "X")
     with pytest.raises(cs.InvalidInstance, match=rf"^a\.txt: .*: expected {name}\S*= there"):
-        accounts_shown({"a.txt": text}, "a")
+        parse_accounts({"a.txt": text}, "a")
 
 
 def test_an_association_is_read():
-    (own,) = accounts_shown({"a.txt": ASSOCIATION}, "a").associations
+    (own,) = parse_accounts({"a.txt": ASSOCIATION}, "a").associations
     assert own["GrpTRESMins"] == "cpu=9"
     assert own["GrpTRESMins used"] == {"cpu": 403.0, "mem": 0.0}
     assert own["GrpWall used"] == 45.65
@@ -47,7 +47,7 @@ def test_an_association_is_read():
 @pytest.mark.parametrize("value", ["(" * 60_000, "[" * 60_000, "9" * 60_000, "a=" * 30_000])
 def test_a_long_value_takes_no_time(value):
     text = ASSOCIATION.replace("N(45.65)", value)
-    assert len(accounts_shown({"a.txt": text}, "a").associations) == 1
+    assert len(parse_accounts({"a.txt": text}, "a").associations) == 1
     machine_shown("", f"NodeName=n1\n Gres={value}", "PartitionName=a")
     assert len(next(records(f"JobId=7 A={value}\n   B={value}", "JobId"))) == 3
 
@@ -55,7 +55,7 @@ def test_a_long_value_takes_no_time(value):
 @pytest.mark.parametrize("key", ["Share", "Usage", "Factor"])
 @pytest.mark.parametrize("value", ["bio", "nan", "1e999"])
 def test_numbers_of_associations(key, value):
-    shown = Shown(({"Account": "root", key: value},))
+    shown = AccountingDump(({"Account": "root", key: value},))
     with pytest.raises(cs.InvalidInstance, match=rf"^account root: {key}: '{value}'"):
         Accounts(shown)
 
@@ -63,18 +63,18 @@ def test_numbers_of_associations(key, value):
 @pytest.mark.parametrize("key", ["Priority", "UsageFactor", "LimitFactor"])
 def test_numbers_of_qos(key):
     with pytest.raises(cs.InvalidInstance, match=rf"^QOS normal: {key}: '5:0'"):
-        Accounts(Shown((), ({"Name": "normal", key: "5:0"},)))
+        Accounts(AccountingDump((), ({"Name": "normal", key: "5:0"},)))
 
 
 @pytest.mark.parametrize("key", ["MaxJobs", "MaxJobsAccrue", "GrpTRES"])
 def test_limits_of_many_digits(key):
     value = "cpu=" * (key == "GrpTRES") + "9" * 400
     with pytest.raises(cs.InvalidInstance, match=rf"^limits {key}='9+\.{{3}}': expected node=3"):
-        Accounts(Shown((), ({"Name": "normal", key: value},)))
+        Accounts(AccountingDump((), ({"Name": "normal", key: value},)))
 
 
 def test_a_grace_without_end():
-    (qos,) = Accounts(Shown((), ({"Name": "normal", "GraceTime": "UNLIMITED"},))).qos
+    (qos,) = Accounts(AccountingDump((), ({"Name": "normal", "GraceTime": "UNLIMITED"},))).qos
     assert qos["grace"] == 2**31 - 1
 
 
@@ -83,7 +83,7 @@ def test_a_grace_without_end():
 )
 def test_a_moment_that_is_none(text):
     with pytest.raises(cs.InvalidInstance, match=r"^times\.json: "):
-        told({"times.json": text})
+        query_time({"times.json": text})
 
 
 def test_what_is_wrong_in_a_recording_names_it(tmp_path):
@@ -117,7 +117,7 @@ def test_the_speed_of_a_recording_is_positive(tmp_path, value):
 def test_a_user_of_an_account_that_is_not_shown():
     rows = ({"Account": "root"}, {"Account": "bio", "User": "ann"})
     with pytest.raises(cs.InvalidInstance, match="account 'bio' is not shown: 'ann'"):
-        Accounts(Shown(rows))
+        Accounts(AccountingDump(rows))
 
 
 def test_nested_deeply():
@@ -152,13 +152,13 @@ def test_shares_with_many_digits():
     text = ASSOCIATION.replace(
         "SharesRaw/Norm/Level/Factor=1/", f"SharesRaw/Norm/Level/Factor={DIGITS}/"
     )
-    (own,) = accounts_shown({"a.txt": text}, "a").associations
+    (own,) = parse_accounts({"a.txt": text}, "a").associations
     assert own["Share"] == "parent"
 
 
 def test_an_account_without_a_name():
     with pytest.raises(cs.InvalidInstance, match=r"^sshare\.txt: an account or a QOS without a"):
-        accounts_shown({"sshare.txt": "Account|User|RawShares\n||7\n"}, "a")
+        parse_accounts({"sshare.txt": "Account|User|RawShares\n||7\n"}, "a")
 
 
 def test_a_begin_in_many_years_is_not_waited_for():

@@ -7,7 +7,7 @@ from cosched import io
 from cosched.cli import main
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import accounts_shown
+from cosched.slurm.accounts.shown import parse_accounts
 from cosched.slurm.recordings.files import read_recording
 
 CONF = """ClusterName=c
@@ -100,12 +100,12 @@ User - 'ann':DefaultAccount='b':Fairshare=1
     ],
 )
 def test_each_output_that_tells_the_default_account_is_read(text, name, is_assumed):
-    default = accounts_shown({"a.txt": text}, "a").default_account_by_user["ann"]
+    default = parse_accounts({"a.txt": text}, "a").default_account_by_user["ann"]
     assert (default.name, default.is_assumed) == (name, is_assumed)
 
 
 def test_the_only_account_of_a_user_is_the_default_one():
-    default = accounts_shown({"a.txt": ASSOC}, "a").default_account_by_user["bob"]
+    default = parse_accounts({"a.txt": ASSOC}, "a").default_account_by_user["bob"]
     assert (default.name, default.is_assumed) == ("b", False)
 
 

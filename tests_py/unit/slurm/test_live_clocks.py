@@ -7,7 +7,7 @@ import json
 import pytest
 
 import cosched as cs
-from cosched.slurm.live.clocks import clocks, priorities, taken, told
+from cosched.slurm.live.clocks import clocks, parse_priorities, query_time, snapshot_time
 from cosched.slurm.live.model import Job
 
 SPRIO = """  JOBID PARTITION PRIORITY SITE AGE FAIRSHARE TRES
@@ -24,23 +24,23 @@ Backfilling stats
 
 
 def test_priorities():
-    found = priorities(SPRIO)
+    found = parse_priorities(SPRIO)
     assert found[7] == {"PRIORITY": 120, "SITE": 0, "AGE": 20, "FAIRSHARE": 100}
     assert found[9]["PRIORITY"] == 5
     with pytest.raises(cs.InvalidInstance, match="line 1: no header"):
-        priorities("7 main 5")
+        parse_priorities("7 main 5")
     with pytest.raises(cs.InvalidInstance, match="line 2: expected numbers: PRIORITY, AGE"):
-        priorities("JOBID PRIORITY AGE\n7 x y")
+        parse_priorities("JOBID PRIORITY AGE\n7 x y")
 
 
 def test_the_moment():
     times = {"squeue.json": [1, 2.5], "scontrol_job.txt": [7, 8]}
-    assert told({"times.json": json.dumps(times)}) == 2.5
+    assert query_time({"times.json": json.dumps(times)}) == 2.5
     with pytest.raises(cs.InvalidInstance, match=r"times\.json: \[1\]: expected"):
-        told({"times.json": '{"squeue.json": [1]}'})
+        query_time({"times.json": '{"squeue.json": [1]}'})
     texts = {"sdiag.txt": SDIAG}
-    assert taken(texts, (), 0.0) == 1000
-    assert taken({**texts, "times.json": json.dumps(times)}, (), 0.0) == 2.5
+    assert snapshot_time(texts, (), 0.0) == 1000
+    assert snapshot_time({**texts, "times.json": json.dumps(times)}, (), 0.0) == 2.5
 
 
 def test_clocks_of_the_controller():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cosched.slurm.live.model import Ended, Job
+from cosched.slurm.live.model import FinishedJob, Job
 from cosched.slurm.live.run_times import RunTimes
 
 LIMIT = 3600.0
@@ -13,7 +13,9 @@ LIMIT = 3600.0
 
 def past(ratios, user="ann"):
     return [
-        Ended(id=number, user=user, partition="main", start=0.0, end=LIMIT * ratio, limit=LIMIT)
+        FinishedJob(
+            id=number, user=user, partition="main", start=0.0, end=LIMIT * ratio, limit=LIMIT
+        )
         for number, ratio in enumerate(ratios, 1)
     ]
 
@@ -78,7 +80,7 @@ def test_intervals_hold_what_they_say_on_short_pasts(count, kind):
             free[server] = end[job]
         now = np.sort(end)[count - 1] + 0.5
         history = [
-            Ended(id=k + 1, user="u", partition="p", start=start[k], end=end[k], limit=LIMIT)
+            FinishedJob(id=k + 1, user="u", partition="p", start=start[k], end=end[k], limit=LIMIT)
             for k in np.flatnonzero(end <= now)
         ]
         running = [

@@ -350,7 +350,7 @@ def test_accounts_that_no_setting_needs_are_no_likely_reason(tmp_path):
     lines = conf.read_text().splitlines(keepends=True)
     conf.write_text("".join(line for line in lines if not line.lower().startswith(needs_accounts)))
     machine = cs.cluster.Machine.read(conf).approximated()
-    assert not machine.slurm.of_accounts
+    assert not machine.slurm.needs_accounting
     log = cs.cluster.Instance.read(tmp_path / "jobs.txt", machine=machine)
     assert "account" in log.known
     judgement = cs.cluster.judge_log(log)

@@ -6,7 +6,7 @@ import pytest
 from cosched.cluster import Machine, NodeType
 from cosched.cluster.instance import Instance
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
-from cosched.slurm.recordings.runs import Recording, Run
+from cosched.slurm.recordings.runs import RecordedRun, Recording
 from cosched.slurm.twin.backfill import HOST, host_at
 from cosched.slurm.twin.twin import Twin
 
@@ -21,7 +21,7 @@ def a_recording(runs, **columns):
 
 def a_run(cycles=(), plans=(), begins=None, ends=(), passes=()):
     start, end = np.zeros(4), np.full(4, 72.0)
-    return Run(
+    return RecordedRun(
         np.zeros(4), start, end, ((),) * 4, -20.0, 0, cycles=tuple(cycles), plans=tuple(plans),
         begins=begins or {}, ends=tuple(ends), passes=tuple(passes),
     )  # fmt: skip

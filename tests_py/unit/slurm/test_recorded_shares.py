@@ -4,7 +4,7 @@ import numpy as np
 
 import cosched as cs
 from cosched.slurm.recordings.agreement import read_recording, retraced
-from cosched.slurm.recordings.runs import allocated, shares_of
+from cosched.slurm.recordings.runs import node_shares, shares_of
 
 
 def association(account, user="", parent=""):
@@ -99,8 +99,8 @@ def test_what_jobs_had_of_nodes():
         "n2": {"cpus": "7", "gres": "gpu:1"}, "*": {"cpus": "", "gres": "gpu:a100:5"},
     })  # fmt: skip
     names = ["n1", "n2", "n3"]
-    assert allocated(machine, own, names, 7, names) == (
+    assert node_shares(machine, own, names, 7, names) == (
         [(0, 3, 500), (1, 1, 0), (2, 3, 500)], [(0, 0, 2), (1, 0, 1), (2, 0, 2)],
     )  # fmt: skip
-    assert allocated(machine, {}, ["n1", "n3"], 11, names) == ([(0, 8, 0), (2, 3, 0)], [])
-    assert allocated(machine, {}, ["n1", "n3"], 2, names) == ([(0, 1, 0), (2, 1, 0)], [])
+    assert node_shares(machine, {}, ["n1", "n3"], 11, names) == ([(0, 8, 0), (2, 3, 0)], [])
+    assert node_shares(machine, {}, ["n1", "n3"], 2, names) == ([(0, 1, 0), (2, 1, 0)], [])

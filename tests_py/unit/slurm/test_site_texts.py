@@ -10,9 +10,9 @@ import site_texts
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import accounts_shown
+from cosched.slurm.accounts.shown import parse_accounts
 from cosched.slurm.live import clocks, nodes
-from cosched.slurm.live.records import history_of
+from cosched.slurm.live.records import parse_history
 from support import FIXTURES
 
 SITES = FIXTURES / "sites"
@@ -101,24 +101,24 @@ def test_columns_that_contradict_are_noted(log):
 
 def test_a_history_without_a_header():
     with pytest.raises(InvalidInstance, match=r"sacct.txt: line 1: no header: expected JobID"):
-        history_of("7|COMPLETED|2026-01-05T10:00:00\n")
+        parse_history("7|COMPLETED|2026-01-05T10:00:00\n")
     with pytest.raises(InvalidInstance, match=r"line 1: no column End: expected JobID"):
-        history_of("JobID|Submit|Start\n7|2026-01-05T10:00:00|2026-01-05T10:00:00\n")
+        parse_history("JobID|Submit|Start\n7|2026-01-05T10:00:00|2026-01-05T10:00:00\n")
 
 
 # --- sprio, sshare, sacctmgr, sdiag ---
 
 
 def test_parts_beside_texts_and_numbers():
-    found = clocks.priorities(SPRIO)
+    found = clocks.parse_priorities(SPRIO)
     assert found[902] == {
         "PRIORITY": 376608, "SITE": 0, "AGE": 1475, "ASSOC": 0, "FAIRSHARE": 0, "JOBSIZE": 34,
         "PARTITION": 375000, "QOS": 99, "NICE": 0,
     }  # fmt: skip
     assert found[905]["NICE"] == 101
     bare = SPRIO.replace("     normal ", "            ")  # no QOS
-    assert clocks.priorities(bare)[901] == found[901]
-    assert clocks.priorities("") == clocks.priorities(SPRIO.partition("\n")[0]) == {}
+    assert clocks.parse_priorities(bare)[901] == found[901]
+    assert clocks.parse_priorities("") == clocks.priorities(SPRIO.partition("\n")[0]) == {}
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_tables_without_a_header_or_with_ragged_rows(name):
         with pytest.raises(InvalidInstance, match=f"{name}.txt: .*{said}"):
             read({f"{name}.txt": broken})
     with pytest.raises(InvalidInstance, match="no accounts: expected what sacctmgr"):
-        accounts_shown({f"{name}.txt": bare}, name)
+        parse_accounts({f"{name}.txt": bare}, name)
     with pytest.raises(InvalidInstance, match=f"{name}.txt:3: .* fields"):
-        accounts_shown({f"{name}.txt": ragged}, name)
+        parse_accounts({f"{name}.txt": ragged}, name)
 
 
 def test_a_part_of_the_shares_is_not_followed_and_said():

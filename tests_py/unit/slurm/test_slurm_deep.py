@@ -34,18 +34,18 @@ def test_arrays_where_cycles_end_by_bf_max_time():
 
 def test_what_cycles_did_between_two_rests():
     run = read_recording(DEEP / "deep_stop.json.gz").runs[0]
-    slices = run.slices(30.0, {})
+    slices = run.cycle_segments(30.0, {})
     assert len(slices) == len(run.cycles)
     gave_up = [own for own in slices if any(math.isinf(again) for *_, again, _ in own)]
     assert 0 < len(gave_up) < len(slices)
     done = [looked for own in slices for _, looked, *_ in own[:-1]]
-    assert len(done) == len(run.rests)
+    assert len(done) == len(run.yields)
     assert all(np.diff([looked for _, looked, *_ in own]).min(initial=0) >= 0 for own in slices)
 
 
 def test_a_cycle_of_bf_max_time_goes_no_further_than_it_did():
     run = read_recording(DEEP / "deep_arrays.json.gz").runs[0]
-    ended = [own[-1] for own in run.slices(3.0, {}) if own]
+    ended = [own[-1] for own in run.cycle_segments(3.0, {}) if own]
     assert any(math.isinf(again) for *_, again, _ in ended)
     assert any(math.isnan(again) for *_, again, _ in ended)
 
@@ -54,8 +54,10 @@ def test_a_job_is_not_done_where_the_time_of_the_cycle_is_over():
     """Unless it started then, and no task waits behind it, or all that were looked at started."""
     run = read_recording(DEEP / "deep_arrays.json.gz").runs[1]
     arrays = dict.fromkeys(run.begins, 64)  # as if all were tasks
-    looked = [own[-1][1] for own in run.slices(3.0, {}) if own and math.isinf(own[-1][2])]
-    of_tasks = [own[-1][1] for own in run.slices(3.0, arrays) if own and math.isinf(own[-1][2])]
+    looked = [own[-1][1] for own in run.cycle_segments(3.0, {}) if own and math.isinf(own[-1][2])]
+    of_tasks = [
+        own[-1][1] for own in run.cycle_segments(3.0, arrays) if own and math.isinf(own[-1][2])
+    ]
     late = [jobs for over, jobs in run.ends if jobs in looked or jobs - 1 in looked]
     assert sum(of_tasks) < sum(looked) < sum(late)
 
@@ -64,7 +66,7 @@ def test_who_starts_was_submitted_before():
     """The controller's log tells of a submission when it gets to it."""
     for run in read_recording(DEEP / "deep_site.json.gz").runs:
         for row, begin in run.begins.items():
-            assert run.submit[row] < run.decided(begin)
+            assert run.submit[row] < run.decision_before(begin)
 
 
 def test_priorities_of_arrays_that_wait():

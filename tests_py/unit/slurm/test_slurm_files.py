@@ -116,7 +116,7 @@ def test_the_select_plugin_by_version(tmp_path, head, version, cons_tres):
     path.write_text(head + "NodeName=n[1-4] CPUs=2\nPartitionName=a Nodes=ALL\n")
     machine = cs.cluster.Machine.read(path, slurm_version=version)
     assert machine.slurm.parameters["cons_tres"] == cons_tres
-    assert machine.slurm.whole == (not cons_tres)
+    assert machine.slurm.exclusive_nodes == (not cons_tres)
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_a_slurm_conf_of_a_recording_is_that_of_its_machine(recording, tmp_path)
     (tmp_path / "slurm.conf").write_text(slurm_conf(recording))
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
     assert machine.node_count == recording["nodes"]
-    assert machine.slurm.whole
+    assert machine.slurm.exclusive_nodes
 
 
 CONF_WITH_GPUS = """\

@@ -12,7 +12,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, retraced
-from cosched.slurm.recordings.runs import Run
+from cosched.slurm.recordings.runs import RecordedRun
 from cosched.slurm.twin.backfill import HOST
 from cosched.slurm_lab import conf, log, missing_packages, read_accounts, read_trace
 from cosched.slurm_lab.daemons import end_all
@@ -277,7 +277,9 @@ def test_what_the_logs_tell():
 
 def test_how_long_a_launch_takes():
     ends = np.array([100.0, 160.0, 300.0, 130.0])
-    run = Run(np.zeros(4), np.array([0.0, 50.0, 10.0, 100.0]), ends, ((), (), (), ()), -20.0, 0)
+    run = RecordedRun(
+        np.zeros(4), np.array([0.0, 50.0, 10.0, 100.0]), ends, ((), (), (), ()), -20.0, 0
+    )
     # Ended by their limit, and by a node that was lost: they do not tell how long a launch takes.
     runtime, limit = np.array([70.0, 80.0, 500.0, 60.0]), np.array([200.0, 200.0, 290.0, 200.0])
     assert run.launch(runtime, limit) == 30.0

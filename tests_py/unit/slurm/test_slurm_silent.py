@@ -10,7 +10,7 @@ import cosched as cs
 from cosched.cluster import Machine
 from cosched.slurm.accounts.shown import read_accounts
 from cosched.slurm.conf.lines import words
-from cosched.slurm.conf.settings import SILENT_PARAMETERS
+from cosched.slurm.conf.settings import IGNORED_PARAMETERS
 from cosched.slurm.requests.associations import Accounts
 
 #: Lines of a file, each with a value that is not Slurm's default: those of 22.05 and of 24.11 that
@@ -146,7 +146,7 @@ def test_so_do_scheduler_parameters_unless_they_have_no_say(tmp_path, one):
     plain, given = (
         read(tmp_path, f"{limits}{text}") for text in ("", f"SchedulerParameters={one}")
     )
-    assert (given != plain) != (one.partition("=")[0] in SILENT_PARAMETERS)
+    assert (given != plain) != (one.partition("=")[0] in IGNORED_PARAMETERS)
 
 
 def accounts(folder, qos_columns="", qos=""):

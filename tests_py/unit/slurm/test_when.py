@@ -16,8 +16,8 @@ import cosched as cs
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulation
 from cosched.slurm.live.model import Job
-from cosched.slurm.live.past import conformal, inside
-from cosched.slurm.live.records import history_of, number
+from cosched.slurm.live.past import is_covered, widening_of_bands
+from cosched.slurm.live.records import number, parse_history
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
 CONFIG = """Configuration data as of 2027-01-15T08:00:00
@@ -264,7 +264,7 @@ SACCT = (
 
 
 def test_history(tmp_path):
-    jobs = history_of(SACCT)
+    jobs = parse_history(SACCT)
     assert len(jobs) == 12
     assert {job["limit"] for job in jobs} == {3600}
     folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
@@ -517,9 +517,9 @@ def frame_of(rng, shift=0.0, n=400):
 def test_conformal_bands_hold_on_what_was_not_used():
     rng = np.random.default_rng(3)
     fit, test = frame_of(rng, 200), frame_of(rng, 200)
-    assert inside(test, 0.0).mean() < 0.5  # too narrow as they are
-    assert 0.85 <= inside(test, conformal(fit)).mean() <= 0.95
-    assert conformal(frame_of(rng)) < 0  # far too wide
+    assert is_covered(test, 0.0).mean() < 0.5  # too narrow as they are
+    assert 0.85 <= is_covered(test, widening_of_bands(fit)).mean() <= 0.95
+    assert widening_of_bands(frame_of(rng)) < 0  # far too wide
 
 
 def test_calibration_widens_and_is_told(tmp_path, capsys):
@@ -558,17 +558,17 @@ def test_real_snapshots(draws, snapshots):
     """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
     held = {}
     for series, count in draws.items():
-        inside, mine, own = [], [], []
+        is_covered, mine, own = [], [], []
         for snapshot, truth in recorded(snapshots / series):
             for row in cs.cluster.when(snapshot, draws=count).itertuples():
                 true = truth[str(row.job)]["start"] - snapshot.taken
-                inside.append(row.p05 - 1 <= true <= row.p95 + 1)
+                is_covered.append(row.p05 - 1 <= true <= row.p95 + 1)
                 mine.append(abs(row.p50 - true))
                 own.append(abs(row.slurm - true))
         assert np.median(mine) < np.nanmedian(own), series
-        assert np.mean(inside) >= 0.75, series
-        held[series] = inside
-    assert 0.85 <= np.mean([one for inside in held.values() for one in inside]) <= 0.97
+        assert np.mean(is_covered) >= 0.75, series
+        held[series] = is_covered
+    assert 0.85 <= np.mean([one for is_covered in held.values() for one in is_covered]) <= 0.97
 
 
 @pytest.mark.parametrize("series", ["live_fs", "live_qos"])

@@ -197,11 +197,11 @@ def _about_accounts(log: Instance) -> Iterator[Reason]:
     """
     machine = log.machine
     assert machine is not None
-    if machine.slurm.accounts is not None or not machine.slurm.of_accounts:
+    if machine.slurm.accounts is not None or not machine.slurm.needs_accounting:
         return
     names = set(texts_of(log, "account").tolist()) - {""}
     who = f"the log names {count_of(len(names), 'account')}, and " if names else ""
-    settings = ", ".join(machine.slurm.of_accounts)
+    settings = ", ".join(machine.slurm.needs_accounting)
     yield Reason(
         ReasonKind.ACCOUNTS, len(names),
         f"{who}no accounts were given (--accounts): their limits and shares are unknown; "
@@ -260,7 +260,7 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
     """Settings that the simulator leaves out; those that need accounts have a reason of theirs."""
     machine = instance.machine
     assert machine is not None
-    of_accounts = () if machine.slurm.accounts is not None else machine.slurm.of_accounts
+    of_accounts = () if machine.slurm.accounts is not None else machine.slurm.needs_accounting
     settings = [
         note.removeprefix(_NOT_SIMULATED).lstrip(": ")
         for note in dict.fromkeys(instance.notes)

@@ -388,10 +388,10 @@ class _Database:
         self, chosen: Sequence[tuple[Key, Row]], parent: str, command: Command
     ) -> Sequence[tuple[Key, Row]]:
         """The accounts but the parent itself and the root, which slurmdbd leaves as they are."""
-        others = [(key, row) for key, row in chosen if key[0] not in (parent, "root")]
+        other_rows = [(key, row) for key, row in chosen if key[0] not in (parent, "root")]
         if any(key[0] == parent for key, _ in chosen):
             self._note(command, f"account {parent} stays as it is: it cannot be its own parent")
-        return others
+        return other_rows
 
     def _change(
         self,

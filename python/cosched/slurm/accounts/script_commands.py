@@ -114,10 +114,10 @@ def _read_call(words: Sequence[Word], place: str, script: Script, *, has_input: 
     names = [word.text.rsplit("/", 1)[-1].strip("${}").lower() for word in words]
     if "sacctmgr" not in names:
         return
-    at = names.index("sacctmgr")
+    position = names.index("sacctmgr")
     if names[0] in ("echo", "printf", "which", "type", "alias") or _is_lookup(words):
         return
-    rest = words[at + 1 :]
+    rest = words[position + 1 :]
     if not [word for word in rest if not word.text.startswith("-")]:
         if has_input:
             return

@@ -16,23 +16,23 @@ from cosched.slurm.accounts.script import script_rows
 
 _FILE = Path(__file__).with_name("columns.toml")
 #: Columns and options by their meaning.
-KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-_NAMES = KNOWN["names"]
-_PASSED_OVER = frozenset(KNOWN["passed_over"])
+COLUMN_TABLE: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_NAMES = COLUMN_TABLE["names"]
+_PASSED_OVER = frozenset(COLUMN_TABLE["passed_over"])
 #: Spelled as sacctmgr shows it, whatever the case in which a script sets it.
-_SPELLED = {
+_CANONICAL_NAMES = {
     name.lower(): _NAMES.get(name, name)
-    for name in (*_PASSED_OVER, *_NAMES, *_NAMES.values(), *KNOWN["spelled"])
+    for name in (*_PASSED_OVER, *_NAMES, *_NAMES.values(), *COLUMN_TABLE["spelled"])
 }
 #: Files of a folder that are looked at.
 FILES = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sacctmgr_dump.txt", "scontrol_assoc_mgr.txt",
          "sshare_long.txt", "sshare.txt")  # fmt: skip
-_LARGEST = 0x7FFFFFFF  # shares: of the parent
+_PARENT_SHARES = 0x7FFFFFFF  # shares: of the parent
 
 
-def spelled(key: str) -> str | None:
+def canonical_column(key: str) -> str | None:
     """A column as sacctmgr shows it, of its name in any case; None: there is none that counts."""
-    name = _SPELLED.get(key.lower())
+    name = _CANONICAL_NAMES.get(key.lower())
     return None if name in _PASSED_OVER and name != "FairShare" else _NAMES.get(name or "", name)
 
 
@@ -46,7 +46,7 @@ class DefaultAccount:
 
 
 @dataclass(frozen=True)
-class Shown:
+class AccountingDump:
     """What the commands said."""
 
     #: By the names of ``sacctmgr show assoc``; accounts come before what belongs to them.
@@ -87,33 +87,35 @@ class Shown:
         }
 
 
-def read_accounts(path: str | PathLike[str], cluster: str = "") -> Shown:
+def read_accounts(path: str | PathLike[str], cluster: str = "") -> AccountingDump:
     """Of a file (several outputs may follow each other), or of a folder's files.
 
     `cluster`: the one whose associations count where several are shown (ClusterName).
     """
-    given = Path(path)
-    if not given.is_dir():
-        return accounts_shown({given.name: io.read_text(given)}, str(path), cluster)
-    texts = {name: io.read_text(file) for name, file in _files(given)}
+    file_or_folder = Path(path)
+    if not file_or_folder.is_dir():
+        return parse_accounts(
+            {file_or_folder.name: io.read_text(file_or_folder)}, str(path), cluster
+        )
+    texts = {name: io.read_text(file) for name, file in _files(file_or_folder)}
     if not texts:
         raise InvalidInstance(f"{path}: no accounts: expected {', '.join(FILES)}")
-    return accounts_shown(texts, str(path), cluster)
+    return parse_accounts(texts, str(path), cluster)
 
 
-def accounts_there(path: str | PathLike[str]) -> bool:
+def has_accounts(path: str | PathLike[str]) -> bool:
     """Whether the folder has such files."""
     return any(_files(Path(path)))
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     for name in FILES:
-        one = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
-        if one is not None:
-            yield name, one
+        file = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
+        if file is not None:
+            yield name, file
 
 
-def accounts_shown(texts: Mapping[str, str], name: str, cluster: str = "") -> Shown:
+def parse_accounts(texts: Mapping[str, str], name: str, cluster: str = "") -> AccountingDump:
     """The same of texts by their names; what one says is not said again by another."""
     associations: dict[tuple[str, str, str], dict[str, Any]] = {}
     qos: dict[str, dict[str, Any]] = {}
@@ -140,7 +142,9 @@ def accounts_shown(texts: Mapping[str, str], name: str, cluster: str = "") -> Sh
             "sacctmgr dump, sshare -a -l -P or scontrol show assoc_mgr prints, or a script of "
             "sacctmgr (add user ...)"
         )
-    return Shown(tuple(_in_order(associations)), tuple(qos.values()), default_accounts, notes)
+    return AccountingDump(
+        tuple(_sort_by_tree(associations)), tuple(qos.values()), default_accounts, notes
+    )
 
 
 #: What a row says, with the name of its text.
@@ -154,43 +158,52 @@ def _rows_of_cluster(
     rows: PlacedRows = []
     notes: list[str] = []
     for where, text in texts.items():
-        of_text, said = _rows(text, where)
-        rows += [(where, row) for row in of_text]
-        notes += said
+        text_rows, text_notes = _rows(text, where)
+        rows += [(where, row) for row in text_rows]
+        notes += text_notes
     clusters = list(dict.fromkeys(row["Cluster"] for _, row in rows if row.get("Cluster")))
     if len(clusters) < 2:
         return rows, tuple(notes)
-    chosen = next((one for one in clusters if one.lower() == cluster.lower()), clusters[0])
-    others = sum(row.get("Cluster", chosen) not in ("", chosen) for _, row in rows)
+    chosen = next(
+        (
+            name_of_cluster
+            for name_of_cluster in clusters
+            if name_of_cluster.lower() == cluster.lower()
+        ),
+        clusters[0],
+    )
+    other_count = sum(row.get("Cluster", chosen) not in ("", chosen) for _, row in rows)
     reason = "ClusterName" if chosen.lower() == cluster.lower() else "the first"
     notes.append(
-        f"{name}: associations of cluster {chosen} ({reason}): {others} of other clusters "
-        f"({', '.join(one for one in clusters if one != chosen)}) are left out"
+        f"{name}: associations of cluster {chosen} ({reason}): {other_count} of other clusters "
+        f"({', '.join(other for other in clusters if other != chosen)}) are left out"
     )
     return [
         (where, row) for where, row in rows if row.get("Cluster", chosen) in ("", chosen)
     ], tuple(notes)
 
 
-def _in_order(found: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _sort_by_tree(
+    row_by_key: Mapping[tuple[str, str, str], Mapping[str, Any]],
+) -> Iterator[dict[str, Any]]:
     """The root first, then each account with its users and, below it, its own accounts."""
-    below: dict[str, list[Mapping[str, Any]]] = {}
-    for (account, user, _), row in found.items():
+    rows_by_parent: dict[str, list[Mapping[str, Any]]] = {}
+    for (account, user, _), row in row_by_key.items():
         if (account, user) != ("root", ""):
-            above = account if user else str(row.get("ParentName") or "root").split("(")[0]
-            below.setdefault(
-                above if above == "root" or (above, "", "") in found else "root", []
+            parent = account if user else str(row.get("ParentName") or "root").split("(")[0]
+            rows_by_parent.setdefault(
+                parent if parent == "root" or (parent, "", "") in row_by_key else "root", []
             ).append(row)
-    yield dict(found.get(("root", "", ""), {"Account": "root"}))
-    path = [iter(below.pop("root", ()))]
+    yield dict(row_by_key.get(("root", "", ""), {"Account": "root"}))
+    path = [iter(rows_by_parent.pop("root", ()))]
     while path:
-        own = next(path[-1], None)
-        if own is None:
+        row_below = next(path[-1], None)
+        if row_below is None:
             path.pop()
             continue
-        yield {**own, "ParentName": str(own.get("ParentName") or "root").split("(")[0]}
-        if not own.get("User"):
-            path.append(iter(below.pop(own["Account"], ())))
+        yield {**row_below, "ParentName": str(row_below.get("ParentName") or "root").split("(")[0]}
+        if not row_below.get("User"):
+            path.append(iter(rows_by_parent.pop(row_below["Account"], ())))
 
 
 def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -219,7 +232,10 @@ def _tables(lines: Iterable[tuple[str, str]], notes: list[str]) -> Iterator[dict
                 raise InvalidInstance(f"{place}: columns are cut off there: expected sacctmgr -P")
             header = []
         elif any(names <= set(fields) for names in _HEADERS):
-            header, tree = [_NAMES.get(one, one) for one in fields], ShareTree()
+            header, tree = (
+                [_NAMES.get(column_name, column_name) for column_name in fields],
+                ShareTree(),
+            )
             for column in io.repeated_names(header):
                 notes.append(f"{place}: column {column!r} is there {header.count(column)} times")
         elif header:
@@ -257,9 +273,9 @@ class ShareTree:
 
 def _share(row: Mapping[str, str], tree: ShareTree) -> dict[str, Any]:
     account, user, _, above = tree.placed(row)
-    found = {key: row[key].strip() for key in ("Share", "Usage") if key in row}
-    found |= {"Account": account, "User": user}
-    return found if user else {**found, "ParentName": above}
+    share = {key: row[key].strip() for key in ("Share", "Usage") if key in row}
+    share |= {"Account": account, "User": user}
+    return share if user else {**share, "ParentName": above}
 
 
 # --- sacctmgr dump ---
@@ -268,11 +284,11 @@ def _share(row: Mapping[str, str], tree: ShareTree) -> dict[str, Any]:
 def _dump(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     parent = "root"
     for line in lines:
-        found = re.fullmatch(r"(Cluster|Parent|Account|User) - '([^']*)'(.*)", line.strip())
-        if not found:
+        match = re.fullmatch(r"(Cluster|Parent|Account|User) - '([^']*)'(.*)", line.strip())
+        if not match:
             continue
-        kind, name, rest = found[1], found[2], found[3]
-        pairs: dict[str, str] = dict(re.findall(r":([A-Za-z]+)=('[^']*'|[^:]*)", rest))
+        kind, name, options = match[1], match[2], match[3]
+        pairs: dict[str, str] = dict(re.findall(r":([A-Za-z]+)=('[^']*'|[^:]*)", options))
         row = {_NAMES.get(k, k): v.strip("'") for k, v in pairs.items() if k not in _PASSED_OVER}
         if kind == "User" and pairs.get("DefaultAccount"):
             row["Def Acct"] = pairs["DefaultAccount"].strip("'")
@@ -291,16 +307,16 @@ def _dump(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 _AMOUNT = re.compile(r"(?:([^=]+)=)?([0-9]+(?:\.[0-9]+)?|N)\(([0-9]+(?:\.[0-9]+)?)\)")
 #: What each association says.
-_SAID = ("Account", "UserName", "UsageRaw/Norm/Efctv", "SharesRaw/Norm/Level/Factor")
+_REQUIRED_FIELDS = ("Account", "UserName", "UsageRaw/Norm/Efctv", "SharesRaw/Norm/Level/Factor")
 
 
 def assoc_records(text: str, name: str) -> Iterator[dict[str, Any]]:
     """Associations and QOS of scontrol show assoc_mgr."""
     for part in re.split(r"\n(?=ClusterName=|QOS=)", text):
         if part.startswith(("ClusterName=", "QOS=")):
-            found = (word.partition("=") for word in part.split() if "=" in word)
-            pairs = {key: value for key, _, value in found}
-            lacking = [key for key in _SAID if key not in pairs and "QOS" not in pairs]
+            words = (word.partition("=") for word in part.split() if "=" in word)
+            pairs = {key: value for key, _, value in words}
+            lacking = [key for key in _REQUIRED_FIELDS if key not in pairs and "QOS" not in pairs]
             if lacking:
                 raise InvalidInstance(f"{name}: {shorten(part)}: expected {lacking[0]}= there")
             yield _record(pairs)
@@ -315,21 +331,23 @@ def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
         row |= {"Account": pairs["Account"], "User": pairs["UserName"].split("(")[0]}
         row["Usage"] = pairs["UsageRaw/Norm/Efctv"].split("/")[0]
         shares = pairs["SharesRaw/Norm/Level/Factor"].split("/")[0]
-        row["Share"] = "parent" if shares.isdecimal() and float(shares) >= _LARGEST else shares
+        row["Share"] = (
+            "parent" if shares.isdecimal() and float(shares) >= _PARENT_SHARES else shares
+        )
         if pairs.get("DefAssoc", "").lower() == "yes" and row["User"]:
             row["Def Acct"] = row["Account"]
     for key, value in pairs.items():
         name = _NAMES.get(key, key)
         if key in _PASSED_OVER or name in row or name in ("QOS", "ID") or "/" in key:
             continue
-        amounts = [found.groups("") for found in map(_AMOUNT.fullmatch, value.split(",")) if found]
+        amounts = [match.groups("") for match in map(_AMOUNT.fullmatch, value.split(",")) if match]
         if not amounts:
             row[name] = value.split("(")[0] if name == "ParentName" else value
             continue
         row[name] = ",".join(
-            f"{tres}={most}" if tres else most for tres, most, _ in amounts if most != "N"
+            f"{tres}={limit}" if tres else limit for tres, limit, _ in amounts if limit != "N"
         )
-        used = {tres: float(now) for tres, _, now in amounts}
+        used_amounts = {tres: float(used_amount) for tres, _, used_amount in amounts}
         if name in ("GrpTRESMins", "GrpWall"):
-            row[f"{name} used"] = used if amounts[0][0] else used[""]
+            row[f"{name} used"] = used_amounts if amounts[0][0] else used_amounts[""]
     return row

@@ -18,7 +18,7 @@ _RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname",
 _VERSION = re.compile(
     r"slurm[^0-9]{0,30}\b([12][0-9]\.(?:0[2358]|11))(?:\.[0-9]{1,2})?(?![.0-9])", re.IGNORECASE
 )
-_DEEPEST = 16
+_MAX_INCLUDE_DEPTH = 16
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Line:
 
     place: str  # slurm.conf:12
     keys: dict[str, str]
-    spelled: dict[str, str]  # as the file has them
+    spellings: dict[str, str]  # as the file has them
 
     @property
     def record(self) -> str:
@@ -48,22 +48,24 @@ class Source:
 
 def read_lines(path: str | PathLike[str], depth: int = 0) -> list[Line]:
     """Lines of the file and of those that it includes, in order."""
-    if depth > _DEEPEST:
-        raise InvalidInstance(f"{path}: Include: expected at most {_DEEPEST} files in each other")
+    if depth > _MAX_INCLUDE_DEPTH:
+        raise InvalidInstance(
+            f"{path}: Include: expected at most {_MAX_INCLUDE_DEPTH} files in each other"
+        )
     return parse_lines(io.read_text(path), path, depth)
 
 
 def parse_lines(content: str, path: str | PathLike[str], depth: int = 0) -> list[Line]:
     """Lines of a text that stands in the file of this name."""
-    found = []
+    lines = []
     for number, text in _joined(content):
         place = f"{Path(path).name}:{number}"
         included = re.fullmatch(r"include\s+(\S+)", text, flags=re.IGNORECASE)
         if included:
-            found += read_lines(Path(path).parent / included[1], depth + 1)
+            lines += read_lines(Path(path).parent / included[1], depth + 1)
         else:
-            found.append(_line(place, text))
-    return found
+            lines.append(_line(place, text))
+    return lines
 
 
 def version_of(path: str | PathLike[str]) -> str | None:
@@ -71,27 +73,27 @@ def version_of(path: str | PathLike[str]) -> str | None:
     for line in io.read_text(path).splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             return None
-        found = _VERSION.search(line)
-        if found:
-            return found[1]
+        match = _VERSION.search(line)
+        if match:
+            return match[1]
     return None
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
     """Lines without comments; one that ends in a backslash goes on in the next."""
-    begun, first = "", 0
+    unfinished, first = "", 0
     for number, raw in enumerate(text.splitlines(), 1):
-        bare = re.sub(r"(?<!\\)#.*", "", raw).rstrip()
+        without_comment = re.sub(r"(?<!\\)#.*", "", raw).rstrip()
         first = first or number
-        if bare.endswith("\\"):
-            begun += bare[:-1]
+        if without_comment.endswith("\\"):
+            unfinished += without_comment[:-1]
             continue
-        whole = (begun + bare).strip()
-        if whole:
-            yield first, whole
-        begun, first = "", 0
-    if begun.strip():
-        yield first, begun.strip()
+        joined_line = (unfinished + without_comment).strip()
+        if joined_line:
+            yield first, joined_line
+        unfinished, first = "", 0
+    if unfinished.strip():
+        yield first, unfinished.strip()
 
 
 _PAIR = re.compile(r'([A-Za-z_0-9/]+)\s*=\s*("[^"]*"|\S*)')
@@ -99,35 +101,39 @@ _PAIR = re.compile(r'([A-Za-z_0-9/]+)\s*=\s*("[^"]*"|\S*)')
 
 def _line(place: str, text: str) -> Line:
     keys: dict[str, str] = {}
-    spelled: dict[str, str] = {}
-    at = 0
-    while at < len(text):
-        found = _PAIR.match(text, at)
-        if not found:
-            raise InvalidInstance(f"{place}: {shorten(text[at:])}: expected Key=Value")
-        key = found[1].lower()
-        keys[key], spelled[key] = found[2].strip('"'), found[1]
-        at = found.end()
-        while at < len(text) and text[at].isspace():
-            at += 1
-    return Line(place, keys, spelled)
+    spellings: dict[str, str] = {}
+    position = 0
+    while position < len(text):
+        match = _PAIR.match(text, position)
+        if not match:
+            raise InvalidInstance(f"{place}: {shorten(text[position:])}: expected Key=Value")
+        key = match[1].lower()
+        keys[key], spellings[key] = match[2].strip('"'), match[1]
+        position = match.end()
+        while position < len(text) and text[position].isspace():
+            position += 1
+    return Line(place, keys, spellings)
 
 
-def beside(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def read_gres_conf(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Of a gres.conf beside the file: the type of the GPUs by host (the empty name is for all), and
     what is said of the rest of it, beyond types and numbers of GPUs."""
     file = Path(path).with_name("gres.conf")
     types: dict[str, str] = {}
-    said: list[str] = []
+    notes: list[str] = []
     for line in read_lines(file) if file.is_file() else ():
-        name, named = line.keys.get("name", ""), line.keys.get("nodename", "")
+        name, hosts_text = line.keys.get("name", ""), line.keys.get("nodename", "")
         if name.lower() == "gpu" and line.keys.get("type"):
-            types |= dict.fromkeys(hosts(named, line.place) if named else [""], line.keys["type"])
+            types |= dict.fromkeys(
+                hosts(hosts_text, line.place) if hosts_text else [""], line.keys["type"]
+            )
         elif name and name.lower() != "gpu":
-            said.append(f"Name={name} of gres.conf: not handed out")
+            notes.append(f"Name={name} of gres.conf: not handed out")
         for key in sorted(set(line.keys) & {"cores", "cpus", "links", "flags"}):
-            said.append(f"{line.spelled[key]} of gres.conf: cores and GPUs are chosen without it")
-    return types, tuple(dict.fromkeys(said))
+            notes.append(
+                f"{line.spellings[key]} of gres.conf: cores and GPUs are chosen without it"
+            )
+    return types, tuple(dict.fromkeys(notes))
 
 
 def words(text: str) -> frozenset[str]:
@@ -139,10 +145,10 @@ def seconds_of_limit(text: str, place: str) -> float:
     """Seconds of minutes, or of ``[days-]hours:minutes:seconds`` as Slurm reads a time limit."""
     if text.upper() in ("NONE", "-1"):
         return float("inf")
-    found = time_of(text, 60.0)
-    if found is None:
+    seconds = time_of(text, 60.0)
+    if seconds is None:
         raise InvalidInstance(f"{place}: {shorten(text)}: expected minutes, or 2-00:00:00")
-    return found
+    return seconds
 
 
 def seconds_of_minutes(text: str, place: str) -> float:
@@ -153,8 +159,8 @@ def seconds_of_minutes(text: str, place: str) -> float:
     >>> seconds_of_minutes("00:00:30", "slurm.conf:3"), seconds_of_minutes("5", "slurm.conf:3")
     (60.0, 300.0)
     """
-    found = seconds_of_limit(text, place)
-    return found if math.isinf(found) else 60.0 * math.ceil(found / 60)
+    seconds = seconds_of_limit(text, place)
+    return seconds if math.isinf(seconds) else 60.0 * math.ceil(seconds / 60)
 
 
 def seconds_of_time(text: str, place: str) -> float:

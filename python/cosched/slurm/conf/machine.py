@@ -12,25 +12,25 @@ import numpy as np
 from cosched.cluster.machine import node_types
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.conf import settings as known
+from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line, seconds_of_minutes
 from cosched.slurm.conf.reader import Reader
 
 #: Of what a node has (its memory in MB): more is no number of a node.
-_MOST = 2**40
+_MAX_NODE_AMOUNT = 2**40
 #: As the core holds it; Slurm has 65,533.
-_MOST_TIER = 2**31 - 1
+_MAX_TIER = 2**31 - 1
 #: States of nodes that do not run jobs.
-_OUT = ("DOWN", "DRAIN", "FAIL", "FUTURE")
+_OUT_STATES = ("DOWN", "DRAIN", "FAIL", "FUTURE")
 #: Keys of a partition that change who starts when and are not covered.
-_NOT_COVERED = (
+_UNSUPPORTED_KEYS = (
     "overtimelimit", "selecttypeparameters", "lln", "exclusiveuser", "exclusivetopo", "reqresv",
 )  # fmt: skip
 #: Who may use a partition.
-_ALLOWED = ("allowaccounts", "denyaccounts", "allowqos", "denyqos")
+_ACCESS_KEYS = ("allowaccounts", "denyaccounts", "allowqos", "denyqos")
 #: The same where jobs share nodes.
-_NOT_SHARED = ("maxcpuspernode", "maxcpuspersocket")
-_HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
+_UNSUPPORTED_SHARED_KEYS = ("maxcpuspernode", "maxcpuspersocket")
+_UNSET_VALUES = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
 
 
 class PlainNode(NamedTuple):
@@ -46,35 +46,37 @@ def machine_of_lines(
     lines: list[Line],
     version: str | None = None,
     gpu_types: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[list[PlainNode], list[node_types.Partition], known.SlurmSettings]:
+) -> tuple[list[PlainNode], list[node_types.Partition], conf.SlurmSettings]:
     """Nodes in the order in which Slurm numbers them, partitions, and the settings."""
     reader = Reader(version)
     reader.read(line for line in lines if not line.record)
-    named = _with_defaults(line for line in lines if line.record == "nodename")
-    nodes, absent = _nodes(path, named, reader, gpu_types)
-    given = _with_defaults(line for line in lines if line.record == "partitionname")
-    if not given:
+    node_lines = _with_defaults(line for line in lines if line.record == "nodename")
+    nodes, absent = _nodes(path, node_lines, reader, gpu_types)
+    partition_lines = _with_defaults(line for line in lines if line.record == "partitionname")
+    if not partition_lines:
         raise InvalidInstance(f"{path}: no PartitionName: expected one at least")
-    _require_one_line_per_partition(given)
+    _require_one_line_per_partition(partition_lines)
     numbers = {node.name: k for k, node in enumerate(nodes)}
-    sets = _sets([line for line in lines if line.record == "nodeset"], nodes)
-    parts = [_partition(line, keys, numbers, absent, sets, reader) for line, keys in given]
+    sets = _node_sets([line for line in lines if line.record == "nodeset"], nodes)
+    parts = [
+        _partition(line, keys, numbers, absent, sets, reader) for line, keys in partition_lines
+    ]
     reader.assumed += [
         f"partition {part.name} has no nodes: jobs there never start"
         for part in parts
         if not part.nodes
     ]
-    down = _down(named, lines, numbers, reader)
+    down = _down_nodes(node_lines, lines, numbers, reader)
     for line in lines:
         if line.record not in ("", "nodename", "nodeset", "partitionname", "downnodes"):
-            reader.unknown.append(line.spelled[line.record])
-    reader.preemption(given, [part.nodes for part in parts])
-    settings = _settings(nodes, given, parts, down, reader)
+            reader.unknown.append(line.spellings[line.record])
+    reader.read_preemption(partition_lines, [part.nodes for part in parts])
+    settings = _settings(nodes, partition_lines, parts, down, reader)
     return nodes, parts, settings
 
 
-def _down(
-    named: list[tuple[Line, dict[str, str]]],
+def _down_nodes(
+    node_lines: list[tuple[Line, dict[str, str]]],
     lines: list[Line],
     numbers: Mapping[str, int],
     reader: Reader,
@@ -82,45 +84,47 @@ def _down(
     """Nodes that take no jobs: by State of their own line, or by a DownNodes line."""
     states: dict[tuple[str, str], int] = {}
     down: set[int] = set()
-    given = [(keys["nodename"], keys.get("state", ""), line.place) for line, keys in named]
-    given += [
+    hosts_and_states = [
+        (keys["nodename"], keys.get("state", ""), line.place) for line, keys in node_lines
+    ]
+    hosts_and_states += [
         (line.keys["downnodes"], line.keys.get("state", "DOWN"), line.place)
         for line in lines
         if line.record == "downnodes"
     ]
-    for text, spelled, place in given:
-        state = spelled.upper()
+    for text, state_text, place in hosts_and_states:
+        state = state_text.upper()
         words_of = re.split(r"[+*~#!%$@^-]+", state)
-        if not any(word.startswith((*_OUT, "CLOUD")) for word in words_of):
+        if not any(word.startswith((*_OUT_STATES, "CLOUD")) for word in words_of):
             continue
-        own = node_types.hosts(text, place)
-        out = any(word.startswith(_OUT) for word in words_of)
-        if out:
-            down |= {numbers[name] for name in own if name in numbers}
-        key = (state, "no jobs there" if out else "there at once")
-        states[key] = states.get(key, 0) + len(own)
-    for (state, said), count in states.items():
-        reader.assumed.append(f"State={state} ({count} node{'s' * (count > 1)}): {said}")
+        names = node_types.hosts(text, place)
+        is_down = any(word.startswith(_OUT_STATES) for word in words_of)
+        if is_down:
+            down |= {numbers[name] for name in names if name in numbers}
+        key = (state, "no jobs there" if is_down else "there at once")
+        states[key] = states.get(key, 0) + len(names)
+    for (state, effect), count in states.items():
+        reader.assumed.append(f"State={state} ({count} node{'s' * (count > 1)}): {effect}")
     return node_types.spans_of(down)
 
 
 def _with_defaults(lines: Iterable[Line]) -> list[tuple[Line, dict[str, str]]]:
     """Records, each with what the DEFAULT lines before it say."""
-    found: list[tuple[Line, dict[str, str]]] = []
-    usual: dict[str, str] = {}
+    lines_and_keys: list[tuple[Line, dict[str, str]]] = []
+    defaults: dict[str, str] = {}
     for line in lines:
         if line.keys[line.record].upper() == "DEFAULT":
-            usual = {**usual, **{k: v for k, v in line.keys.items() if k != line.record}}
+            defaults = {**defaults, **{k: v for k, v in line.keys.items() if k != line.record}}
         else:
-            found.append((line, {**usual, **line.keys}))
-    return found
+            lines_and_keys.append((line, {**defaults, **line.keys}))
+    return lines_and_keys
 
 
-def _require_one_line_per_partition(given: Iterable[tuple[Line, dict[str, str]]]) -> None:
+def _require_one_line_per_partition(partition_lines: Iterable[tuple[Line, dict[str, str]]]) -> None:
     """Raise InvalidInstance where two lines name one partition: slurmctld does not start then
     (``duplicate entry for partition``)."""
     places: dict[str, str] = {}
-    for line, keys in given:
+    for line, keys in partition_lines:
         name = keys["partitionname"]
         if name in places:
             raise InvalidInstance(
@@ -140,18 +144,18 @@ def _nodes(
     nodes: dict[str, PlainNode] = {}
     absent: list[str] = []
     for number_of_line, (line, keys) in enumerate(lines):
-        for key in set(keys) - known.NODE_KEYS:
-            reader.unknown.append(f"{line.spelled.get(key, key)} of NodeName")
+        for key in set(keys) - conf.NODE_KEYS:
+            reader.unknown.append(f"{line.spellings.get(key, key)} of NodeName")
         names = node_types.hosts(keys["nodename"], line.place)
         if "FUTURE" in keys.get("state", "").upper():
             absent += names
             continue
         reader.assumed += [
-            f"Gres={one} of NodeName: not handed out" for one in _others(keys.get("gres", ""))
+            f"Gres={gres} of NodeName: not handed out" for gres in _other_gres(keys.get("gres", ""))
         ]
         for key in () if reader.linear else ("corespeccount", "cpuspeclist"):
             if keys.get(key, "") not in (("", "0") if key == "corespeccount" else ("",)):
-                reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} of NodeName")
+                reader.refused.append(f"{line.spellings.get(key, key)}={keys[key]} of NodeName")
         for name in names:
             if name in nodes:
                 raise InvalidInstance(f"{line.place}: node {shorten(name)} is there twice")
@@ -162,24 +166,24 @@ def _nodes(
 
 
 def _node(
-    name: str, line: int, where: Line, keys: Mapping[str, str], gpu_types: Mapping[str, str]
+    name: str, line: int, conf_line: Line, keys: Mapping[str, str], gpu_types: Mapping[str, str]
 ) -> PlainNode:
-    def whole(key: str, usual: int) -> int:
+    def integer(key: str, usual: int) -> int:
         if key not in keys:
             return usual
-        found = known.number(keys[key], where.place, key)
-        if found > _MOST:
+        amount = conf.number(keys[key], conf_line.place, key)
+        if amount > _MAX_NODE_AMOUNT:
             raise InvalidInstance(
-                f"{where.place}: {where.spelled.get(key, key)}={shorten(keys[key])}: expected at "
-                f"most {_MOST}"
+                f"{conf_line.place}: {conf_line.spellings.get(key, key)}={shorten(keys[key])}: "
+                f"expected at most {_MAX_NODE_AMOUNT}"
             )
-        return int(found)
+        return int(amount)
 
-    cores, sockets, threads, cpus = _processors(whole, keys)
-    gpus, gpu_type = _gpus(keys.get("gres", ""), where.place)
+    cores, sockets, threads, cpus = _processors(integer, keys)
+    gpus, gpu_type = _gpus_of_gres(keys.get("gres", ""), conf_line.place)
     if gpus and not gpu_type:
         gpu_type = gpu_types.get(name, gpu_types.get("", ""))
-    memory = max(whole("realmemory", 0) - whole("memspeclimit", 0), 0) / 1024
+    memory = max(integer("realmemory", 0) - integer("memspeclimit", 0), 0) / 1024
     features = (keys.get("features") or keys.get("feature", "")).split(",")
     return PlainNode(
         name,
@@ -193,7 +197,7 @@ def _node(
             sockets,
             threads,
             gpu_type,
-            whole("weight", 1),
+            integer("weight", 1),
             tuple(filter(None, features)),
             0 if cpus == cores * threads else cpus,
         ),
@@ -201,53 +205,61 @@ def _node(
 
 
 def _processors(
-    whole: Callable[[str, int], int], keys: Mapping[str, str]
+    integer: Callable[[str, int], int], keys: Mapping[str, str]
 ) -> tuple[int, int, int, int]:
     """Cores, sockets, threads of a core, and CPUs of a node as Slurm counts them: its threads, or
     its cores (or sockets) where the file says so many."""
-    threads, per_socket = max(whole("threadspercore", 1), 1), max(whole("corespersocket", 1), 1)
-    given = whole("cpus", whole("procs", 0))
+    threads, per_socket = max(integer("threadspercore", 1), 1), max(integer("corespersocket", 1), 1)
+    cpu_text = integer("cpus", integer("procs", 0))
     if "sockets" in keys or "socketsperboard" in keys:
-        sockets = whole("sockets", whole("socketsperboard", 1) * whole("boards", 1))
-        if given and "corespersocket" not in keys:
-            per_socket = max(given // (max(sockets, 1) * threads), 1)
+        sockets = integer("sockets", integer("socketsperboard", 1) * integer("boards", 1))
+        if cpu_text and "corespersocket" not in keys:
+            per_socket = max(cpu_text // (max(sockets, 1) * threads), 1)
     else:
-        sockets = given // (per_socket * threads)
+        sockets = cpu_text // (per_socket * threads)
     sockets = max(sockets, 1)
     cores = sockets * per_socket
-    counted = given if given in (sockets, cores) else cores * threads
-    return cores, sockets, threads, counted
+    cpus = cpu_text if cpu_text in (sockets, cores) else cores * threads
+    return cores, sockets, threads, cpus
 
 
-def _gpus(gres: str, place: str) -> tuple[int, str]:
+def _gpus_of_gres(gres: str, place: str) -> tuple[int, str]:
     """GPUs of ``gpu:a100:4(S:0-1),gpu:2`` and their types."""
     count, types = 0, []
     for part in re.sub(r"\([^()]*\)", "", gres).split(","):
-        name, *rest = part.strip().split(":")
+        name, *further_parts = part.strip().split(":")
         if name.lower() != "gpu":
             continue
-        rest = [one for one in rest if one.lower() != "no_consume"]
-        last = rest.pop() if rest and rest[-1].isdigit() else "1"
-        count += int(known.number(last, place, "Gres"))
-        types += rest[:1]
+        further_parts = [
+            part_of_name for part_of_name in further_parts if part_of_name.lower() != "no_consume"
+        ]
+        last = further_parts.pop() if further_parts and further_parts[-1].isdigit() else "1"
+        count += int(conf.number(last, place, "Gres"))
+        types += further_parts[:1]
     return count, ",".join(dict.fromkeys(types))
 
 
-def _others(gres: str) -> list[str]:
+def _other_gres(gres: str) -> list[str]:
     """What is no GPU of ``gpu:a100:4(S:0-1),mps:100``."""
     parts = [part.strip() for part in re.sub(r"\([^()]*\)", "", gres).split(",")]
-    return [one for one in parts if one and one.split(":")[0].lower() not in ("gpu", "none")]
+    return [part for part in parts if part and part.split(":")[0].lower() not in ("gpu", "none")]
 
 
-def _sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
+def _node_sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
     """Names of nodes by NodeSet: its Nodes, and those with its Feature."""
     sets: dict[str, list[str]] = {}
     for line in lines:
         text, feature = line.keys.get("nodes", ""), line.keys.get("feature", "")
-        every = [node.name for node in nodes]
-        own = every if text.upper() == "ALL" else node_types.hosts(text, line.place) if text else []
-        own += [node.name for node in nodes if feature and feature in node.kind.features]
-        sets[line.keys["nodeset"]] = own
+        all_names = [node.name for node in nodes]
+        names = (
+            all_names
+            if text.upper() == "ALL"
+            else node_types.hosts(text, line.place)
+            if text
+            else []
+        )
+        names += [node.name for node in nodes if feature and feature in node.kind.features]
+        sets[line.keys["nodeset"]] = names
     return sets
 
 
@@ -260,146 +272,169 @@ def _partition(
     reader: Reader,
 ) -> node_types.Partition:
     name = keys["partitionname"]
-    for key in set(keys) - known.PARTITION_KEYS:
-        reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
-    for key in sorted(set(keys) & set(known.NOTED)):
-        if said := known.noted(line.spelled.get(key, key), keys[key]):
-            reader.assumed.append(f"{said} (partition {name})")
-    shared = not (reader.linear or _exclusive(keys))
+    for key in set(keys) - conf.PARTITION_KEYS:
+        reader.unknown.append(f"{line.spellings.get(key, key)} of PartitionName")
+    for key in sorted(set(keys) & set(conf.REPORTED_KEYS)):
+        if message := conf.reported_note(line.spellings.get(key, key), keys[key]):
+            reader.assumed.append(f"{message} (partition {name})")
+    shared = not (reader.linear or _is_exclusive(keys))
     if reader.database:  # without one there is neither a QOS nor usage
-        reader.of_accounts += [
-            f"{line.spelled.get(key, key)}={keys[key]} (partition {name})"
+        reader.needs_accounting += [
+            f"{line.spellings.get(key, key)}={keys[key]} (partition {name})"
             for key in ("qos",)
-            if keys.get(key, "").upper() not in _HARMLESS
+            if keys.get(key, "").upper() not in _UNSET_VALUES
         ]
-    for key in (*_NOT_COVERED, *(_NOT_SHARED if shared else ())):
-        if keys.get(key, "").upper() not in _HARMLESS:
-            reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} (partition {name})")
-    sharing = known.sharing(keys)
-    if sharing.startswith("FORCE") and sharing != "FORCE:1":
-        reader.refused.append(f"OverSubscribe={sharing} (partition {name})")
+    for key in (*_UNSUPPORTED_KEYS, *(_UNSUPPORTED_SHARED_KEYS if shared else ())):
+        if keys.get(key, "").upper() not in _UNSET_VALUES:
+            reader.refused.append(f"{line.spellings.get(key, key)}={keys[key]} (partition {name})")
+    oversubscribe = conf.oversubscribe(keys)
+    if oversubscribe.startswith("FORCE") and oversubscribe != "FORCE:1":
+        reader.refused.append(f"OverSubscribe={oversubscribe} (partition {name})")
     text = keys.get("nodes", "")
     text = "" if text == "(null)" else text  # as scontrol shows a partition without nodes
     if text.upper() == "ALL":
-        own = list(range(len(numbers)))
+        node_numbers = list(range(len(numbers)))
     else:
-        own = []
-        named = node_types.hosts(text, line.place) if text else []
-        for host in [host for name in named for host in sets.get(name, [name])]:
+        node_numbers = []
+        names = node_types.hosts(text, line.place) if text else []
+        for host in [host for name in names for host in sets.get(name, [name])]:
             if host in absent:
                 continue
             if host not in numbers:
                 raise InvalidInstance(f"{line.place}: node {shorten(host)} has no NodeName line")
-            own.append(numbers[host])
-    given = keys.get("prioritytier", keys.get("priority", "1"))
-    tier = known.number(given, line.place, "PriorityTier")
-    if tier > _MOST_TIER:
-        said = f"PriorityTier={shorten(given)}: expected at most {_MOST_TIER}"
-        raise InvalidInstance(f"{line.place}: {said}")
+            node_numbers.append(numbers[host])
+    tier_text = keys.get("prioritytier", keys.get("priority", "1"))
+    tier = conf.number(tier_text, line.place, "PriorityTier")
+    if tier > _MAX_TIER:
+        message = f"PriorityTier={shorten(tier_text)}: expected at most {_MAX_TIER}"
+        raise InvalidInstance(f"{line.place}: {message}")
     limit = seconds_of_minutes(keys.get("maxtime", "UNLIMITED"), line.place)
-    return node_types.Partition(name, node_types.spans_of(own), limit, float(tier))
+    return node_types.Partition(name, node_types.spans_of(node_numbers), limit, float(tier))
 
 
-def _bounds(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, int]]:
+def _bounds(partition_lines: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, int]]:
     """MinNodes and MaxNodes of partitions that have one, or that let no job start."""
-    found = {}
-    for line, keys in given:
-        least, most = (
-            known.number(
-                "0" if keys.get(key, "").upper() in _HARMLESS else keys[key], line.place, key
+    bounds = {}
+    for line, keys in partition_lines:
+        min_nodes, max_nodes = (
+            conf.number(
+                "0" if keys.get(key, "").upper() in _UNSET_VALUES else keys[key], line.place, key
             )
             for key in ("minnodes", "maxnodes")
         )
         if keys.get("state", "UP").upper() not in ("UP", "YES", "DRAIN"):  # DRAIN: none comes
-            found[keys["partitionname"]] = (0, 0)
-        elif least > 1 or most > 0:
-            least, most = (int(min(each, node_types.MOST_HOSTS)) for each in (least, most))
-            found[keys["partitionname"]] = (least, most or node_types.MOST_HOSTS)
-    return found
+            bounds[keys["partitionname"]] = (0, 0)
+        elif min_nodes > 1 or max_nodes > 0:
+            min_nodes, max_nodes = (
+                int(min(bound, node_types.MOST_HOSTS)) for bound in (min_nodes, max_nodes)
+            )
+            bounds[keys["partitionname"]] = (min_nodes, max_nodes or node_types.MOST_HOSTS)
+    return bounds
 
 
 def _settings(
     nodes: list[PlainNode],
-    given: list[tuple[Line, dict[str, str]]],
+    partition_lines: list[tuple[Line, dict[str, str]]],
     parts: list[node_types.Partition],
     down: node_types.Spans,
     reader: Reader,
-) -> known.SlurmSettings:
+) -> conf.SlurmSettings:
     lines: dict[int, list[int]] = {}
     weight: dict[int, int] = {}
     for k, node in enumerate(nodes):
         lines.setdefault(node.line, []).append(k)
         weight[node.line] = node.kind.weight
     by_weight = sorted(lines, key=lambda line: (weight[line], line))
-    whole = reader.linear or all(_exclusive(keys) for _, keys in given)
-    defaults = [k["partitionname"] for _, k in given if k.get("default", "NO").upper() == "YES"]
-    return known.SlurmSettings(
+    exclusive_nodes = reader.linear or all(_is_exclusive(keys) for _, keys in partition_lines)
+    defaults = [
+        k["partitionname"] for _, k in partition_lines if k.get("default", "NO").upper() == "YES"
+    ]
+    return conf.SlurmSettings(
         parameters=reader.parameters,
         lines=tuple(
             tuple((a, b + 1) for a, b in ranges(np.array(lines[line], dtype=np.int64)))
             for line in by_weight
         ),
         names=tuple(node.name for node in nodes),
-        factors=_of(given, "priorityjobfactor", partial(known.number, name="factor")),
-        default_times=_of(given, "defaulttime", seconds_of_minutes),
+        factors=_partition_values(
+            partition_lines, "priorityjobfactor", partial(conf.number, name="factor")
+        ),
+        default_times=_partition_values(partition_lines, "defaulttime", seconds_of_minutes),
         default_partition=defaults[-1] if defaults else parts[0].name,
-        whole=whole,
-        exclusive=frozenset(keys["partitionname"] for _, keys in given if _exclusive(keys)),
+        exclusive_nodes=exclusive_nodes,
+        exclusive=frozenset(
+            keys["partitionname"] for _, keys in partition_lines if _is_exclusive(keys)
+        ),
         one_task_per_core="cr_one_task_per_core" in reader.select,
-        memory_counts=any("memory" in one for one in reader.select)
+        memory_counts=any("memory" in parameter for parameter in reader.select)
         or not (reader.linear or reader.select),
         default_memories=reader.default_memories
-        | _of(given, "defmempernode", partial(known.default_memory, "defmempernode"))
-        | _of(given, "defmempercpu", partial(known.default_memory, "defmempercpu")),
+        | _partition_values(
+            partition_lines, "defmempernode", partial(conf.default_memory, "defmempernode")
+        )
+        | _partition_values(
+            partition_lines, "defmempercpu", partial(conf.default_memory, "defmempercpu")
+        ),
         licences=reader.licences,
-        preempt_modes=_preempt_modes(given),
-        bounds=_bounds(given),
+        preempt_modes=_preempt_modes(partition_lines),
+        bounds=_bounds(partition_lines),
         down=down,
         limits_count=reader.limits_count,
-        partition_qos=_said(given, "qos"),
-        billing=_said(given, "tresbillingweights"),
+        partition_qos=_partition_texts(partition_lines, "qos"),
+        billing=_partition_texts(partition_lines, "tresbillingweights"),
         priority_tres=reader.priority_tres,
         allowed={
             keys["partitionname"]: {
                 key: frozenset(keys[key].lower().split(","))
-                for key in _ALLOWED
+                for key in _ACCESS_KEYS
                 if keys.get(key, "ALL").upper() not in ("ALL", "")
             }
-            for _, keys in given
+            for _, keys in partition_lines
         },
         version=reader.version or "",
         refused=tuple(dict.fromkeys(reader.refused)),
-        of_accounts=tuple(dict.fromkeys(reader.of_accounts)),
-        notes=(*reader.assumed, *dict.fromkeys(f"not understood: {one}" for one in reader.unknown)),
+        needs_accounting=tuple(dict.fromkeys(reader.needs_accounting)),
+        notes=(
+            *reader.assumed,
+            *dict.fromkeys(f"not understood: {parameter}" for parameter in reader.unknown),
+        ),
     )
 
 
-def _preempt_modes(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, float]]:
+def _preempt_modes(
+    partition_lines: list[tuple[Line, dict[str, str]]],
+) -> dict[str, tuple[int, float]]:
     """Of partitions that have their own, or a GraceTime."""
-    found = {}
-    for line, keys in given:
-        own = known.preempt_mode(keys["preemptmode"]) if "preemptmode" in keys else -1
-        grace = known.number(keys.get("gracetime", "0"), line.place, "GraceTime")
-        if own != -1 or grace:
-            found[keys["partitionname"]] = (-1 if own is None else own, grace)
-    return found
+    mode_and_grace = {}
+    for line, keys in partition_lines:
+        mode = conf.preempt_mode(keys["preemptmode"]) if "preemptmode" in keys else -1
+        grace = conf.number(keys.get("gracetime", "0"), line.place, "GraceTime")
+        if mode != -1 or grace:
+            mode_and_grace[keys["partitionname"]] = (-1 if mode is None else mode, grace)
+    return mode_and_grace
 
 
-def _said(given: list[tuple[Line, dict[str, str]]], key: str) -> dict[str, str]:
+def _partition_texts(
+    partition_lines: list[tuple[Line, dict[str, str]]], key: str
+) -> dict[str, str]:
     """A key of partitions that have it."""
     return {
         keys["partitionname"]: keys[key]
-        for _, keys in given
-        if keys.get(key, "").upper() not in _HARMLESS
+        for _, keys in partition_lines
+        if keys.get(key, "").upper() not in _UNSET_VALUES
     }
 
 
-def _of(
-    given: list[tuple[Line, dict[str, str]]], key: str, read: Callable[[str, str], Any]
+def _partition_values(
+    partition_lines: list[tuple[Line, dict[str, str]]], key: str, read: Callable[[str, str], Any]
 ) -> dict[str, Any]:
     """What a key says of the partitions that have it; `read`: of its text and its place."""
-    return {own["partitionname"]: read(own[key], line.place) for line, own in given if key in own}
+    return {
+        keys["partitionname"]: read(keys[key], line.place)
+        for line, keys in partition_lines
+        if key in keys
+    }
 
 
-def _exclusive(keys: Mapping[str, str]) -> bool:
-    return known.sharing(keys) == "EXCLUSIVE"
+def _is_exclusive(keys: Mapping[str, str]) -> bool:
+    return conf.oversubscribe(keys) == "EXCLUSIVE"

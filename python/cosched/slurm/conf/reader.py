@@ -12,19 +12,19 @@ from cosched.slurm.conf.options import option_of
 from cosched.slurm.conf.values import value_by_word
 
 #: Those that matter with licences, and with limits of accounts.
-_LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
+_LIMIT_PARAMETERS = frozenset({"bf_licenses", "assoc_limit_stop"})
 _SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
 #: Values of AccountingStorageEnforce that bring limits of users, accounts and QOS.
 LIMITS = frozenset({"2", "all", "limits", "safe"})
 #: Weights of factors that are 0 without a slurmdbd, and unknown without its accounts.
-_OF_ACCOUNTS = {
+_ACCOUNTING_WEIGHTS = {
     "priorityweightfairshare": "PriorityWeightFairshare", "priorityweightqos": "PriorityWeightQOS",
 }  # fmt: skip
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
                            "cr_memory"})  # fmt: skip
 #: Of a partition; a job that shares no core asks for no more.
-_ALIKE = {"NO": "NO", "NONE": "NO", "FORCE:1": "FORCE:1"}
+_SHARING_KINDS = {"NO": "NO", "NONE": "NO", "FORCE:1": "FORCE:1"}
 
 
 class Reader:
@@ -41,37 +41,39 @@ class Reader:
         self.default_memories: dict[str, tuple[int, bool]] = {}
         self.licences: dict[str, int] = {}
         self.database = False
-        self.sleeps: list[str] = []  # what is set of saving power
-        self.of_accounts: list[str] = []  # refused where there are no accounts
+        self.power_saving: list[str] = []  # what is set of saving power
+        self.needs_accounting: list[str] = []  # refused where there are no accounts
         self.limits_count = False
         self.priority_tres = ""
-        self._late: list[str] = []  # refused where limits count
-        self._reset = ""  # PriorityUsageResetPeriod
+        self._refused_with_limits: list[str] = []  # refused where limits count
+        self._usage_reset = ""  # PriorityUsageResetPeriod
         self._preempt: dict[str, str] = {}  # PreemptType and PreemptMode
-        self._bound = False  # a TaskPlugin gives jobs cores of their own
+        self._has_task_binding = False  # a TaskPlugin gives jobs cores of their own
 
     def read(self, lines: Iterable[Line]) -> None:
         """All lines with one key."""
-        given = {key: (value, line) for line in lines for key, value in line.keys.items()}
-        if "selecttype" not in given:
-            self._usual_select(given)
-        self._bound = given.get("taskplugin", ("task/none",))[0].lower() != "task/none"
-        self.database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
-        for key, (value, line) in given.items():
-            self._one(key, value, line)
+        value_and_line = {key: (value, line) for line in lines for key, value in line.keys.items()}
+        if "selecttype" not in value_and_line:
+            self._assume_select_type(value_and_line)
+        self._has_task_binding = (
+            value_and_line.get("taskplugin", ("task/none",))[0].lower() != "task/none"
+        )
+        self.database = "slurmdbd" in value_and_line.get("accountingstoragetype", ("",))[0].lower()
+        for key, (value, line) in value_and_line.items():
+            self._read_key(key, value, line)
         if self.parameters.get("multifactor") and self.database:
             self.parameters["age_counts"] = 1.0
-        if self._reset and self.of_accounts:
-            self.refused.append(self._reset)
-        if self.sleeps:
+        if self._usage_reset and self.needs_accounting:
+            self.refused.append(self._usage_reset)
+        if self.power_saving:
             self.assumed.append(
-                f"{', '.join(self.sleeps)}: no node sleeps here, jobs start there at once"
+                f"{', '.join(self.power_saving)}: no node sleeps here, jobs start there at once"
             )
-        for one in self._late:
-            if self.licences if one == "bf_licenses" else self.limits_count:
-                self.refused.append(f"SchedulerParameters={one}")
+        for parameter in self._refused_with_limits:
+            if self.licences if parameter == "bf_licenses" else self.limits_count:
+                self.refused.append(f"SchedulerParameters={parameter}")
 
-    def preemption(
+    def read_preemption(
         self, partitions: Sequence[tuple[Line, Mapping[str, str]]], nodes: Sequence[Spans]
     ) -> None:
         """What is set of it, where a job could preempt another; `nodes`: of each partition."""
@@ -79,10 +81,12 @@ class Reader:
         usual = self._preempt.get("preemptmode", "OFF").upper()
         modes = {keys.get("preemptmode", usual).upper() for _, keys in partitions}
         tiers = {keys.get("prioritytier", keys.get("priority", "1")) for _, keys in partitions}
-        spelled = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
+        spellings = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
         by_qos = kind == "preempt/qos"
         if kind == "preempt/none":
-            gang = any(conf.sharing(keys).startswith(("FORCE", "YES")) for _, keys in partitions)
+            gang = any(
+                conf.oversubscribe(keys).startswith(("FORCE", "YES")) for _, keys in partitions
+            )
             if "GANG" in usual.split(",") and gang:  # jobs may take turns on a core
                 self.refused.append(f"PreemptMode={usual}")
             elif usual not in ("", "OFF"):
@@ -91,54 +95,58 @@ class Reader:
         # Jobs are suspended by others of higher tiers.
         suspends = kind == "preempt/partition_prio" and "SUSPEND" in usual.split(",")
         if suspends:
-            why = next(self._obstacles(usual, [keys for _, keys in partitions], nodes), "")
+            why = next(
+                self._suspension_obstacles(usual, [keys for _, keys in partitions], nodes), ""
+            )
             if why:
                 self.refused.append(f"PreemptMode={usual} ({why})")
                 return
         if by_qos and not self.database:
-            said = "there is no QOS without a slurmdbd"
+            reason = "there is no QOS without a slurmdbd"
         elif conf.preempt_mode(usual) == 0:
-            said = "PreemptMode=OFF"
+            reason = "PreemptMode=OFF"
         elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
-            said = "no partition can preempt another"
+            reason = "no partition can preempt another"
         elif suspends:
             self.parameters["PreemptType"] = conf.PREEMPT_TYPES[kind]
             self.parameters["PreemptMode"] = conf.SUSPEND
             return
-        elif kind not in conf.PREEMPT_TYPES or any(conf.preempt_mode(one) is None for one in modes):
-            self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]
+        elif kind not in conf.PREEMPT_TYPES or any(
+            conf.preempt_mode(mode) is None for mode in modes
+        ):
+            self.refused += [f"{spellings[key]}={value}" for key, value in self._preempt.items()]
             return
         else:
             self.parameters["PreemptType"] = conf.PREEMPT_TYPES[kind]
             self.parameters["PreemptMode"] = float(conf.preempt_mode(usual) or 0)
             if by_qos:
-                self.of_accounts.append(f"PreemptType={kind}")
+                self.needs_accounting.append(f"PreemptType={kind}")
             return
-        self.assumed.append(f"PreemptType={kind} has no effect: {said}")
+        self.assumed.append(f"PreemptType={kind} has no effect: {reason}")
 
-    def _obstacles(
+    def _suspension_obstacles(
         self, mode: str, partitions: Sequence[Mapping[str, str]], nodes: Sequence[Spans]
     ) -> Iterator[str]:
         """Why a configuration that suspends jobs is not followed; `partitions`: their keys,
         `nodes`: what they have."""
-        by_cpu = any(one.startswith("cr_cpu") for one in self.select)
+        by_cpu = any(kind.startswith("cr_cpu") for kind in self.select)
         if self.linear:
             yield "select/linear ends what was suspended"
         elif self.select and not by_cpu and not any(s.startswith("cr_core") for s in self.select):
             yield "cores alone are followed: CR_Core, CR_CPU"
-        elif by_cpu and not self._bound:
+        elif by_cpu and not self._has_task_binding:
             yield "CR_CPU without a TaskPlugin counts CPUs, not which"
         if "GANG" not in mode.split(","):
             yield "Slurm does not start without GANG beside it"
-        shared = {conf.sharing(keys) for keys in partitions}
-        if not shared <= set(_ALIKE) or len({_ALIKE[one] for one in shared}) > 1:
+        shared = {conf.oversubscribe(keys) for keys in partitions}
+        if not shared <= set(_SHARING_KINDS) or len({_SHARING_KINDS[kind] for kind in shared}) > 1:
             yield "partitions of one OverSubscribe, NO or FORCE:1"
         off = []
         for keys in partitions:
-            own = set(keys.get("preemptmode", mode).upper().split(",")) - {"GANG"}
-            if own not in ({"SUSPEND"}, {"OFF"}):
+            modes = set(keys.get("preemptmode", mode).upper().split(",")) - {"GANG"}
+            if modes not in ({"SUSPEND"}, {"OFF"}):
                 yield "partitions whose PreemptMode is another"
-            off.append(own == {"OFF"})
+            off.append(modes == {"OFF"})
         tiers = [keys.get("prioritytier", keys.get("priority", "1")) for keys in partitions]
         for k, own_nodes in enumerate(nodes):
             for other in range(k):
@@ -146,19 +154,21 @@ class Reader:
                 if meet and tiers[other] == tiers[k] and not (off[other] and off[k]):
                     yield "partitions of one tier that share nodes: their jobs share cores"
 
-    def _one(self, key: str, value: str, line: Line) -> None:
-        place, name, low = line.place, line.spelled[key], value.lower()
+    def _read_key(self, key: str, value: str, line: Line) -> None:
+        place, name, low = line.place, line.spellings[key], value.lower()
         if key in conf.LINES:
             self.parameters[conf.LINES[key]] = conf.value_of_line(
                 conf.LINES[key], value, place, name
             )
         elif key == "schedulerparameters":
-            self._scheduler_parameters(value)
+            self._read_scheduler_parameters(value)
         elif key == "selecttype":
-            self._choice(name, low, _SELECT, "cons_tres")
+            self._read_choice(name, low, _SELECT, "cons_tres")
             self.linear = not _SELECT.get(low, 0)
         elif key == "prioritytype":
-            self._choice(name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor")
+            self._read_choice(
+                name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor"
+            )
         elif key in ("defmempercpu", "defmempernode"):
             self.default_memories[""] = conf.default_memory(key, value, place)
         elif key == "licenses":
@@ -166,17 +176,17 @@ class Reader:
                 licence, _, count = one.partition(":")
                 self.licences[licence] = int(conf.number(count or "1", place, name))
         elif key == "schedulertype":
-            self._choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
+            self._read_choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
             if low == "sched/builtin":
                 self.parameters["builtin"] = 1.0
         elif key == "priorityflags":
-            self._flags(name, low)
-        elif key in _OF_ACCOUNTS:
+            self._read_priority_flags(name, low)
+        elif key in _ACCOUNTING_WEIGHTS:
             if self.database and conf.number(value or "0", place, name):
-                self.parameters[_OF_ACCOUNTS[key]] = conf.number(value, place, name)
-                self.of_accounts.append(f"{name}={value}")
+                self.parameters[_ACCOUNTING_WEIGHTS[key]] = conf.number(value, place, name)
+                self.needs_accounting.append(f"{name}={value}")
         elif key == "priorityusageresetperiod":
-            self._reset = "" if low in ("", "none") else f"{name}={value}"
+            self._usage_reset = "" if low in ("", "none") else f"{name}={value}"
         elif key == "priorityweighttres":
             self.priority_tres = value
         elif key.startswith("priorityweight"):
@@ -192,100 +202,104 @@ class Reader:
             if key == "epilog":
                 self.parameters["Epilog"] = 1.0
         elif key == "accountingstorageenforce":
-            self._enforced(name, low)
+            self._read_enforcement(name, low)
         elif key == "selecttypeparameters":
             self.select = [part for part in low.split(",") if part not in ("", "none")]
             if any(part not in _PLAIN_SELECT for part in self.select):
                 self.refused.append(f"{name}={value}")
-        elif key in conf.POWER:
+        elif key in conf.POWER_SAVING_KEYS:
             if value not in ("", "0", "-1", "NONE", "INFINITE"):
-                self.sleeps.append(name)
+                self.power_saving.append(name)
         elif key == "preemptparameters":
-            self._preempt_parameters(name, low, place)
+            self._read_preempt_parameters(name, low, place)
         elif key == "jobsubmitplugins":
             self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
-        elif said := conf.noted(name, value):
+        elif said := conf.reported_note(name, value):
             self.assumed.append(said)
-        elif key in conf.SILENT or key in conf.NOTED:
+        elif key in conf.IGNORED_KEYS or key in conf.REPORTED_KEYS:
             pass
-        elif said := conf.not_modelled(name, value):
+        elif said := conf.not_modelled_note(name, value):
             self.assumed.append(said)
         elif option_of("", key) is None:
             self.unknown.append(name)
 
-    def _preempt_parameters(self, name: str, value: str, place: str) -> None:
+    def _read_preempt_parameters(self, name: str, value: str, place: str) -> None:
         """The same as preempt_ in SchedulerParameters."""
-        for one in filter(None, value.split(",")):
-            key, _, count = one.partition("=")
-            known = f"preempt_{key}"
-            if conf.given_as(known).by == "flag":
-                self.parameters[known] = 1.0
-            elif known == "preempt_reorder_count":
-                self.parameters[known] = conf.number(count, place, name)
+        for part in filter(None, value.split(",")):
+            key, _, count = part.partition("=")
+            parameter = f"preempt_{key}"
+            if conf.parameter_spec(parameter).form == "flag":
+                self.parameters[parameter] = 1.0
+            elif parameter == "preempt_reorder_count":
+                self.parameters[parameter] = conf.number(count, place, name)
             elif key == "suspend_grace_time":
-                self.assumed.append(f"{name}={one}: jobs are suspended at once")
+                self.assumed.append(f"{name}={part}: jobs are suspended at once")
             elif key != "send_user_signal":
-                self.refused.append(f"{name}={one}")
+                self.refused.append(f"{name}={part}")
 
-    def _enforced(self, name: str, value: str) -> None:
+    def _read_enforcement(self, name: str, value: str) -> None:
         """qos and associations only say which jobs may be submitted."""
         if self.database and LIMITS & set(value.split(",")):
             self.limits_count = True
-            self.of_accounts.append(f"{name}={value}")
+            self.needs_accounting.append(f"{name}={value}")
             if "safe" in value.split(","):
                 self.parameters["safe_limits"] = 1.0
 
-    def _usual_select(self, given: Mapping[str, Any]) -> None:
+    def _assume_select_type(self, value_and_line: Mapping[str, Any]) -> None:
         """What Slurm takes where SelectType is not set."""
-        version = self.version or ("20.02" if "fastschedule" in given else conf.NEWEST)
+        version = self.version or ("20.02" if "fastschedule" in value_and_line else conf.NEWEST)
         self.linear = conf.months_of(version) < conf.months_of(conf.CONS_TRES_SINCE)
         self.parameters["cons_tres"] = float(not self.linear)
         usual = "linear" if self.linear else "cons_tres"
         self.assumed.append(f"SelectType is not set: select/{usual}, the default of {version}")
 
-    def _choice(self, name: str, value: str, known: Mapping[str, int], parameter: str) -> None:
-        if value not in known:
+    def _read_choice(
+        self, name: str, value: str, number_by_value: Mapping[str, int], parameter: str
+    ) -> None:
+        if value not in number_by_value:
             self.refused.append(f"{name}={value}")
         elif parameter:
-            self.parameters[parameter] = float(known[value])
+            self.parameters[parameter] = float(number_by_value[value])
 
-    def _flags(self, name: str, value: str) -> None:
-        for one in value.split(","):
-            if one in ("small_relative_to_time", "max_tres"):
-                self.parameters[one.upper()] = 1.0
-            elif one == "accrue_always":
+    def _read_priority_flags(self, name: str, value: str) -> None:
+        for flag in value.split(","):
+            if flag in ("small_relative_to_time", "max_tres"):
+                self.parameters[flag.upper()] = 1.0
+            elif flag == "accrue_always":
                 self.assumed.append(
                     f"{name}=ACCRUE_ALWAYS: ages count from when a job is eligible here"
                 )
-            elif one and one not in ("calculate_running", "fair_tree"):
-                self.refused.append(f"{name}={one.upper()}")
+            elif flag and flag not in ("calculate_running", "fair_tree"):
+                self.refused.append(f"{name}={flag.upper()}")
 
-    def _scheduler_parameters(self, text: str) -> None:
+    def _read_scheduler_parameters(self, text: str) -> None:
         for word, value in value_by_word(text).items():
-            spelled = word if value == "yes" else f"{word}={value}"
-            if conf.given_as(word).by == "flag":
+            text_of_word = word if value == "yes" else f"{word}={value}"
+            if conf.parameter_spec(word).form == "flag":
                 self.parameters[word] = 1.0
-            elif word in conf.PARAMETERS and word[0].islower() and not conf.given_as(word).by:
-                self._scheduler_parameter(word, value, spelled)
-            elif word in _LATE:
-                self._late.append(spelled)
-            elif word not in conf.SILENT_PARAMETERS:
-                self.refused.append(f"SchedulerParameters={spelled}")
+            elif (
+                word in conf.PARAMETERS and word[0].islower() and not conf.parameter_spec(word).form
+            ):
+                self._read_number_parameter(word, value, text_of_word)
+            elif word in _LIMIT_PARAMETERS:
+                self._refused_with_limits.append(text_of_word)
+            elif word not in conf.IGNORED_PARAMETERS:
+                self.refused.append(f"SchedulerParameters={text_of_word}")
 
-    def _scheduler_parameter(self, word: str, value: str, spelled: str) -> None:
+    def _read_number_parameter(self, word: str, value: str, text_of_word: str) -> None:
         """A word with a number, of which Slurm reads the digits at its begin (``atoi``)."""
-        unit, low, high, _ = conf.given_as(word)
+        unit, low, high, _ = conf.parameter_spec(word)
         digits = re.match(r"\s*[+-]?[0-9]+", value)
         number = float(digits[0]) if digits else math.nan
         if digits and digits[0] != value:
-            self.unknown.append(f"{spelled} (no whole number: Slurm reads {number:.15g})")
+            self.unknown.append(f"{text_of_word} (no whole number: Slurm reads {number:.15g})")
         if low <= number <= high:
             self.parameters[word] = number * unit
         elif number == -1 and word == "bf_interval":  # switches it off
             self.parameters["builtin"] = 1.0
         elif number in (-1, 0) and word == "sched_interval":  # never, and at each tick
-            self.refused.append(f"SchedulerParameters={spelled}")
+            self.refused.append(f"SchedulerParameters={text_of_word}")
         else:
             reason = f"outside {low:.15g}..{high:.15g}" if digits else "no number"
             default = conf.PARAMETERS[word] / unit
-            self.unknown.append(f"{spelled} ({reason}: Slurm takes its default, {default:g})")
+            self.unknown.append(f"{text_of_word} ({reason}: Slurm takes its default, {default:g})")

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from cosched import _core, io
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.accounts.shown import AccountingDump
 from cosched.slurm.conf.lines import Source, seconds_of_limit, seconds_of_minutes, words
 from cosched.slurm.conf.options import OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import WITHOUT_LIMIT, YES, integer_range
 
 _FILE = Path(__file__).with_name("keys.toml")
-KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+KEY_TABLE: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
 PARAMETERS: dict[str, float] = dict(_core.cluster.SLURM_PARAMETERS)
@@ -27,58 +27,66 @@ VERSIONS = ("22.05", "24.11")
 CONS_TRES_SINCE = "23.02"
 
 
-class Given(NamedTuple):
+class ParameterSpec(NamedTuple):
     """How a parameter is given, beside its default in the core."""
 
     unit: float = 1.0  # s of Slurm's own, where it is a time
-    least: float = 0.0  # outside least and greatest Slurm falls back to its default
-    greatest: float = 1e18
+    minimum: float = 0.0  # outside least and greatest Slurm falls back to its default
+    maximum: float = 1e18
     #: What its own line of a slurm.conf holds (number, minutes, time, yes); or a word of
     #: SchedulerParameters without a value (flag); or what several lines say together (settled).
-    by: str = ""
+    form: str = ""
 
 
-def _with_range(name: str, given: Given) -> Given:
+def _with_range(name: str, spec: ParameterSpec) -> ParameterSpec:
     """With the range of values that the table of keys says Slurm takes, or the part of it that is
     followed."""
     option = option_of("SchedulerParameters", name)
     bounds = None if option is None else integer_range(option)
     if bounds is None:
-        return given
+        return spec
     low, high = bounds
-    greatest = given.greatest if high is None else min(given.greatest, high)
-    return given._replace(least=max(given.least, low), greatest=greatest)
+    greatest = spec.maximum if high is None else min(spec.maximum, high)
+    return spec._replace(minimum=max(spec.minimum, low), maximum=greatest)
 
 
-_GIVEN = {name: Given(**own) for name, own in KNOWN["parameters"].items()}
-_GIVEN |= {name: Given(by=by) for by, of in KNOWN["given_by"].items() for name in words(of)}
-_GIVEN |= {
-    name: _with_range(name, _GIVEN.get(name, Given())) for name in PARAMETERS if name.islower()
+_PARAMETER_SPECS = {
+    name: ParameterSpec(**fields) for name, fields in KEY_TABLE["parameters"].items()
+}
+_PARAMETER_SPECS |= {
+    name: ParameterSpec(form=by) for by, of in KEY_TABLE["given_by"].items() for name in words(of)
+}
+_PARAMETER_SPECS |= {
+    name: _with_range(name, _PARAMETER_SPECS.get(name, ParameterSpec()))
+    for name in PARAMETERS
+    if name.islower()
 }
 #: Parameters with a line of their own, by its key.
-LINES = {name.lower(): name for name, given in _GIVEN.items() if given.by and name[0].isupper()}
+LINES = {
+    name.lower(): name for name, spec in _PARAMETER_SPECS.items() if spec.form and name[0].isupper()
+}
 
 
-def given_as(name: str) -> Given:
+def parameter_spec(name: str) -> ParameterSpec:
     """How a parameter is given; as a number of any size where nothing else is known."""
-    return _GIVEN.get(name, Given())
+    return _PARAMETER_SPECS.get(name, ParameterSpec())
 
 
 #: Times that Slurm does not round up to minutes (``time_str2secs`` in read_config.c).
 _KEPT_IN_SECONDS = frozenset({"PreemptExemptTime"})
 
 
-def value_of_line(name: str, value: str, place: str, spelled: str) -> float:
+def value_of_line(name: str, value: str, place: str, spelling: str) -> float:
     """A parameter (s) of its line in a slurm.conf."""
-    by = _GIVEN[name].by
-    if by == "time":
+    form = _PARAMETER_SPECS[name].form
+    if form == "time":
         is_exact = name in _KEPT_IN_SECONDS
         return seconds_of_limit(value, place) if is_exact else seconds_of_minutes(value, place)
-    if by == "yes":
+    if form == "yes":
         return float(value.lower() in YES)
-    if by == "number" and value.upper() in WITHOUT_LIMIT:
+    if form == "number" and value.upper() in WITHOUT_LIMIT:
         return float(2**32 - 1)  # as Slurm holds it
-    return number(value, place, spelled) * (60 if by == "minutes" else 1)
+    return number(value, place, spelling) * (60 if form == "minutes" else 1)
 
 
 #: Whose jobs may take the place of others, as the core numbers them.
@@ -87,7 +95,7 @@ PREEMPT_TYPES = {"preempt/partition_prio": 1.0, "preempt/qos": 2.0}
 
 def preempt_mode(text: str) -> int | None:
     """What becomes of a preempted job, as the core numbers it; None: there is no rule."""
-    words_of = [one for one in text.upper().split(",") if one]
+    words_of = [part for part in text.upper().split(",") if part]
     if set(words_of) <= {"GANG"}:
         return 0
     return {"OFF": 0, "CANCEL": 1, "REQUEUE": 2}.get(",".join(words_of))
@@ -95,7 +103,7 @@ def preempt_mode(text: str) -> int | None:
 
 def in_seconds(name: str, value: float) -> float:
     """A parameter that is given in Slurm's unit, in seconds."""
-    unit, low, high, _ = given_as(name)
+    unit, low, high, _ = parameter_spec(name)
     if not low <= value <= high:
         raise InvalidInstance(f"{name} = {value:.15g}: expected {low:.15g}..{high:.15g}")
     return value * unit
@@ -106,14 +114,14 @@ def rules_of(version: str) -> str:
     if not version:
         return VERSIONS[0]
     months = months_of(version)
-    return min(VERSIONS, key=lambda known: abs(months_of(known) - months))
+    return min(VERSIONS, key=lambda followed_version: abs(months_of(followed_version) - months))
 
 
 def months_of(version: str) -> int:
-    found = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", str(version))
-    if not found:
+    match = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", str(version))
+    if not match:
         raise InvalidInstance(f"slurm_version = {shorten(version)}: expected one as 22.05")
-    return 12 * int(found[1]) + int(found[2])
+    return 12 * int(match[1]) + int(match[2])
 
 
 def number(value: str, place: str, name: str) -> float:
@@ -151,7 +159,7 @@ class SlurmSettings:
     #: DefaultTime (s) by partition, where it is given.
     default_times: Mapping[str, float] = field(default_factory=dict)
     default_partition: str = ""  # of jobs that name none
-    whole: bool = True  # a node runs one job at a time
+    exclusive_nodes: bool = True  # a node runs one job at a time
     #: Partitions whose nodes run one job at a time (OverSubscribe=EXCLUSIVE).
     exclusive: frozenset[str] = frozenset()
     one_task_per_core: bool = False  # a CPU asked for becomes a core
@@ -166,7 +174,7 @@ class SlurmSettings:
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     #: Nodes that take no jobs (State=DOWN, DRAIN), as ranges of their numbers.
     down: Spans = ()
-    accounts: Shown | None = None  # associations and QOS of its slurmdbd
+    accounts: AccountingDump | None = None  # associations and QOS of its slurmdbd
     limits_count: bool = False  # AccountingStorageEnforce has limits
     partition_qos: Mapping[str, str] = field(default_factory=dict)  # QOS by partition
     billing: Mapping[str, str] = field(default_factory=dict)  # TRESBillingWeights by partition
@@ -176,7 +184,7 @@ class SlurmSettings:
     version: str = ""  # of the Slurm that it is of, where that is known
     approximate: bool = False  # what is refused is left out instead
     refused: tuple[str, ...] = ()  # set, not covered by slurm-backfill, which refuses the machine
-    of_accounts: tuple[str, ...] = ()  # the same unless the accounts are known
+    needs_accounting: tuple[str, ...] = ()  # the same unless the accounts are known
     notes: tuple[str, ...] = ()  # what was not understood, once each
     #: The lines that say all this.
     source: Source | None = field(default=None, repr=False, compare=False)
@@ -186,12 +194,14 @@ class SlurmSettings:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What is not followed, and what that may do."""
-        return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.not_covered)
+        return tuple(
+            f"not followed: {setting}: {effect_of(setting)}" for setting in self.not_covered
+        )
 
     @property
     def not_covered(self) -> tuple[str, ...]:
         """What ``slurm-backfill`` has no rule for, or no accounts."""
-        return self.refused + (() if self.accounts is not None else self.of_accounts)
+        return self.refused + (() if self.accounts is not None else self.needs_accounting)
 
     def default_memory(self, partition: str) -> tuple[int, bool]:
         """MB of a job that asks for none (0: all of its nodes), and whether it is of a CPU; one
@@ -208,43 +218,48 @@ class SlurmSettings:
 
 
 #: Keys that the reader passes over without a note.
-SILENT = words(KNOWN["silent"]) | keys_of("", OptionClass.NO_EFFECT)
-SILENT_PARAMETERS = keys_of("SchedulerParameters", OptionClass.NO_EFFECT)
+IGNORED_KEYS = words(KEY_TABLE["silent"]) | keys_of("", OptionClass.NO_EFFECT)
+IGNORED_PARAMETERS = keys_of("SchedulerParameters", OptionClass.NO_EFFECT)
 NODE_KEYS = keys_of("NodeName") | {"nodename"}
 #: JobDefaults is what scontrol shows of DefCpuPerGPU and DefMemPerGPU.
 PARTITION_KEYS = keys_of("PartitionName") | {"partitionname", "jobdefaults"}
-POWER, HEARD = words(KNOWN["power"]), words(KNOWN["heard"]) | frozenset(LINES)
+POWER_SAVING_KEYS, READ_KEYS = (
+    words(KEY_TABLE["power"]),
+    words(KEY_TABLE["heard"]) | frozenset(LINES),
+)
 #: Of the file and of partitions: usual values, and what is so here.
-NOTED = {key: (tuple(one["usual"]), one["said"]) for key, one in KNOWN["noted"].items()}
+REPORTED_KEYS = {
+    key: (tuple(entry["usual"]), entry["said"]) for key, entry in KEY_TABLE["noted"].items()
+}
 
 
-def noted(spelled: str, value: str) -> str:
+def reported_note(spelling: str, value: str) -> str:
     """What is said of a setting; empty: it is none of these, or has its usual value."""
-    usual, said = NOTED.get(spelled.lower(), (("",), ""))
-    return f"{spelled}={value}: {said}" if said and value.lower() not in ("", *usual) else ""
+    usual, message = REPORTED_KEYS.get(spelling.lower(), (("",), ""))
+    return f"{spelling}={value}: {message}" if message and value.lower() not in ("", *usual) else ""
 
 
-def not_modelled(spelled: str, value: str) -> str:
+def not_modelled_note(spelling: str, value: str) -> str:
     """What is said of a key that Slurm has and the simulator has no rule for; empty: it is none,
     or has its default."""
-    option = option_of("", spelled)
+    option = option_of("", spelling)
     if option is None or option.option_class is not OptionClass.NOT_MODELLED:
         return ""
     is_default = value.lower() in ("", *(text.lower() for text in option.defaults))
-    return "" if is_default else f"{spelled}={value} is not modelled: {option.reason.rstrip('.')}"
+    return "" if is_default else f"{spelling}={value} is not modelled: {option.reason.rstrip('.')}"
 
 
 def effect_of(setting: str) -> str:
     """What it may do that a setting is not followed."""
     low = setting.lower()
-    known = (said for name, said in KNOWN["effects"].items() if low.startswith(name))
-    return next(known, "starts may differ")
+    effects = (effect for name, effect in KEY_TABLE["effects"].items() if low.startswith(name))
+    return next(effects, "starts may differ")
 
 
 #: PreemptMode, as the core numbers it.
 SUSPEND = 3.0
 
 
-def sharing(keys: Mapping[str, str]) -> str:
+def oversubscribe(keys: Mapping[str, str]) -> str:
     """OverSubscribe of a partition with these keys."""
     return keys.get("oversubscribe", keys.get("shared", "NO")).upper()

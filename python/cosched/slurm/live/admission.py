@@ -180,10 +180,12 @@ def _gpus_wanted(job: Job) -> tuple[str, int]:
 
 
 def _refuse_gres(snapshot: Snapshot, job: Job) -> str:
-    wanted = _gpus_wanted(job)[1]
+    wanted_gpus = _gpus_wanted(job)[1]
     types = _setting(snapshot, "GresTypes").lower()
-    if wanted and not snapshot.machine.gpus and types in ("(null)", "none"):
-        return f"{_INVALID_GRES}: --gpus {wanted}: the cluster has no GPUs (GresTypes = {types})"
+    if wanted_gpus and not snapshot.machine.gpus and types in ("(null)", "none"):
+        return (
+            f"{_INVALID_GRES}: --gpus {wanted_gpus}: the cluster has no GPUs (GresTypes = {types})"
+        )
     return ""
 
 
@@ -230,8 +232,8 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
         (f"{wanted_gpus} {kind_of_gpus}", gpus, wanted_gpus, kind_of_gpus),
     ]
     suitable = np.ones(machine.node_count, dtype=bool)
-    for text, amount, wanted, unit in amounts:
-        enough = amount >= wanted
+    for text, amount, wanted_amount, unit in amounts:
+        enough = amount >= wanted_amount
         if enough[part.nodes].sum() < count:
             greatest = np.sort(amount[part.nodes])[-count]
             node = "the largest node" if count == 1 else f"node number {count} by size"
@@ -269,11 +271,11 @@ def _with_hint(text: str, enforced: bool) -> str:
 
 def _refuse_times(snapshot: Snapshot, job: Job, limits: Sequence[_PartitionLimits]) -> str:
     """EnforcePartLimits=ALL: no partition's MaxTime may be exceeded; ANY: not all of them."""
-    mode, asked = enforced_limits(snapshot), job.limit or 0.0
-    short = [part for part in limits if asked > part.max_time]
+    mode, requested_limit = enforced_limits(snapshot), job.limit or 0.0
+    short = [part for part in limits if requested_limit > part.max_time]
     if not short or mode == "NO" or (mode == "ANY" and len(short) < len(limits)):
         return ""
-    limit = "UNLIMITED" if np.isinf(asked) else f"{asked / 60:g} min"
+    limit = "UNLIMITED" if np.isinf(requested_limit) else f"{requested_limit / 60:g} min"
     return (
         f"{_INVALID_TIME}: --time {limit}: partition {short[0].name} has "
         f"MaxTime={short[0].max_time / 60:g} min"

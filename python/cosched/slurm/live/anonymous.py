@@ -10,74 +10,79 @@ from cosched import io
 from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
 from cosched.slurm.conf.lines import words
-from cosched.slurm.conf.settings import HEARD, KNOWN, PARAMETERS, SILENT_PARAMETERS
-from cosched.slurm.live.model import Allocated, Ended, Job
+from cosched.slurm.conf.settings import IGNORED_PARAMETERS, KEY_TABLE, PARAMETERS, READ_KEYS
+from cosched.slurm.live.model import Allocated, FinishedJob, Job
 from cosched.slurm.live.outputs import COMMANDS, records
 
 #: A snapshot, whose class stands above.
 Snapshot = TypeVar("Snapshot", bound=Any)
 
 #: Values that say nothing of a site: words of Slurm. Everything else is a number or has one.
-_WORDS = words(io.read_text(Path(__file__).with_name("plain_words.txt"))) | SILENT_PARAMETERS
+_WORDS = words(io.read_text(Path(__file__).with_name("plain_words.txt"))) | IGNORED_PARAMETERS
 _WORDS |= {name.lower() for name in PARAMETERS}
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.:T-]*[KMGT]?", re.I)
 #: Settings that are read, with such values alone.
-_CONFIG = HEARD | {"slurm_version", "boot_time"}
-_OF_NODE, _OF_PARTITION = words(KNOWN["kept"]["node"]), words(KNOWN["kept"]["partition"])
+_CONFIG_KEYS = READ_KEYS | {"slurm_version", "boot_time"}
+_NODE_KEYS, _PARTITION_KEYS = (
+    words(KEY_TABLE["kept"]["node"]),
+    words(KEY_TABLE["kept"]["partition"]),
+)
 #: Of QOS and associations: limits, and columns with names of a kind.
 _LIMIT = re.compile(
     r"(Grp|Max|Min)(TRES|Jobs|Submit|Wall|Nodes|CPU|CPUs|Prio)\w*( used)?|Priority|GraceTime"
     r"|PreemptMode|PreemptExemptTime|Flags|UsageFactor|UsageThres|LimitFactor|Share|Fairshare"
     r"|Usage|Factor"
 )
-_NAMED: dict[str, str] = KNOWN["kinds"]
+_KIND_BY_COLUMN: dict[str, str] = KEY_TABLE["kinds"]
 _DEPENDENCY = re.compile(
     r"(?:after(?:any|ok|notok|corr|burstbuffer)?|singleton|expand)(?::[0-9_+:*]*)?"
 )
 #: What a snapshot says of itself.
-_SAID = re.compile(
+_OWN_NOTES = re.compile(
     r"no [a-z_]+\.(?:txt|json): [a-zA-Z ,;:_'.-]+|[0-9]+ nodes hold jobs [^/]+"
     r"|the time zone of dates is [^/]+|no squeue\.json: .*"
 )
 
 
-class _Names:
+class _Pseudonyms:
     """Numbers for names: the same wherever one is named."""
 
     def __init__(self, nodes: Iterable[str]) -> None:
-        self._known: dict[tuple[str, str], str] = {}
+        self._number_by_name: dict[tuple[str, str], str] = {}
         self._count: dict[str, int] = {}
         for node in sorted(set(nodes), key=natural):
-            self.one("node", node)
+            self.pseudonym("node", node)
 
-    def one(self, kind: str, name: str) -> str:
+    def pseudonym(self, kind: str, name: str) -> str:
         """``partition3``; an empty name stays, and so do Slurm's own."""
         if not name or (kind, name) in (("account", "root"), ("user", "root"), ("qos", "normal")):
             return name
-        if (kind, name) not in self._known:
+        if (kind, name) not in self._number_by_name:
             self._count[kind] = self._count.get(kind, 0) + 1
-            self._known[kind, name] = f"{kind}{self._count[kind]}"
-        return self._known[kind, name]
+            self._number_by_name[kind, name] = f"{kind}{self._count[kind]}"
+        return self._number_by_name[kind, name]
 
-    def each(self, kind: str, text: str) -> str:
+    def pseudonyms(self, kind: str, text: str) -> str:
         """Of a list; ALL stays."""
         parts = [part.strip() for part in text.split(",")]
         return ",".join(
-            part if part.upper() in ("ALL", "(NULL)", "N/A", "") else self._signed(kind, part)
+            part
+            if part.upper() in ("ALL", "(NULL)", "N/A", "")
+            else self._signed_pseudonym(kind, part)
             for part in parts
         )
 
-    def _signed(self, kind: str, name: str) -> str:
+    def _signed_pseudonym(self, kind: str, name: str) -> str:
         """``+qos`` and ``-qos`` of sacctmgr."""
         sign = name[0] if name[0] in "+-" else ""
-        return sign + self.one(kind, name[len(sign) :])
+        return sign + self.pseudonym(kind, name[len(sign) :])
 
     def hosts(self, text: str) -> str:
         """Of a host list."""
         if text.upper() in ("ALL", "(NULL)", ""):
             return text
         try:
-            return ",".join(self.one("node", name) for name in hosts(text, "nodes"))
+            return ",".join(self.pseudonym("node", name) for name in hosts(text, "nodes"))
         except CoschedError:
             return ""
 
@@ -85,31 +90,31 @@ class _Names:
         """Of a list, or of an expression such as ``[intel*2&ib*4]``."""
         return re.sub(
             r"[A-Za-z_][\w.:/-]*",
-            lambda found: self.one("feature", found[0]),
+            lambda match: self.pseudonym("feature", match[0]),
             re.sub(r"[^\w.:/&|*()\[\],-]", "", text),
         )
 
     def gres(self, text: str) -> str:
         """``gpu:type1:2`` of ``gpu:a100:2(S:0-1)``."""
-        found = []
+        parts = []
         for part in re.sub(r"\([^)]*\)", "", text).split(","):
-            name, *rest = re.split(r"[:=]", part.strip())
-            own = [name if name.lower() == "gpu" else self.one("gres", name)]
-            own += [
-                one if re.fullmatch(r"[0-9.]+[KMGT]?", one) else self.one("type", one)
-                for one in rest
+            name, *words_behind = re.split(r"[:=]", part.strip())
+            words_of_part = [name if name.lower() == "gpu" else self.pseudonym("gres", name)]
+            words_of_part += [
+                word if re.fullmatch(r"[0-9.]+[KMGT]?", word) else self.pseudonym("type", word)
+                for word in words_behind
             ]
-            found.append(":".join(filter(None, own)))
-        return ",".join(filter(None, found))
+            parts.append(":".join(filter(None, words_of_part)))
+        return ",".join(filter(None, parts))
 
-    def counted(self, kind: str, text: str) -> str:
+    def pseudonyms_with_counts(self, kind: str, text: str) -> str:
         """``licence1:2`` of ``matlab:2`` or ``matlab*2``; a server is part of the name."""
-        found = []
+        parts = []
         for part in filter(None, re.split(r"[,;]", text)):
-            one = re.fullmatch(r"(.*?)([:*=][0-9]+)?", part.strip(), re.S)
-            assert one is not None
-            found.append(self.one(kind, one[1]) + (one[2] or ""))
-        return ",".join(found)
+            match = re.fullmatch(r"(.*?)([:*=][0-9]+)?", part.strip(), re.S)
+            assert match is not None
+            parts.append(self.pseudonym(kind, match[1]) + (match[2] or ""))
+        return ",".join(parts)
 
     def tres(self, text: str) -> str:
         """Amounts of trackable resources: ``cpu=1,gres/gpu:type1=2``, and plain values."""
@@ -121,7 +126,7 @@ class _Names:
             return plain_value(part)
         kind, _, rest = name.partition("/")
         if kind == "license":
-            name = f"license/{self.one('licence', rest)}"
+            name = f"license/{self.pseudonym('licence', rest)}"
         elif kind == "gres":
             name = f"gres/{self.gres(rest)}"
         elif name.lower() not in _WORDS:
@@ -131,10 +136,10 @@ class _Names:
 
 def plain_value(text: str) -> str:
     """Of a setting: numbers and words of Slurm; parts that have others are left out."""
-    return ",".join(part for part in text.split(",") if _plain(part))
+    return ",".join(part for part in text.split(",") if _is_plain(part))
 
 
-def _plain(text: str) -> bool:
+def _is_plain(text: str) -> bool:
     parts = [part for part in re.split(r"[=:+ *~#!%$@^|]+", text.strip()) if part]
     return bool(parts) and all(
         part.lower() in _WORDS or _NUMBER.fullmatch(part) is not None for part in parts
@@ -144,151 +149,168 @@ def _plain(text: str) -> bool:
 def anonymised(snapshot: Snapshot) -> Snapshot:
     """What is read of a snapshot, with numbers in place of names."""
     nodes = [dict(pairs)["NodeName"] for pairs in records(snapshot.shown["nodes"], "NodeName")]
-    names = _Names([*nodes, *(one.node for job in snapshot.jobs for one in job.holds)])
-    shown = snapshot.shown
+    names = _Pseudonyms([*nodes, *(row.node for job in snapshot.jobs for row in job.holds)])
+    texts = snapshot.shown
     limits = snapshot.limits
     return replace(
         snapshot,
         shares=[
-            replace(s, account=names.one("account", s.account), user=names.one("user", s.user))
+            replace(
+                s,
+                account=names.pseudonym("account", s.account),
+                user=names.pseudonym("user", s.user),
+            )
             for s in snapshot.shares
         ],
-        jobs=tuple(_of_job(job, names) for job in snapshot.jobs),
-        history=[_of_ended(one, names) for one in snapshot.history],
+        jobs=tuple(_anonymous_job(job, names) for job in snapshot.jobs),
+        history=[_anonymous_finished_job(row, names) for row in snapshot.history],
         shown={
-            "config": _config(shown.get("config", ""), names),
-            "nodes": _shown(shown.get("nodes", ""), "NodeName", lambda k, v: _node(k, v, names)),
-            "partitions": _shown(
-                shown.get("partitions", ""), "PartitionName", lambda k, v: _partition(k, v, names)
+            "config": _anonymous_config(texts.get("config", ""), names),
+            "nodes": _anonymous_records(
+                texts.get("nodes", ""), "NodeName", lambda k, v: _anonymous_node_value(k, v, names)
             ),
-            "reservations": _shown(
-                shown.get("reservations", ""),
+            "partitions": _anonymous_records(
+                texts.get("partitions", ""),
+                "PartitionName",
+                lambda k, v: _anonymous_partition_value(k, v, names),
+            ),
+            "reservations": _anonymous_records(
+                texts.get("reservations", ""),
                 "ReservationName",
-                lambda k, v: _reservation(k, v, names),
+                lambda k, v: _anonymous_reservation_value(k, v, names),
             ),
         },
         limits={
             "qos": {
-                names.one("qos", name): _limits(one, names)
-                for name, one in limits.get("qos", {}).items()
+                names.pseudonym("qos", name): _anonymous_limits(row, names)
+                for name, row in limits.get("qos", {}).items()
             },
-            "associations": [_limits(one, names) for one in limits.get("associations", ())],
+            "associations": [
+                _anonymous_limits(row, names) for row in limits.get("associations", ())
+            ],
         },
         version=plain_value(snapshot.version),
         priorities={
             job: {key: value for key, value in parts.items() if key.isupper() and key.isalpha()}
             for job, parts in snapshot.priorities.items()
         },
-        missing=tuple(filter(None, map(_said, snapshot.missing))),
+        missing=tuple(filter(None, map(_anonymous_note, snapshot.missing))),
     )
 
 
-def _of_job(job: Job, names: _Names) -> Job:
+def _anonymous_job(job: Job, names: _Pseudonyms) -> Job:
     return replace(
         job,
-        **_owner(job, names),
-        name=names.one("job", job.name),
+        **_anonymous_owner(job, names),
+        name=names.pseudonym("job", job.name),
         gres=names.gres(job.gres),
         gpus=names.gres(job.gpus),
         reason=plain_value(job.reason),
         dependency=",".join(_DEPENDENCY.findall(job.dependency)),
         features=names.features(job.features),
-        licences=names.counted("licence", job.licences),
-        reservation=names.each("reservation", job.reservation),
-        holds=tuple(Allocated(names.one("node", h.node), *h[1:]) for h in job.holds),
+        licences=names.pseudonyms_with_counts("licence", job.licences),
+        reservation=names.pseudonyms("reservation", job.reservation),
+        holds=tuple(Allocated(names.pseudonym("node", h.node), *h[1:]) for h in job.holds),
     )
 
 
-def _of_ended(one: Ended, names: _Names) -> Ended:
-    nodelist = names.hosts(one.nodelist) if one.nodelist.lower() not in ("none assigned",) else ""
-    return replace(one, **_owner(one, names), state=plain_value(one.state), nodelist=nodelist)
+def _anonymous_finished_job(job: FinishedJob, names: _Pseudonyms) -> FinishedJob:
+    nodelist = names.hosts(job.nodelist) if job.nodelist.lower() not in ("none assigned",) else ""
+    return replace(
+        job, **_anonymous_owner(job, names), state=plain_value(job.state), nodelist=nodelist
+    )
 
 
-def _owner(job: Job | Ended, names: _Names) -> dict[str, Any]:
+def _anonymous_owner(job: Job | FinishedJob, names: _Pseudonyms) -> dict[str, Any]:
     return {
-        "user": names.one("user", job.user),
-        "account": names.one("account", job.account),
-        "partition": names.each("partition", job.partition),
-        "qos": names.one("qos", job.qos),
+        "user": names.pseudonym("user", job.user),
+        "account": names.pseudonym("account", job.account),
+        "partition": names.pseudonyms("partition", job.partition),
+        "qos": names.pseudonym("qos", job.qos),
     }
 
 
-def _config(text: str, names: _Names) -> str:
+def _anonymous_config(text: str, names: _Pseudonyms) -> str:
     lines = []
     for line in text.splitlines():
         as_of = re.match(r"Configuration data as of ([0-9T:-]+)", line)
         if as_of:
             lines.append(as_of[0])
-        key, found, value = (part.strip() for part in line.partition("="))
-        if not found:
+        key, equals, value = (part.strip() for part in line.partition("="))
+        if not equals:
             continue
         if key == "Licenses":
-            value = names.counted("licence", value) if value.lower() != "(null)" else ""
+            value = (
+                names.pseudonyms_with_counts("licence", value) if value.lower() != "(null)" else ""
+            )
         elif key == "PriorityWeightTRES":
             value = names.tres(value)
         elif key in ("Epilog", "Prolog", "EpilogSlurmctld", "PrologSlurmctld", "JobSubmitPlugins"):
             value = "yes" if value.lower() not in ("", "(null)", "none") else ""
         else:
-            value = plain_value(value) if key.lower() in _CONFIG else ""
+            value = plain_value(value) if key.lower() in _CONFIG_KEYS else ""
         if value:
             lines.append(f"{key} = {value}")
     return "\n".join(lines)
 
 
-def _shown(text: str, first: str, value_of: Callable[[str, str], str]) -> str:
+def _anonymous_records(text: str, first: str, value_of: Callable[[str, str], str]) -> str:
     """Records of scontrol, each in one line."""
     lines = []
     for pairs in records(text, first):
-        own = {key: value_of(key, value) for key, value in dict(pairs).items()}
-        lines.append(" ".join(f"{key}={value}" for key, value in own.items() if value))
+        values = {key: value_of(key, value) for key, value in dict(pairs).items()}
+        lines.append(" ".join(f"{key}={value}" for key, value in values.items() if value))
     return "\n".join(lines)
 
 
-def _node(key: str, value: str, names: _Names) -> str:
+def _anonymous_node_value(key: str, value: str, names: _Pseudonyms) -> str:
     if key == "NodeName":
-        return names.one("node", value)
+        return names.pseudonym("node", value)
     if value.lower() in ("(null)", "n/a", ""):
         return ""
     if key in ("AvailableFeatures", "ActiveFeatures"):
-        return names.each("feature", value)
+        return names.pseudonyms("feature", value)
     if key == "Gres":
         return names.gres(value)
     if key == "Partitions":
-        return names.each("partition", value)
-    return plain_value(value) if key in _OF_NODE else ""
+        return names.pseudonyms("partition", value)
+    return plain_value(value) if key in _NODE_KEYS else ""
 
 
-def _partition(key: str, value: str, names: _Names) -> str:
+def _anonymous_partition_value(key: str, value: str, names: _Pseudonyms) -> str:
     if key == "Nodes":
         return names.hosts(value)
-    if key in _NAMED:
-        return names.each(_NAMED[key], value)
+    if key in _KIND_BY_COLUMN:
+        return names.pseudonyms(_KIND_BY_COLUMN[key], value)
     if key == "TRESBillingWeights":
         return names.tres(value)
-    return plain_value(value) if key in _OF_PARTITION else ""
+    return plain_value(value) if key in _PARTITION_KEYS else ""
 
 
-def _reservation(key: str, value: str, names: _Names) -> str:
+def _anonymous_reservation_value(key: str, value: str, names: _Pseudonyms) -> str:
     if key == "ReservationName":
-        return names.one("reservation", value)
+        return names.pseudonym("reservation", value)
     if key == "Nodes":
         return names.hosts(value)
     return plain_value(value) if key in ("StartTime", "EndTime", "Flags") else ""
 
 
-def _limits(one: Mapping[str, str], names: _Names) -> dict[str, str]:
-    found = {}
-    for key, value in one.items():
-        if key in _NAMED:
-            found[key] = names.each(_NAMED[key], value)
+def _anonymous_limits(row: Mapping[str, str], names: _Pseudonyms) -> dict[str, str]:
+    limits = {}
+    for key, value in row.items():
+        if key in _KIND_BY_COLUMN:
+            limits[key] = names.pseudonyms(_KIND_BY_COLUMN[key], value)
         elif _LIMIT.fullmatch(key):
-            found[key] = names.tres(value)
-    return {key: value for key, value in found.items() if value}
+            limits[key] = names.tres(value)
+    return {key: value for key, value in limits.items() if value}
 
 
-def _said(line: str) -> str:
+def _anonymous_note(line: str) -> str:
     """Our own sentences; of a command that failed, no more than that."""
-    if _SAID.fullmatch(line):
+    if _OWN_NOTES.fullmatch(line):
         return line
-    command = next((one for one in COMMANDS.values() if line.startswith(f"{one}:")), "")
+    command = next(
+        (command_text for command_text in COMMANDS.values() if line.startswith(f"{command_text}:")),
+        "",
+    )
     return f"{command}: not here" if command else ""

@@ -12,13 +12,13 @@ from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.model import Job, moment_of, numbers
 from cosched.slurm.live.outputs import rows
-from cosched.slurm.live.records import finite, moment, object_of
+from cosched.slurm.live.records import finite_number, moment, object_of
 
 _QUARTER = 900.0  # zones differ by whole quarters of an hour
-_FARTHEST_ZONE = 14 * 3600.0 + _QUARTER
+_MAX_UTC_OFFSET = 14 * 3600.0 + _QUARTER
 _SLACK = 60.0  # s between two commands
-_LATE = 3600.0  # s that a job may run beyond its limit
-_SHOWN = re.compile(r"Configuration data as of (\S+)")
+_MAX_OVERRUN = 3600.0  # s that a job may run beyond its limit
+_CONFIG_DATE = re.compile(r"Configuration data as of (\S+)")
 _LOCAL = ("scontrol_config.txt", "sacct.txt")
 
 
@@ -39,19 +39,19 @@ _RANGES = {
     "boot": _MOMENT, "last_cycle": _MOMENT, "last_pass": _MOMENT,
     "cycle": _Range(0.0, 86400.0, "seconds"), "test": _Range(0.0, 86400.0, "seconds"),
     "weight_age": _WEIGHT, "weight_fairshare": _WEIGHT, "max_age": _PERIOD, "half_life": _PERIOD,
-    "calc_period": _PERIOD, "offset": _Range(-_FARTHEST_ZONE, _FARTHEST_ZONE, "seconds"),
+    "calc_period": _PERIOD, "offset": _Range(-_MAX_UTC_OFFSET, _MAX_UTC_OFFSET, "seconds"),
     "enforces": _FLAG, "multifactor": _FLAG,
 }  # fmt: skip
 #: Slurm counts PriorityCalcPeriod in minutes; 0: its default.
 _SHORTEST_PERIOD = 60.0
 
 
-def checked_clocks(given: Any) -> dict[str, float]:
+def checked_clocks(clocks_object: Any) -> dict[str, float]:
     """Numbers about the controller as a snapshot file has them; others are passed over.
 
     InvalidInstance names the field, its value and what is expected.
     """
-    values = numbers(given, "clocks")
+    values = numbers(clocks_object, "clocks")
     for name, value in values.items():
         span = _RANGES.get(name)
         if span is not None and not span.low <= value <= span.high:
@@ -70,8 +70,8 @@ def checked_clocks(given: Any) -> dict[str, float]:
 def offset_of(
     texts: Mapping[str, str],
     jobs: Sequence[Job],
-    shown: Iterable[Job],
-    taken: float | None,
+    shown_jobs: Iterable[Job],
+    snapshot_time: float | None,
     zone: str | None,
     where: str,
     missing: list[str],
@@ -83,15 +83,22 @@ def offset_of(
     where local times matter and nothing tells.
     """
     if zone is not None:
-        return _of_zone(zone, taken or max((job.submit or 0 for job in jobs), default=0))
+        return _utc_offset(zone, snapshot_time or max((job.submit or 0 for job in jobs), default=0))
     submitted = {job.id: job.submit for job in jobs if job.submit}
-    pairs = _pairs(texts, submitted, shown, taken)
+    pairs = _time_pairs(texts, submitted, shown_jobs, snapshot_time)
     differences = (since - local for since, local in pairs if since and local)
     # A recycled job number tells of another day.
-    found = next((one for one in differences if abs(one) <= _FARTHEST_ZONE), None)
-    if found is not None:
-        return round(found / _QUARTER) * _QUARTER
-    possible = _possible(texts.get("scontrol_config.txt", ""), jobs)
+    difference = next(
+        (
+            difference_of_pair
+            for difference_of_pair in differences
+            if abs(difference_of_pair) <= _MAX_UTC_OFFSET
+        ),
+        None,
+    )
+    if difference is not None:
+        return round(difference / _QUARTER) * _QUARTER
+    possible = _possible_offsets(texts.get("scontrol_config.txt", ""), jobs)
     if possible:
         if len(possible) > 1:
             missing.append(
@@ -109,53 +116,56 @@ def offset_of(
     return 0.0
 
 
-def _possible(config: str, jobs: Sequence[Job]) -> list[float]:
+def _possible_offsets(config: str, jobs: Sequence[Job]) -> list[float]:
     """Hours of a zone in which no job came or started later than the configuration was shown, and
     none that runs should have ended long before."""
-    shown = moment(found[1]) if (found := _SHOWN.search(config)) else None
-    began = [
+    match = _CONFIG_DATE.search(config)
+    config_date = moment(match[1]) if match else None
+    job_times = [
         t
         for job in jobs
         for t in (job.submit, job.start)
         if t and (job.state == "RUNNING" or t == job.submit)  # of one that waits, it is a plan
     ]
-    if shown is None or not began:
+    if config_date is None or not job_times:
         return []
     ends = [
         job.start + job.limit for job in jobs if job.state == "RUNNING" and job.start and job.limit
     ]
-    first, last = max(began), min(ends, default=float("inf")) + _LATE
+    first, last = max(job_times), min(ends, default=float("inf")) + _MAX_OVERRUN
     hours = [3600.0 * hour for hour in range(-14, 13)]
     return [
-        offset for offset in hours if first <= shown + offset + _SLACK and shown + offset <= last
+        offset
+        for offset in hours
+        if first <= config_date + offset + _SLACK and config_date + offset <= last
     ]
 
 
-def _pairs(
+def _time_pairs(
     texts: Mapping[str, str],
     submitted: Mapping[int, float],
-    shown: Iterable[Job],
-    taken: float | None,
+    shown_jobs: Iterable[Job],
+    snapshot_time: float | None,
 ) -> Iterator[tuple[float | None, float | None]]:
     """The same moment since 1970, and as a local date."""
-    for job in shown:
+    for job in shown_jobs:
         yield submitted.get(job.id), job.submit
     header = re.search(
         r"sdiag output at (\w+ +\w+ +[0-9]+ [0-9:]+ [0-9]+) \(([0-9]{1,12})\)",
         texts.get("sdiag.txt", ""),
     )
     if header:
-        yield float(header[2]), _of_ctime(header[1])
+        yield float(header[2]), _ctime_seconds(header[1])
     for row in rows(texts.get("sacct.txt", ""), "sacct.txt"):
         number = row.get("JobID", "")
-        known = submitted.get(int(number)) if number.isdecimal() else None
-        yield known, moment(row.get("Submit", ""))
-    config = _SHOWN.search(texts.get("scontrol_config.txt", ""))
+        submit_time = submitted.get(int(number)) if number.isdecimal() else None
+        yield submit_time, moment(row.get("Submit", ""))
+    config = _CONFIG_DATE.search(texts.get("scontrol_config.txt", ""))
     if config:
-        yield taken, moment(config[1])
+        yield snapshot_time, moment(config[1])
 
 
-def _of_ctime(text: str) -> float | None:
+def _ctime_seconds(text: str) -> float | None:
     try:
         date = datetime.strptime(" ".join(text.split()), "%a %b %d %H:%M:%S %Y")
     except ValueError:
@@ -163,14 +173,14 @@ def _of_ctime(text: str) -> float | None:
     return date.replace(tzinfo=timezone.utc).timestamp()
 
 
-def _of_zone(name: str, at: float) -> float:
+def _utc_offset(name: str, seconds: float) -> float:
     try:
-        there = datetime.fromtimestamp(at, ZoneInfo(name)).utcoffset()
+        offset = datetime.fromtimestamp(seconds, ZoneInfo(name)).utcoffset()
     except (KeyError, ValueError, OSError, OverflowError, TypeError):
         raise InvalidInstance(
             f"timezone = {shorten(name)}: expected a name such as Europe/Stockholm"
         ) from None
-    return -there.total_seconds() if there is not None else 0.0
+    return -offset.total_seconds() if offset is not None else 0.0
 
 
 _PARTS = ("SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE")
@@ -188,7 +198,7 @@ _SDIAG = {
 }
 
 
-def told(texts: Mapping[str, str]) -> float | None:
+def query_time(texts: Mapping[str, str]) -> float | None:
     """Seconds since 1970 of the first command, as who ran it wrote it down."""
     if "times.json" not in texts:
         return None
@@ -203,24 +213,24 @@ def told(texts: Mapping[str, str]) -> float | None:
     return moment_of(first[1], "times.json")
 
 
-def taken(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:
+def snapshot_time(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:
     """Seconds since 1970: of the first command, where that is said."""
-    first = told(texts)
+    first = query_time(texts)
     if first is not None:
         return first
-    found = re.search(r"Configuration data as of (\S+)", texts.get("scontrol_config.txt", ""))
-    when = moment(found[1], offset) if found else None
-    if when is None:
-        when = _diagnosed(texts).get("asked")
-    known = [t for job in jobs for t in (job.submit, job.start) if t]
-    if job_times := [job.start for job in jobs if job.start and job.state == "RUNNING"]:
-        known = [*job_times, *(job.submit or 0 for job in jobs)]
-    return when if when is not None else max(known, default=0.0)
+    match = re.search(r"Configuration data as of (\S+)", texts.get("scontrol_config.txt", ""))
+    config_time = moment(match[1], offset) if match else None
+    if config_time is None:
+        config_time = _parse_sdiag(texts).get("asked")
+    job_times = [t for job in jobs for t in (job.submit, job.start) if t]
+    if start_times := [job.start for job in jobs if job.start and job.state == "RUNNING"]:
+        job_times = [*start_times, *(job.submit or 0 for job in jobs)]
+    return config_time if config_time is not None else max(job_times, default=0.0)
 
 
-def priorities(text: str) -> dict[int, dict[str, float]]:
+def parse_priorities(text: str) -> dict[int, dict[str, float]]:
     """Parts of the priority of each pending job, as ``sprio -l`` prints them."""
-    found: dict[int, dict[str, float]] = {}
+    parts_by_job: dict[int, dict[str, float]] = {}
     columns: list[str] = []
     for line, cells in enumerate(map(str.split, text.splitlines()), 1):
         if "PRIORITY" in cells:
@@ -228,39 +238,43 @@ def priorities(text: str) -> dict[int, dict[str, float]]:
         elif cells and re.fullmatch("[0-9]{1,15}", cells[0]):
             if not columns:
                 raise InvalidInstance(f"sprio.txt: line {line}: no header: expected sprio -l")
-            own = _parts(columns, cells[1:])
-            if own is None:
+            parts = _priority_parts(columns, cells[1:])
+            if parts is None:
                 numbers = ", ".join(name for name in columns if name in ("PRIORITY", *_PARTS))
                 raise InvalidInstance(f"sprio.txt: line {line}: expected numbers: {numbers}")
-            found.setdefault(int(cells[0]), own)
-    return found
+            parts_by_job.setdefault(int(cells[0]), parts)
+    return parts_by_job
 
 
-def _parts(columns: list[str], cells: list[str]) -> dict[str, float] | None:
+def _priority_parts(columns: list[str], cells: list[str]) -> dict[str, float] | None:
     """Counted from the end: users and accounts may be missing, or numbers. The name of a QOS is a
     text, and may be missing too; TRES are the last, where there are some."""
     if columns[-1] == "TRES":
         columns = columns[:-1]
         cells = cells[:-1] if cells and "=" in cells[-1] else cells
     for names in (columns, [name for name in columns if name != "QOSNAME"]):
-        own = dict(zip(names, cells[len(cells) - len(names) :], strict=False))
-        texts = [own.get(name, "") for name in names if name != "QOSNAME"]
+        text_by_name = dict(zip(names, cells[len(cells) - len(names) :], strict=False))
+        texts = [text_by_name.get(name, "") for name in names if name != "QOSNAME"]
         if all(re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]+)?", text) for text in texts):
-            return {name: float(own[name]) for name in ("PRIORITY", *_PARTS) if name in own}
+            return {
+                name: float(text_by_name[name])
+                for name in ("PRIORITY", *_PARTS)
+                if name in text_by_name
+            }
     return None
 
 
-def _diagnosed(texts: Mapping[str, str]) -> dict[str, float]:
+def _parse_sdiag(texts: Mapping[str, str]) -> dict[str, float]:
     """What sdiag tells, by the names above: of its text, or of ``sdiag --json``."""
     text = texts.get("sdiag.txt", "")
     if not text.lstrip().startswith("{"):
-        seen = {name: re.search(line, text) for name, (_, line) in _SDIAG.items()}
-        return {name: float(found[1]) for name, found in seen.items() if found}
-    told = object_of(io.parse_json(text, "sdiag.txt")).get("statistics")
-    if not isinstance(told, Mapping):
+        match_by_name = {name: re.search(line, text) for name, (_, line) in _SDIAG.items()}
+        return {name: float(match[1]) for name, match in match_by_name.items() if match}
+    statistics = object_of(io.parse_json(text, "sdiag.txt")).get("statistics")
+    if not isinstance(statistics, Mapping):
         raise InvalidInstance("sdiag.txt: statistics: expected an object, as sdiag --json has it")
-    known = {name: finite(told.get(key)) for name, (key, _) in _SDIAG.items()}
-    return {name: value for name, value in known.items() if value is not None}
+    number_by_name = {name: finite_number(statistics.get(key)) for name, (key, _) in _SDIAG.items()}
+    return {name: value for name, value in number_by_name.items() if value is not None}
 
 
 def clocks(
@@ -275,49 +289,53 @@ def clocks(
     one takes) and ``test`` (s of that for each job), and weights:
     ``weight_age, max_age, weight_fairshare, half_life, calc_period, enforces``."""
     config = texts.get("scontrol_config.txt", "")
-    given = dict(re.findall(r"(?m)^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", config))
-    found: dict[str, float] = {}
-    boot = moment(given.get("BOOT_TIME", ""), offset)
+    setting_by_name = dict(re.findall(r"(?m)^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", config))
+    clock_values: dict[str, float] = {}
+    boot = moment(setting_by_name.get("BOOT_TIME", ""), offset)
     if boot is not None:
-        found["boot"] = boot
-    told = _diagnosed(texts)
-    if 0 < told.get("last", 0.0) <= now:
-        found["last_cycle"] = told["last"]
-    if "last" in told and "cost" in told:
-        found["cycle"] = told["cost"] / 1e6
-        found["test"] = found["cycle"] / max(told.get("depth", 0.0), 1.0)
+        clock_values["boot"] = boot
+    sdiag = _parse_sdiag(texts)
+    if 0 < sdiag.get("last", 0.0) <= now:
+        clock_values["last_cycle"] = sdiag["last"]
+    if "last" in sdiag and "cost" in sdiag:
+        clock_values["cycle"] = sdiag["cost"] / 1e6
+        clock_values["test"] = clock_values["cycle"] / max(sdiag.get("depth", 0.0), 1.0)
     for key, name in (
         ("weight_age", "PriorityWeightAge"),
         ("weight_fairshare", "PriorityWeightFairShare"),
     ):
-        if re.fullmatch("[0-9]{1,18}", given.get(name, "")):
-            found[key] = float(given[name])
+        if re.fullmatch("[0-9]{1,18}", setting_by_name.get(name, "")):
+            clock_values[key] = float(setting_by_name[name])
     for key, name in (
         ("max_age", "PriorityMaxAge"),
         ("half_life", "PriorityDecayHalfLife"),
         ("calc_period", "PriorityCalcPeriod"),
     ):
-        text = given.get(name, "")
+        text = setting_by_name.get(name, "")
         if ":" in text and (seconds := time_of(text)) is not None:
-            found[key] = seconds
-    found["offset"] = offset
-    found["enforces"] = float("limits" in given.get("AccountingStorageEnforce", "").lower())
-    found["multifactor"] = float(given.get("PriorityType", "") == "priority/multifactor")
-    last = _last_pass(jobs, parts, found, now)
+            clock_values[key] = seconds
+    clock_values["offset"] = offset
+    clock_values["enforces"] = float(
+        "limits" in setting_by_name.get("AccountingStorageEnforce", "").lower()
+    )
+    clock_values["multifactor"] = float(
+        setting_by_name.get("PriorityType", "") == "priority/multifactor"
+    )
+    last = _last_pass(jobs, parts, clock_values, now)
     if last is not None:
-        found["last_pass"] = last
-    return found
+        clock_values["last_pass"] = last
+    return clock_values
 
 
 def _last_pass(
     jobs: Iterable[Job],
     parts: Mapping[int, Mapping[str, float]],
-    known: Mapping[str, float],
+    clock_values: Mapping[str, float],
     now: float,
 ) -> float | None:
     """When priorities were computed last: the ages in them tell it, else the controller's start."""
-    period = known.get("calc_period", 300.0) or 300.0
-    weight, full = known.get("weight_age", 0.0), known.get("max_age", 0.0)
+    period = clock_values.get("calc_period", 300.0) or 300.0
+    weight, full = clock_values.get("weight_age", 0.0), clock_values.get("max_age", 0.0)
     low, high = now - period, now
     if weight and full:
         for job in jobs:
@@ -325,11 +343,11 @@ def _last_pass(
             since = job.accrue or job.eligible or job.submit
             if not age or not since or age >= weight or job.state != "PENDING":
                 continue
-            own = (since + (age - 0.5) / weight * full, since + (age + 0.5) / weight * full)
-            if own[1] > low and own[0] < high:
-                low, high = max(low, own[0]), min(high, own[1])
+            interval = (since + (age - 0.5) / weight * full, since + (age + 0.5) / weight * full)
+            if interval[1] > low and interval[0] < high:
+                low, high = max(low, interval[0]), min(high, interval[1])
     if high - low < period * 0.9:
         return (low + high) / 2
-    if "boot" in known:
-        return now - (now - known["boot"]) % period
+    if "boot" in clock_values:
+        return now - (now - clock_values["boot"]) % period
     return None

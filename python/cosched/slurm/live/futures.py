@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cosched.slurm.live.arrivals import DAY, HOUR, ArrivalModel
-from cosched.slurm.live.model import Ended, Job
+from cosched.slurm.live.model import FinishedJob, Job
 from cosched.slurm.live.new_jobs import copy_of_job, job_of_submission
 from cosched.slurm.live.run_times import RunTimes
 from cosched.slurm.live.simulation import Simulation
@@ -28,7 +28,7 @@ class Futures:
     def __init__(
         self,
         snapshot: Snapshot,
-        history: Sequence[Ended],
+        history: Sequence[FinishedJob],
         run_times: Mapping[int, float],
         arrivals: Sequence[Mapping[str, Any]] | None,
         draws: int,
@@ -41,7 +41,7 @@ class Futures:
         self.has_history = len(ended) >= _MIN_HISTORY
         self.run_times = RunTimes(ended, draws, seed, snapshot.running, snapshot.taken)
         # Jobs that run or wait have been submitted, too.
-        self._past: list[Job | Ended] = [
+        self._past: list[Job | FinishedJob] = [
             *ended,
             *(job for job in snapshot.jobs if job.id > 0 and job.submit),
         ]
@@ -51,7 +51,7 @@ class Futures:
             for number, row in enumerate(arrivals or ())
         ]
 
-    def _arrival_model(self, ended: Sequence[Ended]) -> ArrivalModel | None:
+    def _arrival_model(self, ended: Sequence[FinishedJob]) -> ArrivalModel | None:
         if len(self._past) < _MIN_HISTORY:
             return None
         times = np.array([job.submit or 0.0 for job in self._past])
@@ -115,7 +115,7 @@ class Futures:
         """Jobs that later ones resemble, and what is submitted in each future."""
         if self._given_arrivals:
             jobs = self._given_arrivals
-            times = np.array([job.arrives for job in jobs]) - simulation.zero
+            times = np.array([job.arrives for job in jobs]) - simulation.epoch
             lengths = np.array([job.runs for job in jobs])
             return list(jobs), [(np.arange(len(jobs)), times, lengths)] * self.draws
         if self._arrivals is None or self._exact_run_times:
@@ -134,7 +134,7 @@ class Futures:
         first_of_future = np.searchsorted(future, np.arange(1, self.draws))
         columns = (
             np.split(column, first_of_future)
-            for column in (template, time - simulation.zero, lengths)
+            for column in (template, time - simulation.epoch, lengths)
         )
         return jobs, list(zip(*columns, strict=True))
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.errors import InvalidInstance, shorten
 
-_MOST_SECONDS, _MOST_COUNT, _MOST_ID, _LONGEST = 1e11, 2**31 - 1, 2**53, 100_000
+_MAX_SECONDS, _MAX_COUNT, _MAX_ID, _MAX_TEXT_LENGTH = 1e11, 2**31 - 1, 2**53, 100_000
 
 
 class Allocated(NamedTuple):
@@ -52,7 +52,7 @@ class Record:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Owned(Record):
+class JobIdentity(Record):
     """Somebody's job."""
 
     id: Id
@@ -68,7 +68,7 @@ class Owned(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job(Owned):
+class Job(JobIdentity):
     """A job that runs or waits; times are seconds since 1970."""
 
     name: str = ""
@@ -103,7 +103,7 @@ class Job(Owned):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended(Owned):
+class FinishedJob(JobIdentity):
     """A job of the past."""
 
     submit: Moment = 0.0
@@ -130,39 +130,42 @@ class Share(Record):
     factor: Number = 0.0
 
 
-Of = TypeVar("Of", bound=Record)
+RecordT = TypeVar("RecordT", bound=Record)
 
 
-def made(kind: type[Of], given: Any, place: str) -> Of:
+def parse_record(kind: type[RecordT], raw_record: Any, place: str) -> RecordT:
     """An entry of these values; fields that it does not have are passed over.
 
     InvalidInstance names the place, the field and what is expected there.
     """
-    if isinstance(given, kind):
-        return given
-    if not isinstance(given, Mapping):
-        raise InvalidInstance(f"{place}: {shorten(given)}: expected an object")
+    if isinstance(raw_record, kind):
+        return raw_record
+    if not isinstance(raw_record, Mapping):
+        raise InvalidInstance(f"{place}: {shorten(raw_record)}: expected an object")
     values = {}
-    for name, check in _kinds_of(kind).items():  # type: ignore[arg-type]
-        if name in given:
+    for name, check in _checks_by_field(kind).items():  # type: ignore[arg-type]
+        if name in raw_record:
             try:
-                values[name] = check(given[name])
+                values[name] = check(raw_record[name])
             except _Wrong as wrong:
-                said = f"{name} = {shorten(given[name])}: expected {wrong}"
-                raise InvalidInstance(f"{place}: {said}") from None
+                message = f"{name} = {shorten(raw_record[name])}: expected {wrong}"
+                raise InvalidInstance(f"{place}: {message}") from None
         elif name == "id":
             raise InvalidInstance(f"{place}: no id")
     return kind(**values)
 
 
-def all_made(kind: type[Of], given: Any, place: str) -> list[Of]:
+def parse_records(kind: type[RecordT], raw_records: Any, place: str) -> list[RecordT]:
     """The same of a list."""
-    if not isinstance(given, (list, tuple)):
-        raise InvalidInstance(f"{place}: {shorten(given)}: expected a list")
-    return [made(kind, one, f"{place}[{row}]") for row, one in enumerate(given)]
+    if not isinstance(raw_records, (list, tuple)):
+        raise InvalidInstance(f"{place}: {shorten(raw_records)}: expected a list")
+    return [
+        parse_record(kind, raw_record, f"{place}[{row}]")
+        for row, raw_record in enumerate(raw_records)
+    ]
 
 
-def each_once(jobs: list[Job], place: str) -> list[Job]:
+def require_unique_ids(jobs: list[Job], place: str) -> list[Job]:
     """The same jobs; InvalidInstance where two have one number."""
     seen: set[int] = set()
     for job in jobs:
@@ -179,12 +182,12 @@ class _Wrong(Exception):
 def _text(value: Any) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > _LONGEST:
+    if not isinstance(value, str) or len(value) > _MAX_TEXT_LENGTH:
         raise _Wrong("a text")
     return value
 
 
-def _whole(low: int, high: int) -> Callable[[Any], int]:
+def _integer_between(low: int, high: int) -> Callable[[Any], int]:
     def check(value: Any) -> int:
         number = _number(value)
         if number is None or number != math.floor(number) or not low <= number <= high:
@@ -200,12 +203,12 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise _Wrong("a number")
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
-        found = math.inf
-    if not abs(found) <= 1e18:
+        number = math.inf
+    if not abs(number) <= 1e18:
         raise _Wrong("a finite number")
-    return found
+    return number
 
 
 def _time(value: Any) -> float | None:
@@ -223,8 +226,8 @@ def _limit(value: Any) -> float | None:
 
 def _moment(value: Any) -> float:
     number = _number(value)
-    if number is None or abs(number) > _MOST_SECONDS:
-        raise _Wrong(f"seconds, at most {_MOST_SECONDS:g}")
+    if number is None or abs(number) > _MAX_SECONDS:
+        raise _Wrong(f"seconds, at most {_MAX_SECONDS:g}")
     return number
 
 
@@ -239,19 +242,19 @@ def _array(value: Any) -> tuple[int, int] | None:
         return None
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise _Wrong("[number, how many may run]")
-    return _whole(0, _MOST_ID)(value[0]), _whole(0, _MOST_COUNT)(value[1])
+    return _integer_between(0, _MAX_ID)(value[0]), _integer_between(0, _MAX_COUNT)(value[1])
 
 
 def _holds(value: Any) -> tuple[Allocated, ...]:
     if not isinstance(value, (list, tuple)):
         raise _Wrong("a list of [node, CPUs, MB, GPUs]")
-    return tuple(_allocated(one) for one in value)
+    return tuple(_allocated(allocation) for allocation in value)
 
 
 def _allocated(value: Any) -> Allocated:
     if not isinstance(value, (list, tuple)) or not 2 <= len(value) <= 4:
         raise _Wrong("[node, CPUs, MB, GPUs]")
-    count = _whole(0, _MOST_COUNT)
+    count = _integer_between(0, _MAX_COUNT)
     node, cpus, memory, gpus = (*value, 0.0, 0)[:4] if len(value) < 4 else value
     amount = _number(memory) or 0.0
     if not 0 <= amount <= 1e12:
@@ -262,18 +265,18 @@ def _allocated(value: Any) -> Allocated:
 def _runs(value: Any) -> tuple[float, ...]:
     if not isinstance(value, (list, tuple)):
         raise _Wrong("a list of seconds")
-    return tuple(_moment(one) for one in value)
+    return tuple(_moment(moment) for moment in value)
 
 
 _KINDS: dict[str, Callable[[Any], Any]] = {
     "str": _text,
-    "int": _whole(0, _MOST_COUNT),
+    "int": _integer_between(0, _MAX_COUNT),
     "bool": _flag,
-    "Id": _whole(-_MOST_ID, _MOST_ID),
-    "Count": lambda value: None if value is None else _whole(0, _MOST_COUNT)(value),
-    "Nodes": lambda value: None if value is None else _whole(0, MOST_HOSTS)(value),
+    "Id": _integer_between(-_MAX_ID, _MAX_ID),
+    "Count": lambda value: None if value is None else _integer_between(0, _MAX_COUNT)(value),
+    "Nodes": lambda value: None if value is None else _integer_between(0, MOST_HOSTS)(value),
     "Limit": _limit,
-    "Row": _whole(-_MOST_COUNT, _MOST_COUNT),
+    "Row": _integer_between(-_MAX_COUNT, _MAX_COUNT),
     "Number": _number,
     "Time": _time,
     "Moment": _moment,
@@ -284,37 +287,39 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 
 
 @cache
-def _kinds_of(kind: Any) -> dict[str, Callable[[Any], Any]]:
+def _checks_by_field(kind: Any) -> dict[str, Callable[[Any], Any]]:
     """How the values of its fields are checked."""
-    return {one.name: _KINDS[str(one.type)] for one in fields(kind)}
+    return {record_field.name: _KINDS[str(record_field.type)] for record_field in fields(kind)}
 
 
-def moment_of(given: Any, place: str) -> float:
+def moment_of(raw_moment: Any, place: str) -> float:
     """A moment."""
     try:
-        return _moment(given)
+        return _moment(raw_moment)
     except _Wrong as wrong:
-        raise InvalidInstance(f"{place}: {shorten(given)}: expected {wrong}") from None
+        raise InvalidInstance(f"{place}: {shorten(raw_moment)}: expected {wrong}") from None
 
 
-def texts_of(given: Any, place: str) -> dict[str, str]:
+def texts_of(raw_texts: Any, place: str) -> dict[str, str]:
     """An object of texts."""
-    if not isinstance(given, Mapping) or not all(isinstance(v, str) for v in given.values()):
+    if not isinstance(raw_texts, Mapping) or not all(
+        isinstance(v, str) for v in raw_texts.values()
+    ):
         raise InvalidInstance(f"{place}: expected an object of texts")
-    return {str(key): value for key, value in given.items()}
+    return {str(key): value for key, value in raw_texts.items()}
 
 
-def numbers(given: Any, place: str) -> dict[str, float]:
+def numbers(raw_numbers: Any, place: str) -> dict[str, float]:
     """An object of finite numbers."""
-    if not isinstance(given, Mapping):
+    if not isinstance(raw_numbers, Mapping):
         raise InvalidInstance(f"{place}: expected an object of numbers")
-    found = {}
-    for key, value in given.items():
+    number_by_name = {}
+    for key, value in raw_numbers.items():
         try:
             number = _number(value)
         except _Wrong:
             number = None
         if number is None:
             raise InvalidInstance(f"{place}: {shorten(key)} = {shorten(value)}: expected a number")
-        found[str(key)] = number
-    return found
+        number_by_name[str(key)] = number
+    return number_by_name

@@ -8,7 +8,7 @@ from cosched.core.arrays import integer, positive
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.admission import accepted_job
-from cosched.slurm.live.model import Ended, Job, made
+from cosched.slurm.live.model import FinishedJob, Job, parse_record
 from cosched.slurm.live.snapshot import Snapshot
 
 
@@ -82,7 +82,7 @@ def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) ->
     return _submitted(fields, place)
 
 
-def copy_of_job(snapshot: Snapshot, past: Job | Ended) -> Job:
+def copy_of_job(snapshot: Snapshot, past: Job | FinishedJob) -> Job:
     """A job that asks for what one of the past asked for, submitted now."""
     owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
     fields = {
@@ -107,4 +107,6 @@ def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
 
 def _submitted(fields: Mapping[str, Any], place: str) -> Job:
     """A job that is eligible as soon as it is submitted."""
-    return made(Job, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place)
+    return parse_record(
+        Job, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place
+    )

@@ -11,18 +11,18 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import ShareTree, Shown, assoc_records
-from cosched.slurm.live.model import Job, Share, made
+from cosched.slurm.accounts.shown import AccountingDump, ShareTree, assoc_records
+from cosched.slurm.live.model import Job, Share, parse_record
 from cosched.slurm.live.outputs import records, rows
-from cosched.slurm.live.records import number, object_of, whole, word
+from cosched.slurm.live.records import as_text, number, object_of, whole_number
 from cosched.slurm.requests.associations import Accounts
 
 #: States in which a node takes no job.
-_OUT = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REBOOT", "UNKNOWN",
+_OUT_STATES = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REBOOT", "UNKNOWN",
         "PLANNED_DOWN")  # fmt: skip
 
 
-def shown_machine(
+def machine_texts(
     texts: Mapping[str, str], jobs: Sequence[Job], missing: list[str]
 ) -> dict[str, str]:
     """Texts of ``config, nodes, partitions``; what is not there is made of other outputs."""
@@ -33,28 +33,30 @@ def shown_machine(
             "SLURM_VERSION = 22.05\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
         )
     nodes, parts = texts.get("scontrol_node.txt", ""), texts.get("scontrol_partition.txt", "")
-    named: dict[str, _Partition] = {}
+    line_by_partition: dict[str, _PartitionLine] = {}
     if not nodes:
-        found, named = _of_sinfo(texts.get("sinfo.json", ""))
-        source = "sinfo.json" if found else "the jobs"
-        if not found:
-            found, named = _of_jobs(jobs)
-        if not found:
+        line_by_node, line_by_partition = _nodes_of_sinfo(texts.get("sinfo.json", ""))
+        source = "sinfo.json" if line_by_node else "the jobs"
+        if not line_by_node:
+            line_by_node, line_by_partition = _nodes_of_jobs(jobs)
+        if not line_by_node:
             raise InvalidInstance(
                 "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
             )
-        nodes = "\n".join(found[name] for name in sorted(found, key=natural))
+        nodes = "\n".join(line_by_node[name] for name in sorted(line_by_node, key=natural))
         missing.append(f"no scontrol_node.txt: nodes are those of {source}")
     if not parts:
-        limits = any(part.more for part in named.values())
-        what = "their limits are those of sinfo.json" if limits else "partitions without limits"
-        missing.append(f"no scontrol_partition.txt: {what}")
-        parts = _parts(nodes, named, jobs)
-    shown = {"config": config, "nodes": nodes, "partitions": parts}
-    return {**shown, "reservations": texts.get("scontrol_reservation.txt", "")}
+        has_limits = any(part.options for part in line_by_partition.values())
+        limits_words = (
+            "their limits are those of sinfo.json" if has_limits else "partitions without limits"
+        )
+        missing.append(f"no scontrol_partition.txt: {limits_words}")
+        parts = _partition_lines(nodes, line_by_partition, jobs)
+    shown_texts = {"config": config, "nodes": nodes, "partitions": parts}
+    return {**shown_texts, "reservations": texts.get("scontrol_reservation.txt", "")}
 
 
-def _node(
+def _node_line(
     name: str,
     cpus: int | None,
     memory: int | None = None,
@@ -66,7 +68,7 @@ def _node(
 ) -> str:
     """What is known of one, as scontrol shows it: None is left to Slurm's default. `memory`: MB;
     `sizes`: its sockets, cores of one, threads of a core."""
-    known = {
+    fields = {
         "NodeName": name,
         "CPUTot": cpus or 1,
         "RealMemory": memory or 1,
@@ -76,59 +78,61 @@ def _node(
         "Weight": weight,
     }
     if all(sizes):
-        known |= zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), sizes, strict=False)
-    return " ".join(f"{key}={value}" for key, value in known.items() if value not in ("", None))
+        fields |= zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), sizes, strict=False)
+    return " ".join(f"{key}={value}" for key, value in fields.items() if value not in ("", None))
 
 
 @dataclass
-class _Partition:
+class _PartitionLine:
     """Nodes, and what else its line says."""
 
     nodes: list[str] = field(default_factory=list)
-    more: str = ""
+    options: str = ""
 
 
-def _of_sinfo(text: str) -> tuple[dict[str, str], dict[str, _Partition]]:
+def _nodes_of_sinfo(text: str) -> tuple[dict[str, str], dict[str, _PartitionLine]]:
     if not text:
         return {}, {}
     data = object_of(io.parse_json(text, "sinfo.json"))
     if not {"nodes", "sinfo"} & set(data):
         raise InvalidInstance("sinfo.json: expected nodes or sinfo, as sinfo --json prints them")
-    named: dict[str, _Partition] = {}
+    line_by_partition: dict[str, _PartitionLine] = {}
     nodes: dict[str, str] = {}
-    for one in _objects(data.get("nodes"), "nodes"):  # to 22.05
-        name = word(one.get("name"))
-        for part in _words(one.get("partitions")):
-            named.setdefault(part, _Partition()).nodes.append(name)
-        states = [*_words(one.get("state")), *_words(one.get("state_flags"))]
+    for entry in _objects(data.get("nodes"), "nodes"):  # to 22.05
+        name = as_text(entry.get("name"))
+        for part in _words(entry.get("partitions")):
+            line_by_partition.setdefault(part, _PartitionLine()).nodes.append(name)
+        states = [*_words(entry.get("state")), *_words(entry.get("state_flags"))]
         cpus, memory, weight, *sizes = (
-            whole(one.get(key))
+            whole_number(entry.get(key))
             for key in ("cpus", "real_memory", "weight", "sockets", "cores", "threads")
         )
-        gres, features = word(one.get("gres")), _listed(one.get("features"))
-        nodes[name] = _node(name, cpus, memory, states, gres, features, weight, sizes)
-    for one in _objects(data.get("sinfo"), "sinfo"):  # alike ones together
-        shown = object_of(one.get("partition"))
-        own = named.setdefault(word(shown.get("name")) or "main", _Partition())
-        own.more = _limits(shown)
+        gres, features = as_text(entry.get("gres")), _comma_list(entry.get("features"))
+        nodes[name] = _node_line(name, cpus, memory, states, gres, features, weight, sizes)
+    for entry in _objects(data.get("sinfo"), "sinfo"):  # alike ones together
+        partition = object_of(entry.get("partition"))
+        partition_line = line_by_partition.setdefault(
+            as_text(partition.get("name")) or "main", _PartitionLine()
+        )
+        partition_line.options = _partition_options(partition)
         cpus, memory, weight, *sizes = (
-            whole(object_of(one.get(key)).get("maximum"))
+            whole_number(object_of(entry.get(key)).get("maximum"))
             for key in ("cpus", "memory", "weight", "sockets", "cores", "threads")
         )
-        states = _words(object_of(one.get("node")).get("state"))
-        kinds, marks = (object_of(one.get(key)).get("total") for key in ("gres", "features"))
-        for name in _words(object_of(one.get("nodes")).get("nodes")):
-            own.nodes.append(name)
-            nodes[name] = _node(
-                name, cpus, memory, states, word(kinds), _listed(marks), weight, sizes
+        states = _words(object_of(entry.get("node")).get("state"))
+        kinds, marks = (object_of(entry.get(key)).get("total") for key in ("gres", "features"))
+        for name in _words(object_of(entry.get("nodes")).get("nodes")):
+            partition_line.nodes.append(name)
+            nodes[name] = _node_line(
+                name, cpus, memory, states, as_text(kinds), _comma_list(marks), weight, sizes
             )
-    return {name: one for name, one in nodes.items() if name}, named
+    return {name: entry for name, entry in nodes.items() if name}, line_by_partition
 
 
 def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
     if value is None:
         return []
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
         raise InvalidInstance(f"sinfo.json: {name}: expected a list, as sinfo --json prints it")
     return value
 
@@ -136,98 +140,104 @@ def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
 def _words(value: Any) -> list[str]:
     """Texts of a list, or of a text that commas part."""
     if isinstance(value, str):
-        return [one for one in value.split(",") if one]
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+        return [part for part in value.split(",") if part]
+    return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
 
 
-def _listed(value: Any) -> str:
-    return ",".join(word(one) for one in _words(value))
+def _comma_list(value: Any) -> str:
+    return ",".join(as_text(part) for part in _words(value))
 
 
-def _limits(part: Mapping[str, Any]) -> str:
+def _partition_options(part: Mapping[str, Any]) -> str:
     """What else sinfo tells of a partition, as scontrol shows it."""
-    most, least = (object_of(part.get(key)) for key in ("maximums", "minimums"))
-    usual, rank = (object_of(part.get(key)) for key in ("defaults", "priority"))
+    maximums, minimums = (object_of(part.get(key)) for key in ("maximums", "minimums"))
+    defaults, priority = (object_of(part.get(key)) for key in ("defaults", "priority"))
     states = _words(object_of(part.get("partition")).get("state")) or _words(part.get("state"))
-    known = {
-        "MaxTime": number(most.get("time")),
-        "DefaultTime": number(usual.get("time")),
-        "MaxNodes": number(most.get("nodes")),
-        "MinNodes": number(least.get("nodes")),
-        "PriorityTier": number(rank.get("tier")),
-        "PriorityJobFactor": number(rank.get("job_factor")),
+    options = {
+        "MaxTime": number(maximums.get("time")),
+        "DefaultTime": number(defaults.get("time")),
+        "MaxNodes": number(maximums.get("nodes")),
+        "MinNodes": number(minimums.get("nodes")),
+        "PriorityTier": number(priority.get("tier")),
+        "PriorityJobFactor": number(priority.get("job_factor")),
         "State": states[0].upper() if states else None,
     }
     return "".join(
         f" {key}={value if isinstance(value, str) else int(value)}"
-        for key, value in known.items()
+        for key, value in options.items()
         if value is not None and (isinstance(value, str) or 0 <= value < math.inf)
     )
 
 
-def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _Partition]]:
+def _nodes_of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _PartitionLine]]:
     """Nodes on which jobs are seen, as large as what they hold there."""
-    used, named = _used(jobs), dict[str, _Partition]()
+    cpus_by_node, line_by_partition = _cpus_in_use(jobs), dict[str, _PartitionLine]()
     for job in jobs:
-        for one in job.holds:
-            named.setdefault(job.first_partition or "main", _Partition()).nodes.append(one.node)
-    most = max(used.values(), default=1)
-    return {name: _node(name, most) for name in used}, named
+        for allocation in job.holds:
+            line_by_partition.setdefault(
+                job.first_partition or "main", _PartitionLine()
+            ).nodes.append(allocation.node)
+    max_cpus = max(cpus_by_node.values(), default=1)
+    return {name: _node_line(name, max_cpus) for name in cpus_by_node}, line_by_partition
 
 
-def _used(jobs: Sequence[Job]) -> Counter[str]:
+def _cpus_in_use(jobs: Sequence[Job]) -> Counter[str]:
     """CPUs by node."""
-    used = Counter[str]()
-    for one in (one for job in jobs for one in job.holds):
-        used[one.node] += one.cpus
-    return used
+    cpus_by_node = Counter[str]()
+    for allocation in (allocation for job in jobs for allocation in job.holds):
+        cpus_by_node[allocation.node] += allocation.cpus
+    return cpus_by_node
 
 
-def _parts(nodes: str, named: Mapping[str, _Partition], jobs: Sequence[Job]) -> str:
-    every = re.findall(r"(?m)^NodeName=(\S+)", nodes)
-    wanted = {p for job in jobs for p in job.partition.split(",") if p} or {"main"}
+def _partition_lines(
+    nodes: str, line_by_partition: Mapping[str, _PartitionLine], jobs: Sequence[Job]
+) -> str:
+    all_nodes = re.findall(r"(?m)^NodeName=(\S+)", nodes)
+    named_by_jobs = {p for job in jobs for p in job.partition.split(",") if p} or {"main"}
     lines = []
-    for name in sorted(wanted | set(named)):
-        part = named.get(name, _Partition())
-        own = ",".join(dict.fromkeys(part.nodes or every))
-        lines.append(f"PartitionName={name} Nodes={own}{part.more}")
+    for name in sorted(named_by_jobs | set(line_by_partition)):
+        part = line_by_partition.get(name, _PartitionLine())
+        hosts = ",".join(dict.fromkeys(part.nodes or all_nodes))
+        lines.append(f"PartitionName={name} Nodes={hosts}{part.options}")
     return "\n".join(lines)
 
 
 def out_of_service(nodes: str) -> list[str]:
     """Nodes that take no job now."""
-    found = []
+    node_names = []
     for pairs in records(nodes, "NodeName"):
         node = dict(pairs)
         state = node.get("State", "").upper()
-        if any(part.startswith(_OUT) for part in re.split(r"[+*~#!%$@^-]", state) if part):
-            found.append(node["NodeName"])
-    return found
+        if any(part.startswith(_OUT_STATES) for part in re.split(r"[+*~#!%$@^-]", state) if part):
+            node_names.append(node["NodeName"])
+    return node_names
 
 
 def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
     """A job for each node that has more in use than the jobs that are shown: theirs are hidden."""
-    used = _used(jobs)
+    cpus_by_node = _cpus_in_use(jobs)
     limits = sorted(job.limit for job in jobs if job.limit and job.limit < 1e9)
     limit = limits[len(limits) // 2] if limits else 86400.0
-    found: list[Job] = []
+    estimated_jobs: list[Job] = []
     for pairs in records(nodes, "NodeName"):
         node = dict(pairs)
-        more = (whole(node.get("CPUAlloc")) or 0) - used[node["NodeName"]]
-        if more <= 0 or "COMPLETING" in node.get("State", ""):
+        hidden_cpus = (whole_number(node.get("CPUAlloc")) or 0) - cpus_by_node[node["NodeName"]]
+        if hidden_cpus <= 0 or "COMPLETING" in node.get("State", ""):
             continue
-        own = {
-            "id": -1 - len(found),
+        fields = {
+            "id": -1 - len(estimated_jobs),
             "partition": node.get("Partitions", "").split(",")[0],
             "state": "RUNNING",
             "submit": now - limit / 2,
             "start": now - limit / 2,
             "limit": limit,
-            "cpus": more,
-            "holds": [[node["NodeName"], more]],
+            "cpus": hidden_cpus,
+            "holds": [[node["NodeName"], hidden_cpus]],
         }
-        found.append(made(Job, own, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc"))
-    return found
+        estimated_jobs.append(
+            parse_record(Job, fields, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc")
+        )
+    return estimated_jobs
 
 
 def shares(texts: Mapping[str, str]) -> list[Share]:
@@ -235,38 +245,42 @@ def shares(texts: Mapping[str, str]) -> list[Share]:
     name = next((n for n in ("sshare_long.txt", "sshare.txt") if n in texts), None)
     if name is None:
         return []
-    shown = assoc_records(texts.get("scontrol_assoc_mgr.txt", ""), "scontrol_assoc_mgr.txt")
+    assoc_rows = assoc_records(texts.get("scontrol_assoc_mgr.txt", ""), "scontrol_assoc_mgr.txt")
     # With decimals, which sshare leaves out.
-    exact = {(one["Account"], one["User"]): one["Usage"] for one in shown if "Usage" in one}
+    exact_usage = {
+        (row["Account"], row["User"]): row["Usage"] for row in assoc_rows if "Usage" in row
+    }
     tree = ShareTree()
-    found: list[Share] = []
+    share_list: list[Share] = []
     for row in rows(texts[name], name, ("Account", "User", "RawShares")):
         account, user, parent, _ = tree.placed(row)
-        if found and parent < 0:
+        if share_list and parent < 0:
             raise InvalidInstance(
-                f"{name}: {shorten(account)} is not below {found[0].account}: expected "
+                f"{name}: {shorten(account)} is not below {share_list[0].account}: expected "
                 "one root, and accounts indented by blanks, as sshare -P prints them"
             )
-        raw = row["RawShares"].strip()
-        usage = exact.get((account, user), row.get("RawUsage", ""))
-        own = {
+        raw_shares = row["RawShares"].strip()
+        usage = exact_usage.get((account, user), row.get("RawUsage", ""))
+        fields = {
             "account": account,
             "user": user,
             "parent": parent,
-            "shares": None if raw == "parent" else _float(raw, 1.0),
-            "usage": _float(usage, 0.0),
-            "factor": _float(row.get("FairShare", ""), 0.0),
+            "shares": None if raw_shares == "parent" else _finite_or(raw_shares, 1.0),
+            "usage": _finite_or(usage, 0.0),
+            "factor": _finite_or(row.get("FairShare", ""), 0.0),
         }
-        found.append(made(Share, own, f"{name}: {shorten(account)} {shorten(user)}".rstrip()))
-    return found if found and found[0].parent < 0 and not found[0].user else []
+        share_list.append(
+            parse_record(Share, fields, f"{name}: {shorten(account)} {shorten(user)}".rstrip())
+        )
+    return share_list if share_list and share_list[0].parent < 0 and not share_list[0].user else []
 
 
-def _float(text: str, usual: float) -> float:
+def _finite_or(text: str, usual: float) -> float:
     try:
-        found = float(text)
+        number_of_text = float(text)
     except ValueError:
         return usual
-    return found if math.isfinite(found) else usual
+    return number_of_text if math.isfinite(number_of_text) else usual
 
 
 def limits(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -285,25 +299,25 @@ def limits(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def accounts_of(
-    shares_shown: Sequence[Share], known: Mapping[str, Any], machine: Machine
+    shares_shown: Sequence[Share], limits_shown: Mapping[str, Any], machine: Machine
 ) -> Accounts:
     """Shares and limits together, in the core's form."""
-    own = {
-        (one.get("Account", ""), one.get("User", "")): one
-        for one in known.get("associations", ())
-        if not one.get("Partition")
+    row_by_name = {
+        (row.get("Account", ""), row.get("User", "")): row
+        for row in limits_shown.get("associations", ())
+        if not row.get("Partition")
     }
     rows = [
         {
-            **own.get((one.account, one.user), {}),
-            "Account": one.account,
-            "User": one.user,
-            "parent": one.parent,
-            "Usage": one.usage or 0.0,
-            "Share": "parent" if one.shares is None else one.shares,
-            "Factor": one.factor or 0.0,
+            **row_by_name.get((row.account, row.user), {}),
+            "Account": row.account,
+            "User": row.user,
+            "parent": row.parent,
+            "Usage": row.usage or 0.0,
+            "Share": "parent" if row.shares is None else row.shares,
+            "Factor": row.factor or 0.0,
         }
-        for one in shares_shown
-    ] or list(own.values())
-    qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]
-    return Accounts(Shown(tuple(rows), tuple(qos)), machine)
+        for row in shares_shown
+    ] or list(row_by_name.values())
+    qos = [{"Name": name, **row} for name, row in limits_shown.get("qos", {}).items()]
+    return Accounts(AccountingDump(tuple(rows), tuple(qos)), machine)

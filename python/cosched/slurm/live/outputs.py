@@ -12,52 +12,58 @@ from cosched import io
 from cosched.errors import InvalidInstance
 
 _FILE = Path(__file__).with_name("commands.toml")
-_KNOWN: dict[str, dict[str, str]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_COMMAND_TABLE: dict[str, dict[str, str]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 #: What is collected: the name of the file, and the command that prints it; and other names.
-COMMANDS, _ALIASES = _KNOWN["commands"], _KNOWN["aliases"]
+COMMANDS, _ALIASES = _COMMAND_TABLE["commands"], _COMMAND_TABLE["aliases"]
 #: What the history has of each job.
 SACCT_FIELDS = (
     "JobID,JobName,User,Account,QOS,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"
     "TimelimitRaw,ReqNodes,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Flags"
 )
-_ALSO = ("sshare_long.txt", "sacct.txt", "times.json")
-_WAIT = 120  # s for one command
+_FURTHER_FILES = ("sshare_long.txt", "sacct.txt", "times.json")
+_TIMEOUT = 120  # s for one command
 
 
-def collected(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
+def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
     """Texts of a folder by their names, and what is to be said of the choice.
 
     The files may stand under a prefix (``900.squeue.json``): then `path` is the folder, of which
     the last moment is taken, or ``folder/900``.
     """
-    given = Path(path)
-    folder, wanted = (given, "") if given.is_dir() else (given.parent, given.name)
+    file_or_folder = Path(path)
+    folder, prefix_of_moment = (
+        (file_or_folder, "")
+        if file_or_folder.is_dir()
+        else (file_or_folder.parent, file_or_folder.name)
+    )
     if not folder.is_dir():
         raise InvalidInstance(f"{path}: no such file or folder")
     moments: dict[str, dict[str, Path]] = {}
-    for one in sorted(folder.iterdir()):
-        bare = one.name.removesuffix(".gz")
-        for name in (*COMMANDS, *_ALSO, *_ALIASES):
-            if bare == name or bare.endswith(f".{name}"):
-                prefix = bare.removesuffix(name).rstrip(".")
-                moments.setdefault(prefix, {}).setdefault(_ALIASES.get(name, name), one)
+    for file in sorted(folder.iterdir()):
+        plain_name = file.name.removesuffix(".gz")
+        for name in (*COMMANDS, *_FURTHER_FILES, *_ALIASES):
+            if plain_name == name or plain_name.endswith(f".{name}"):
+                prefix = plain_name.removesuffix(name).rstrip(".")
+                moments.setdefault(prefix, {}).setdefault(_ALIASES.get(name, name), file)
                 break
-    if wanted and wanted not in moments:
-        why = "a file, expected a folder" if given.exists() else "no such file or folder"
+    if prefix_of_moment and prefix_of_moment not in moments:
+        why = "a file, expected a folder" if file_or_folder.exists() else "no such file or folder"
         raise InvalidInstance(f"{path}: {why}")
-    known = [prefix for prefix in moments if prefix]
+    prefixes = [prefix for prefix in moments if prefix]
     if not moments:
         names = "squeue.json, scontrol_job.txt, scontrol_node.txt, ..."
         raise InvalidInstance(f"{path}: no outputs of Slurm: expected {names}")
-    said = []
-    if not wanted and "" not in moments:
-        wanted = max(known, key=lambda text: (int(text) if text.isdecimal() else -1, text))
-        if len(known) > 1:
-            said = [f"of {len(known)} moments the last is read: {wanted}"]
-    return {name: io.read_text(one) for name, one in moments[wanted].items()}, said
+    notes = []
+    if not prefix_of_moment and "" not in moments:
+        prefix_of_moment = max(
+            prefixes, key=lambda text: (int(text) if text.isdecimal() else -1, text)
+        )
+        if len(prefixes) > 1:
+            notes = [f"of {len(prefixes)} moments the last is read: {prefix_of_moment}"]
+    return {name: io.read_text(file) for name, file in moments[prefix_of_moment].items()}, notes
 
 
-def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
+def query_slurm(history: str | None) -> tuple[dict[str, str], list[str]]:
     """What Slurm's commands print here and now, and what they did not: nothing is changed."""
     texts, missing = {}, []
     commands = dict(COMMANDS)
@@ -68,14 +74,18 @@ def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
     begin = time.time()
     for name, command in commands.items():
         try:
-            done = subprocess.run(command.split(), capture_output=True, timeout=_WAIT, check=False)
+            process = subprocess.run(
+                command.split(), capture_output=True, timeout=_TIMEOUT, check=False
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
-            what = "takes too long" if isinstance(error, subprocess.TimeoutExpired) else "not here"
-            missing.append(f"{command}: {what}")
+            reason = (
+                "takes too long" if isinstance(error, subprocess.TimeoutExpired) else "not here"
+            )
+            missing.append(f"{command}: {reason}")
             continue
-        printed, notes = io.as_utf8(done.stdout, command)
-        if done.returncode or not printed.strip():
-            errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        printed, notes = io.as_utf8(process.stdout, command)
+        if process.returncode or not printed.strip():
+            errors = process.stderr.decode("utf-8", "replace").strip().splitlines()
             last = (errors or ["prints nothing"])[-1]
             missing.append(f"{command}: {last}")
         else:
@@ -94,31 +104,31 @@ def require_texts(texts: Mapping[str, str]) -> None:
     """Refuse JSON where a command's text is expected; sdiag is read in both forms."""
     for name, text in texts.items():
         if name.endswith(".txt") and name != "sdiag.txt" and text.lstrip().startswith("{"):
-            told = f" prints it: {COMMANDS[name]}" if name in COMMANDS else " without --json"
-            raise InvalidInstance(f"{name}: JSON: expected text, as Slurm{told}")
+            hint = f" prints it: {COMMANDS[name]}" if name in COMMANDS else " without --json"
+            raise InvalidInstance(f"{name}: JSON: expected text, as Slurm{hint}")
 
 
 def days_of(text: str) -> str | None:
     """``14``, ``14d`` as sacct says it (``14days``); None: it is the name of a file."""
-    found = re.fullmatch(r"([0-9]{1,4})d?(?:ays?)?", text.strip())
-    return f"{int(found[1])}days" if found else None
+    match = re.fullmatch(r"([0-9]{1,4})d?(?:ays?)?", text.strip())
+    return f"{int(match[1])}days" if match else None
 
 
 def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
     """What scontrol shows of one thing after another: (key, value), keys may come again."""
-    own: list[tuple[str, str]] | None = None
+    pairs: list[tuple[str, str]] | None = None
     for line in text.splitlines():
         if line.startswith(f"{first}="):
-            if own:
-                yield own
-            own = []
-        if own is not None:
+            if pairs:
+                yield pairs
+            pairs = []
+        if pairs is not None:
             for pair in re.split(r"\s(?=[^\s=,()]+=)", line):
                 key, equal, value = pair.partition("=")
                 if equal and key.strip():
-                    own.append((key.split()[-1], value.rstrip()))
-    if own:
-        yield own
+                    pairs.append((key.split()[-1], value.rstrip()))
+    if pairs:
+        yield pairs
 
 
 def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -136,9 +146,9 @@ def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, st
     names = lines[0].split("|")
     lacking = [name for name in needed if name not in names]
     if lacking:
-        what = f"no column {lacking[0]}" if len(lacking) < len(needed) else "no header"
-        raise InvalidInstance(f"{place}: line 1: {what}: expected {', '.join(needed)}")
-    found = []
+        reason = f"no column {lacking[0]}" if len(lacking) < len(needed) else "no header"
+        raise InvalidInstance(f"{place}: line 1: {reason}: expected {', '.join(needed)}")
+    table_rows = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.split("|")
         if names[-1] and cells[-1] == "" and len(cells) == len(names) + 1:  # a bar at the end
@@ -147,5 +157,5 @@ def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, st
             raise InvalidInstance(
                 f"{place}: line {number}: {len(cells)} fields: expected {len(names)}"
             )
-        found.append(io.unique_cells(names, cells, f"{place}: line {number}"))
-    return found
+        table_rows.append(io.unique_cells(names, cells, f"{place}: line {number}"))
+    return table_rows

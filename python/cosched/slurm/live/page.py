@@ -70,7 +70,7 @@ def page(frame: pd.DataFrame, failed: FailedReading | None = None) -> str:
     )
     return document(
         "When jobs start",
-        f"{_stale(frame, failed)}{paragraph(_lead(rows), 'lead')}\n{_taken(frame)}\n"
+        f"{_stale(frame, failed)}{paragraph(_lead(rows), 'lead')}\n{_snapshot_date(frame)}\n"
         '<p><label>Job: <input type="search" aria-label="Job"></label> <output></output></p>\n'
         f'<div class="scroll"><table class="bars"><thead>{head}</thead><tbody>{body}</tbody>'
         f"</table></div>\n{_notes(frame)}\n<script>{_SCRIPT}</script>",
@@ -85,20 +85,26 @@ class _Axis:
         finite = [end for end in ends if math.isfinite(end)]
         self.last = max([600.0, *finite])
 
-    def at(self, seconds: float) -> float:
+    def percent(self, seconds: float) -> float:
         """Percent."""
         share = math.log1p(min(seconds, self.last) / 60) / math.log1p(self.last / 60)
         return 100 * share
 
     def place(self, low: float, high: float) -> str:
         """A bar in CSS."""
-        return f"left:{self.at(low):.1f}%;width:{self.at(high) - self.at(low):.1f}%"
+        return f"left:{self.percent(low):.1f}%;width:{self.percent(high) - self.percent(low):.1f}%"
 
     def ticks(self) -> str:
-        shown = [("0", 0.0)]
-        shown += [(text, self.at(at)) for at, text in _TICKS.items() if at < 0.6 * self.last]
-        shown.append((span(self.last), 100.0))
-        return "".join(f'<span style="left:{at:.1f}%">{text}</span>' for text, at in shown)
+        labels = [("0", 0.0)]
+        labels += [
+            (text, self.percent(seconds))
+            for seconds, text in _TICKS.items()
+            if seconds < 0.6 * self.last
+        ]
+        labels.append((span(self.last), 100.0))
+        return "".join(
+            f'<span style="left:{seconds:.1f}%">{text}</span>' for text, seconds in labels
+        )
 
 
 def _row(row: dict[str, Any], axis: _Axis) -> str:
@@ -119,7 +125,7 @@ def _bar(row: dict[str, Any], axis: _Axis) -> str:
         for tag, low, high in (("i", row["p05"], row["p95"]), ("b", row["p25"], row["p75"]))
     ]
     if math.isfinite(row["p50"]):
-        parts.append(f'<u style="left:{axis.at(row["p50"]):.1f}%"></u>')
+        parts.append(f'<u style="left:{axis.percent(row["p50"]):.1f}%"></u>')
     return (
         f'<div class="track" role="img" title="{says}" aria-label="{says}">{"".join(parts)}</div>'
     )
@@ -153,19 +159,19 @@ def _jobs_wait(count: int) -> str:
     return "1 job waits" if count == 1 else f"{count} jobs wait"
 
 
-def _taken(frame: pd.DataFrame) -> str:
+def _snapshot_date(frame: pd.DataFrame) -> str:
     """The moment of the snapshot, in the cluster's zone; the script adds the reader's own."""
-    taken = frame.attrs["taken"]
-    date = dated(taken, frame.attrs.get("utc_offset", 0.0))
-    iso = local_date(taken, 0.0).replace(" ", "T") + "Z"
+    snapshot_time = frame.attrs["taken"]
+    date = dated(snapshot_time, frame.attrs.get("utc_offset", 0.0))
+    iso = local_date(snapshot_time, 0.0).replace(" ", "T") + "Z"
     words = f'As of <time datetime="{iso}">{escape(date)}</time>; cosched '
     return f'<p class="small">{words}{escape(installed_version())}</p>'
 
 
 def _notes(frame: pd.DataFrame) -> str:
     """How far the answer is to be trusted."""
-    held = frame.attrs["coverage"]
-    lines = [] if held is None else [f"Of such 90% bands {held:.0%} held in the past."]
+    coverage = frame.attrs["coverage"]
+    lines = [] if coverage is None else [f"Of such 90% bands {coverage:.0%} held in the past."]
     lines.append("Light: 90% of the futures; dark: half of them; the mark: the median.")
     if not frame["has_history"].all():
         lines.append("There is no history of jobs to draw run times from.")
@@ -192,21 +198,25 @@ def prometheus(
         for row in frame.to_dict("records")
         for column, quantile in _QUANTILES.items()
     ]
-    taken = frame.attrs["taken"]
+    snapshot_time = frame.attrs["taken"]
     families = [
         (
             "cosched_start_seconds",
             "Seconds from the snapshot until the job starts, by share of the futures.",
             quantiles,
         ),
-        ("cosched_snapshot_timestamp_seconds", "When the snapshot was taken.", [("", taken)]),
+        (
+            "cosched_snapshot_timestamp_seconds",
+            "When the snapshot was taken.",
+            [("", snapshot_time)],
+        ),
     ]
     if now is not None:
         families += [
             (
                 "cosched_snapshot_age_seconds",
                 "Seconds from the snapshot until this was written.",
-                [("", now - taken)],
+                [("", now - snapshot_time)],
             ),
             (
                 "cosched_reading_failed",
@@ -226,7 +236,7 @@ def _sample(value: float) -> str:
 
 
 _HOUR = 3600.0
-_DRAWN = ("p05", "p25", "p50", "p75", "p95", "slurm")
+_QUANTILE_COLUMNS = ("p05", "p25", "p50", "p75", "p95", "slurm")
 
 
 def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
@@ -246,13 +256,15 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     >>> starts(pd.DataFrame([row])).get_xlabel()
     'hours from now'
     """
-    require_columns(frame, ("job", *_DRAWN), "frame")
+    require_columns(frame, ("job", *_QUANTILE_COLUMNS), "frame")
     axes = axes_or_new(ax, (8, 4))
     places = np.arange(len(frame))
-    columns = {name: real_array(frame[name], name, 1) / _HOUR for name in _DRAWN}
+    columns = {name: real_array(frame[name], name, 1) / _HOUR for name in _QUANTILE_COLUMNS}
     finite = [values[np.isfinite(values)] for values in columns.values()]
-    last = max((float(one.max()) for one in finite if len(one)), default=1.0) * 1.05 or 1.0
-    cut = {name: np.where(np.isinf(own), last, own) for name, own in columns.items()}
+    last = max((float(column.max()) for column in finite if len(column)), default=1.0) * 1.05 or 1.0
+    cut = {
+        name: np.where(np.isinf(quantiles), last, quantiles) for name, quantiles in columns.items()
+    }
     axes.barh(
         places,
         cut["p95"] - cut["p05"],

@@ -14,15 +14,15 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
-from cosched.slurm.live.model import Ended, Job
-from cosched.slurm.live.records import history_of, spread
+from cosched.slurm.live.model import FinishedJob, Job
+from cosched.slurm.live.records import parse_history, spread_evenly
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
 
 #: The twin knows a cluster where so many of its starts are within so many seconds.
-KNOWS, NEAR = 0.5, 300.0
-_COVER = 0.9
-_WIDTH = 60.0  # s: narrower bands count as this wide
+MIN_AGREEMENT, NEAR = 0.5, 300.0
+_COVERAGE = 0.9
+_MIN_WIDTH = 60.0  # s: narrower bands count as this wide
 _HORIZONS = ((3600.0, "below 1 h"), (4 * 3600.0, "1 to 4 h"), (np.inf, "4 h and more"))
 
 
@@ -92,55 +92,57 @@ def backtest(
     >>> found.attrs["knows"], found.attrs["moments"]
     (True, 6)
     """
-    known = machine_of(machine, accounts=accounts)
-    known = known.approximated() if approximate else known
+    backtested_machine = machine_of(machine, accounts=accounts)
+    backtested_machine = backtested_machine.approximated() if approximate else backtested_machine
     io.refuse_foreign_file(history)
     text = io.read_text(history)
     require_text(text, history)
-    jobs = history_of(text, name=str(history))
+    jobs = parse_history(text, name=str(history))
     if len(jobs) < 2:
         raise InvalidInstance(f"{history}: {len(jobs)} jobs that ended: expected a past")
     rng = np.random.default_rng(seed_of(seed))
-    waited = [job for job in jobs if job.start > job.eligible + 1]
+    waiting_jobs = [job for job in jobs if job.start > job.eligible + 1]
     count = integer(moments, "moments", 2, 100_000)
     rows: list[dict[str, Any]] = []
-    for number, time in enumerate(_moments(waited, count, rng)):
-        rows += _asked(jobs, known, time, draws, seed)
+    for number, time in enumerate(_draw_moments(waiting_jobs, count, rng)):
+        rows += _ask_at(jobs, backtested_machine, time, draws, seed)
         if progress is not None:
             progress(number + 1, count)
     if not rows:
         raise InvalidInstance(f"{history}: nobody waited: expected a log with waits")
     frame = pd.DataFrame(rows)
-    frame.attrs.update(_measured(frame))
+    frame.attrs.update(_summary(frame))
     return frame
 
 
-def _moments(waited: Sequence[Ended], count: int, rng: np.random.Generator) -> list:
+def _draw_moments(
+    waiting_jobs: Sequence[FinishedJob], count: int, rng: np.random.Generator
+) -> list:
     """Of the last three quarters, when somebody waited: one moment of a wait drawn at random."""
-    if not waited:
+    if not waiting_jobs:
         return []
-    late = waited[len(waited) // 4 :]
-    chosen = (late[int(k)] for k in rng.integers(len(late), size=count))
-    return sorted(float(rng.uniform(one.eligible, one.start)) for one in chosen)
+    later_jobs = waiting_jobs[len(waiting_jobs) // 4 :]
+    chosen = (later_jobs[int(k)] for k in rng.integers(len(later_jobs), size=count))
+    return sorted(float(rng.uniform(job.eligible, job.start)) for job in chosen)
 
 
-def snapshot_at(jobs: Sequence[Ended], machine: Machine, time: float) -> Snapshot:
+def snapshot_of_past(jobs: Sequence[FinishedJob], machine: Machine, time: float) -> Snapshot:
     """What was known then."""
-    there = [_job(one, time) for one in jobs if one.eligible <= time < one.end]
-    past = [one for one in jobs if one.end <= time]
+    present_jobs = [_job_at(job, time) for job in jobs if job.eligible <= time < job.end]
+    finished_jobs = [job for job in jobs if job.end <= time]
     return Snapshot(
         taken=time,
-        jobs=tuple(there),
+        jobs=tuple(present_jobs),
         shown={"config": "", "nodes": "", "partitions": ""},
         version=machine.slurm.version if machine.slurm else "",
-        history=past,
+        history=finished_jobs,
         given_machine=machine,
     )
 
 
-def _job(one: Ended, time: float) -> Job:
-    runs = one.start <= time
-    same = (
+def _job_at(job: FinishedJob, time: float) -> Job:
+    is_running = job.start <= time
+    shared_fields = (
         "id",
         "user",
         "account",
@@ -153,30 +155,32 @@ def _job(one: Ended, time: float) -> Job:
         "cpus",
     )
     return Job(
-        **{key: one[key] for key in same},
-        state="RUNNING" if runs else "PENDING",
-        accrue=one.eligible,
-        start=one.start if runs else None,
-        exact=(one.nodes or 1) > 1,
-        holds=tuple(spread(one.nodelist, one.allocated, f"job {one.id}")) if runs else (),
+        **{key: job[key] for key in shared_fields},
+        state="RUNNING" if is_running else "PENDING",
+        accrue=job.eligible,
+        start=job.start if is_running else None,
+        exact=(job.nodes or 1) > 1,
+        holds=tuple(spread_evenly(job.nodelist, job.allocated, f"job {job.id}"))
+        if is_running
+        else (),
     )
 
 
-def _asked(
-    jobs: Sequence[Ended], machine: Machine, time: float, draws: int, seed: int
+def _ask_at(
+    jobs: Sequence[FinishedJob], machine: Machine, time: float, draws: int, seed: int
 ) -> list[dict[str, Any]]:
-    snapshot = snapshot_at(jobs, machine, time)
+    snapshot = snapshot_of_past(jobs, machine, time)
     if not snapshot.pending:
         return []
     answer = when(snapshot, draws=draws, seed=seed)
-    later = [
-        {**one, "job": one.id, "seconds": one.end - one.start, "submit": one.eligible}
-        for one in jobs
-        if one.eligible > time
+    arrivals = [
+        {**job, "job": job.id, "seconds": job.end - job.start, "submit": job.eligible}
+        for job in jobs
+        if job.eligible > time
     ]
-    exact = {one.id: one.end - one.start for one in jobs}
-    twin = when(snapshot, draws=5, seed=seed, run_times=exact, arrivals=later)
-    true = {one.id: one.start - time for one in jobs}
+    run_times = {job.id: job.end - job.start for job in jobs}
+    twin = when(snapshot, draws=5, seed=seed, run_times=run_times, arrivals=arrivals)
+    true_starts = {job.id: job.start - time for job in jobs}
     parts = {job.id: job.partition for job in snapshot.pending}
     return [
         {
@@ -184,30 +188,32 @@ def _asked(
             "job": row["job"],
             "partition": parts[row["job"]],
             "horizon": _horizon(row["p50"]),
-            "true": true[row["job"]],
+            "true": true_starts[row["job"]],
             **{key: row[key] for key in ("p05", "p25", "p50", "p75", "p95")},
-            "twin": own,
+            "twin": simulated_start,
         }
-        for row, own in zip(answer.to_dict("records"), twin["p50"], strict=True)
+        for row, simulated_start in zip(answer.to_dict("records"), twin["p50"], strict=True)
     ]
 
 
 def _horizon(seconds: float) -> str:
-    return next((name for most, name in _HORIZONS if seconds < most), _HORIZONS[-1][1])
+    return next(
+        (name for max_seconds, name in _HORIZONS if seconds < max_seconds), _HORIZONS[-1][1]
+    )
 
 
-def _measured(frame: pd.DataFrame) -> dict[str, Any]:
+def _summary(frame: pd.DataFrame) -> dict[str, Any]:
     true = frame["true"].to_numpy()
     agreement = float(np.mean(np.abs(frame["twin"] - true) <= NEAR))
     cut = float(np.median(frame["moment"].unique()))
     fit, test = frame[frame["moment"] <= cut], frame[frame["moment"] > cut]
-    widen = conformal(fit)
-    covered = inside(test, widen)
+    widen = widening_of_bands(fit)
+    covered = is_covered(test, widen)
     return {
-        "knows": agreement >= KNOWS,
+        "knows": agreement >= MIN_AGREEMENT,
         "agreement": agreement,
         "coverage50": float(np.mean((frame["p25"] <= true) & (true <= frame["p75"]))),
-        "coverage90": float(np.mean(inside(frame, 0.0))),
+        "coverage90": float(np.mean(is_covered(frame, 0.0))),
         "calibrated90": float(np.mean(covered)) if len(covered) else None,
         "widen": widen,
         "median_error": float(np.median(np.abs(frame["p50"] - true))),
@@ -216,28 +222,28 @@ def _measured(frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def conformal(frame: pd.DataFrame) -> float:
+def widening_of_bands(frame: pd.DataFrame) -> float:
     """By how many of their widths bands must grow at both ends, so that 90% of the starts are in
     them (below 0: they may shrink)."""
     low, high, true = (frame[key].to_numpy(dtype=float) for key in ("p05", "p95", "true"))
-    finite = np.isfinite(low) & np.isfinite(high)
-    if not finite.any():
+    is_finite = np.isfinite(low) & np.isfinite(high)
+    if not is_finite.any():
         return 0.0
-    low, high, true = low[finite], high[finite], true[finite]
-    scores = np.sort(np.maximum(low - true, true - high) / np.maximum(high - low, _WIDTH))
-    rank = min(int(np.ceil((len(scores) + 1) * _COVER)), len(scores)) - 1
+    low, high, true = low[is_finite], high[is_finite], true[is_finite]
+    scores = np.sort(np.maximum(low - true, true - high) / np.maximum(high - low, _MIN_WIDTH))
+    rank = min(int(np.ceil((len(scores) + 1) * _COVERAGE)), len(scores)) - 1
     return float(scores[rank])
 
 
-def inside(frame: pd.DataFrame, widen: float) -> np.ndarray:
+def is_covered(frame: pd.DataFrame, widen: float) -> np.ndarray:
     """Which starts are in the bands, so widened."""
     low, high, true = (frame[key].to_numpy(dtype=float) for key in ("p05", "p95", "true"))
     with np.errstate(invalid="ignore"):
-        grow = np.where(np.isfinite(high - low), widen * np.maximum(high - low, _WIDTH), 0.0)
+        grow = np.where(np.isfinite(high - low), widen * np.maximum(high - low, _MIN_WIDTH), 0.0)
     return (low - grow <= true) & (true <= high + grow)
 
 
-def by(frame: pd.DataFrame, key: str) -> pd.DataFrame:
+def coverage_by(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     """Coverage and error by ``partition`` or ``horizon``.
 
     Parameters
@@ -246,12 +252,12 @@ def by(frame: pd.DataFrame, key: str) -> pd.DataFrame:
         What :func:`backtest` returns.
     """
     true = frame["true"]
-    known = frame.assign(
-        in_90=inside(frame, 0.0),
+    judged_frame = frame.assign(
+        in_90=is_covered(frame, 0.0),
         in_50=(frame["p25"] <= true) & (true <= frame["p75"]),
         error=(frame["p50"] - true).abs(),
     )
-    grouped = known.groupby(key, sort=True)
+    grouped = judged_frame.groupby(key, sort=True)
     return grouped.agg(
         jobs=("job", "size"),
         coverage50=("in_50", "mean"),

@@ -71,7 +71,7 @@ class Reasons:
             return f"{job.reason}: {_NEVER_BECAUSE[job.reason]}"
         if job.priority == 0:
             return f"JobHeldAdmin: {_NEVER_BECAUSE['JobHeldAdmin']}"
-        if not self._simulation.opens(job):
+        if not self._simulation.open_partitions(job):
             return f"PartitionDown: State of partition {job.partition} lets no job start"
         if self._simulation.exceeds_max_time(job):
             limit = limit_text(job.limit)
@@ -106,10 +106,10 @@ class Reasons:
         """The first limit that the job would break now, and whose jobs must end."""
         if row not in self._simulation.limit_blocked_jobs:
             return ""
-        name, limit, used, rows = self._simulation.limit_blocked_jobs[row]
+        name, limit, used_amount, rows = self._simulation.limit_blocked_jobs[row]
         jobs = [str(self._simulation.jobs[other].id) for other in rows]
-        text = f"{name} ({used:g} of {limit:g} used)"
-        if not jobs or used <= 0:
+        text = f"{name} ({used_amount:g} of {limit:g} used)"
+        if not jobs or used_amount <= 0:
             return text
         who = "job" if len(jobs) == 1 else "one of the jobs"
         return f"{text}: {who} {_listed(jobs)} must end"
@@ -126,11 +126,13 @@ class Reasons:
     def _licences(self, job: Job) -> str:
         """The first licence of which not enough are free."""
         settings = self._simulation.machine.slurm
-        for name, wanted in _licences_of(job).items():
+        for name, wanted_count in _licences_of(job).items():
             total = settings.licences.get(name)
-            used = self._used_licences[name]
-            if total is not None and used + wanted > total:
-                return f"Licenses: it needs {wanted} of {name} ({used} of {total} in use)"
+            used_count = self._used_licences[name]
+            if total is not None and used_count + wanted_count > total:
+                return (
+                    f"Licenses: it needs {wanted_count} of {name} ({used_count} of {total} in use)"
+                )
         return ""
 
     def _reservation_reason(self, job: Job) -> str:
@@ -138,7 +140,7 @@ class Reasons:
         limit = limit_of(job, self._simulation.machine)
         if job.limit is not None and math.isinf(job.limit):
             limit = math.inf
-        wanted = self._nodes_wanted(job)
+        wanted_nodes = self._nodes_wanted(job)
         available = self._nodes_in_service(job.partition)
         for reservation in self._simulation.reservations:
             overlaps = reservation.begin < self._now + limit and self._now < reservation.end
@@ -146,7 +148,7 @@ class Reasons:
                 continue
             reserved_nodes = available & self._nodes_of(reservation)
             available = available - reserved_nodes
-            if reserved_nodes and len(available) < wanted:
+            if reserved_nodes and len(available) < wanted_nodes:
                 return self._reservation_text(reservation, len(reserved_nodes))
         return ""
 
@@ -163,14 +165,14 @@ class Reasons:
 
     def _unavailable(self, job: Job) -> str:
         """The partition has too few nodes in service."""
-        wanted = self._nodes_wanted(job)
+        wanted_nodes = self._nodes_wanted(job)
         available = self._nodes_in_service(job.partition)
         missing = self._partition_nodes(job.partition) - available
-        if len(available) >= wanted or not missing:
+        if len(available) >= wanted_nodes or not missing:
             return ""
         names = self._simulation.machine.slurm.names
         node_names = _listed([names[node] for node in sorted(missing)])
-        needs = count_of(wanted, "node")
+        needs = count_of(wanted_nodes, "node")
         return (
             f"ReqNodeNotAvail, UnavailableNodes:{node_names}: it needs {needs}, "
             f"{len(available)} in service"
@@ -247,10 +249,10 @@ class Reasons:
 
     @cached_property
     def _used_licences(self) -> Counter[str]:
-        used = Counter[str]()
+        count_by_licence = Counter[str]()
         for job in self._simulation.snapshot.running:
-            used.update(_licences_of(job))
-        return used
+            count_by_licence.update(_licences_of(job))
+        return count_by_licence
 
     @cached_property
     def _priorities_of(self) -> dict[str, list[float]]:
@@ -282,11 +284,13 @@ class Reasons:
 
 def _licences_of(job: Job) -> dict[str, int]:
     """Number of each licence that a job asks for: ``a:2,b``."""
-    wanted: dict[str, int] = {}
+    count_by_licence: dict[str, int] = {}
     for part in filter(None, job.licences.replace(";", ",").split(",")):
         name, _, count = part.partition(":")
-        wanted[name] = wanted.get(name, 0) + (int(count) if count.isdecimal() else 1)
-    return wanted
+        count_by_licence[name] = count_by_licence.get(name, 0) + (
+            int(count) if count.isdecimal() else 1
+        )
+    return count_by_licence
 
 
 def _listed(names: list[str]) -> str:

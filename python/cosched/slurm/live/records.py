@@ -12,7 +12,7 @@ from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.node_types import hosts, megabytes_of, time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
-from cosched.slurm.live.model import Allocated, Ended, Job, each_once, made
+from cosched.slurm.live.model import Allocated, FinishedJob, Job, parse_record, require_unique_ids
 from cosched.slurm.live.outputs import records
 
 #: Larger ones are codes of Slurm: no value, infinite.
@@ -41,16 +41,16 @@ def number(value: Any) -> float | None:
     return float(value)
 
 
-def finite(value: Any) -> float | None:
+def finite_number(value: Any) -> float | None:
     """The same; None: not set, or infinite."""
-    known = number(value)
-    return None if known == math.inf else known
+    parsed = number(value)
+    return None if parsed == math.inf else parsed
 
 
-def whole(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """The same as an integer."""
-    known = finite(value)
-    return None if known is None else int(known)
+    parsed = finite_number(value)
+    return None if parsed is None else int(parsed)
 
 
 def object_of(value: Any) -> Mapping[str, Any]:
@@ -58,7 +58,7 @@ def object_of(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def word(value: Any) -> str:
+def as_text(value: Any) -> str:
     """A text; the first of a list."""
     if isinstance(value, list):
         value = value[0] if value else ""
@@ -73,131 +73,148 @@ def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
         raise InvalidInstance(f"{place}: jobs: expected a list, as squeue --json prints it")
     meta = object_of(data.get("meta"))
     slurm = object_of(meta.get("Slurm") or meta.get("slurm"))
-    facts = {"version": word(slurm.get("release")), "taken": finite(data.get("last_update"))}
-    found = []
+    facts = {
+        "version": as_text(slurm.get("release")),
+        "taken": finite_number(data.get("last_update")),
+    }
+    jobs = []
     for row, job in enumerate(data["jobs"]):
-        if not isinstance(job, Mapping) or whole(job.get("job_id")) is None:
+        if not isinstance(job, Mapping) or whole_number(job.get("job_id")) is None:
             raise InvalidInstance(f"{place}: jobs[{row}]: expected an object with a job_id")
-        state = word(job.get("job_state"))
+        state = as_text(job.get("job_state"))
         state = _STATES.get(state, state)
         if state in ("PENDING", "RUNNING"):
-            found.append(
-                made(Job, _of_json(job, state, f"{place}: jobs[{row}]"), f"{place}: jobs[{row}]")
+            jobs.append(
+                parse_record(
+                    Job,
+                    _fields_of_json(job, state, f"{place}: jobs[{row}]"),
+                    f"{place}: jobs[{row}]",
+                )
             )
-    return each_once(found, place), facts
+    return require_unique_ids(jobs, place), facts
 
 
-def _of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
+def _fields_of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
     minutes = number(job.get("time_limit"))
-    shared = word(job.get("shared")) + word(job.get("oversubscribe"))
+    shared = as_text(job.get("shared")) + as_text(job.get("oversubscribe"))
     exclusive = job.get("exclusive")
     priority = job.get("priority")
     if isinstance(priority, Mapping):  # its number as it is: the largest are no codes
-        said = priority.get("set", True) and not priority.get("infinite")
-        priority = priority.get("number") if said else None
-    array = whole(job.get("array_job_id")) or None
+        has_priority = priority.get("set", True) and not priority.get("infinite")
+        priority = priority.get("number") if has_priority else None
+    array = whole_number(job.get("array_job_id")) or None
     return {
-        "id": whole(job["job_id"]),
-        "user": word(job.get("user_name")) or word(job.get("user_id")),
-        "account": word(job.get("account")),
-        "partition": word(job.get("partition")),
-        "qos": word(job.get("qos")),
-        "name": word(job.get("name")),
+        "id": whole_number(job["job_id"]),
+        "user": as_text(job.get("user_name")) or as_text(job.get("user_id")),
+        "account": as_text(job.get("account")),
+        "partition": as_text(job.get("partition")),
+        "qos": as_text(job.get("qos")),
+        "name": as_text(job.get("name")),
         "state": state,
         **{
-            key: finite(job.get(f"{key}_time")) or None
+            key: finite_number(job.get(f"{key}_time")) or None
             for key in ("submit", "eligible", "accrue", "start")
         },
         "limit": None if minutes is None else 60 * minutes,
-        "nodes": whole(job.get("node_count")),
-        "exact": bool(finite(job.get("max_nodes"))),
-        "cpus": whole(job.get("cpus")) or 1,
+        "nodes": whole_number(job.get("node_count")),
+        "exact": bool(finite_number(job.get("max_nodes"))),
+        "cpus": whole_number(job.get("cpus")) or 1,
         "exclusive": "none" in shared or bool(exclusive and "true" in str(exclusive).lower()),
-        "memory": finite(job.get("memory_per_node")),
-        "memory_per_cpu": finite(job.get("memory_per_cpu")),
-        "gres": _gpus(word(job.get("tres_per_node"))),
-        "gpus": _gpus(word(job.get("tres_per_job"))),
-        "priority": priority if isinstance(priority, int) else finite(priority),
-        "nice": finite(job.get("nice")),
-        "reason": word(job.get("state_reason")),
-        "dependency": word(job.get("dependency")),
-        "features": word(job.get("features")),
-        "licences": word(job.get("licenses")),
-        "reservation": word(job.get("resv_name")),
-        "array": [array, whole(job.get("array_max_tasks")) or 0] if array else None,
-        "tasks": _waiting_tasks(word(job.get("array_task_string"))) if state == "PENDING" else 1,
-        "billing": finite(job.get("billable_tres")),
-        "holds": _holds(job, place) if state == "RUNNING" else (),
+        "memory": finite_number(job.get("memory_per_node")),
+        "memory_per_cpu": finite_number(job.get("memory_per_cpu")),
+        "gres": _gpus(as_text(job.get("tres_per_node"))),
+        "gpus": _gpus(as_text(job.get("tres_per_job"))),
+        "priority": priority if isinstance(priority, int) else finite_number(priority),
+        "nice": finite_number(job.get("nice")),
+        "reason": as_text(job.get("state_reason")),
+        "dependency": as_text(job.get("dependency")),
+        "features": as_text(job.get("features")),
+        "licences": as_text(job.get("licenses")),
+        "reservation": as_text(job.get("resv_name")),
+        "array": [array, whole_number(job.get("array_max_tasks")) or 0] if array else None,
+        "tasks": _count_waiting_tasks(as_text(job.get("array_task_string")))
+        if state == "PENDING"
+        else 1,
+        "billing": finite_number(job.get("billable_tres")),
+        "holds": _allocations_of_json(job, place) if state == "RUNNING" else (),
     }
 
 
 def _gpus(text: str) -> str:
     """``gpu:a100:2`` of ``gres:gpu:a100:2`` or ``gres/gpu:a100:2``."""
-    found = re.search(r"(?:gres[:/])?(gpu(?:[:=][\w.-]+)*)", text)
-    return found[1].replace("=", ":") if found else ""
+    match = re.search(r"(?:gres[:/])?(gpu(?:[:=][\w.-]+)*)", text)
+    return match[1].replace("=", ":") if match else ""
 
 
-def _holds(job: Mapping[str, Any], place: str) -> list[Allocated]:
+def _allocations_of_json(job: Mapping[str, Any], place: str) -> list[Allocated]:
     """What it has of each node."""
     resources = object_of(job.get("job_resources"))
     nodes = resources.get("nodes")
     entries = object_of(nodes).get("allocation") or resources.get("allocated_nodes") or []
     if isinstance(entries, Mapping):
         entries = list(entries.values())
-    names = word(job.get("nodes")) or (nodes if isinstance(nodes, str) else "")
-    found = [_of_node(object_of(one)) for one in entries] if isinstance(entries, list) else []
-    if not found or not all(own.node for own in found):
-        found = spread(names, whole(job.get("cpus")) or 1, place)
+    names = as_text(job.get("nodes")) or (nodes if isinstance(nodes, str) else "")
+    allocations = (
+        [_allocation_of_node(object_of(entry)) for entry in entries]
+        if isinstance(entries, list)
+        else []
+    )
+    if not allocations or not all(allocation.node for allocation in allocations):
+        allocations = spread_evenly(names, whole_number(job.get("cpus")) or 1, place)
     detail = job.get("gres_detail")
-    gpus = [_count_gpus(word(text)) for text in detail] if isinstance(detail, list) else []
-    gpus += [0] * (len(found) - len(gpus))
-    return [own._replace(gpus=count) for own, count in zip(found, gpus, strict=False)]
+    gpus = [_count_gpus(as_text(text)) for text in detail] if isinstance(detail, list) else []
+    gpus += [0] * (len(allocations) - len(gpus))
+    return [
+        allocation._replace(gpus=count)
+        for allocation, count in zip(allocations, gpus, strict=False)
+    ]
 
 
-def _of_node(entry: Mapping[str, Any]) -> Allocated:
+def _allocation_of_node(entry: Mapping[str, Any]) -> Allocated:
     amount = object_of(entry.get("memory")).get("allocated")
     return Allocated(
-        word(entry.get("name") or entry.get("nodename")),
-        whole(object_of(entry.get("cpus")).get("count")) or _allocated(entry.get("sockets")),
-        finite(amount if amount is not None else entry.get("memory_allocated")) or 0.0,
+        as_text(entry.get("name") or entry.get("nodename")),
+        whole_number(object_of(entry.get("cpus")).get("count"))
+        or _count_allocated_cores(entry.get("sockets")),
+        finite_number(amount if amount is not None else entry.get("memory_allocated")) or 0.0,
     )
 
 
-def _allocated(sockets: Any) -> int:
+def _count_allocated_cores(sockets: Any) -> int:
     """Cores of a node that are a job's."""
     if isinstance(sockets, Mapping):
         if "status" in sockets:
-            return _allocated(sockets["status"])
-        return sum(_allocated(own) for key, own in sockets.items() if key != "index")
+            return _count_allocated_cores(sockets["status"])
+        return sum(_count_allocated_cores(part) for key, part in sockets.items() if key != "index")
     if isinstance(sockets, list):
-        return sum(_allocated(own) for own in sockets)
+        return sum(_count_allocated_cores(part) for part in sockets)
     return int(isinstance(sockets, str) and sockets.lower() == "allocated")
 
 
-def spread(names: str, cpus: int, place: str) -> list[Allocated]:
+def spread_evenly(names: str, cpus: int, place: str) -> list[Allocated]:
     """Equal parts on each node: where nobody says more."""
     nodes = hosts(names, f"{place}: nodes") if names else []
     return [Allocated(node, max(cpus // len(nodes), 1)) for node in nodes]
 
 
 def _count_gpus(text: str) -> int:
-    found = re.search(r"gpu(?::[A-Za-z][\w.-]*)?[:=]([0-9]{1,9})", text)
-    return int(found[1]) if found else 0
+    match = re.search(r"gpu(?::[A-Za-z][\w.-]*)?[:=]([0-9]{1,9})", text)
+    return int(match[1]) if match else 0
 
 
 def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[Job]:
     """The same of ``scontrol show job -d``; `offset`: seconds to add to its times."""
-    found = []
+    jobs = []
     for pairs in records(text, "JobId"):
         job = dict(pairs)
         state = _STATES.get(job.get("JobState", ""), job.get("JobState", ""))
         if state not in ("PENDING", "RUNNING"):
             continue
         where = f"{place}: job {shorten(job['JobId'])}"
-        found.append(made(Job, _of_text(job, pairs, state, offset, where), where))
-    if not found and "JobId=" not in text and "No jobs" not in text:
+        jobs.append(parse_record(Job, _fields_of_text(job, pairs, state, offset, where), where))
+    if not jobs and "JobId=" not in text and "No jobs" not in text:
         raise InvalidInstance(f"{place}: expected JobId=..., as scontrol show job prints it")
-    return each_once(found, place)
+    return require_unique_ids(jobs, place)
 
 
 def moment(text: str, offset: float = 0.0) -> float | None:
@@ -209,76 +226,76 @@ def moment(text: str, offset: float = 0.0) -> float | None:
     return date.timestamp() + offset
 
 
-def _of_text(
+def _fields_of_text(
     job: Mapping[str, str], pairs: Iterable[tuple[str, str]], state: str, offset: float, place: str
 ) -> dict[str, Any]:
-    def said(key: str) -> str:
-        return word(job.get(key, ""))
+    def text_of(key: str) -> str:
+        return as_text(job.get(key, ""))
 
-    nodes = said("NumNodes")
-    array = _leading(said("ArrayJobId"))
-    limit = said("TimeLimit")
+    nodes = text_of("NumNodes")
+    array = _leading_number(text_of("ArrayJobId"))
+    limit = text_of("TimeLimit")
     return {
-        "id": _leading(job["JobId"]),
-        "user": said("UserId").partition("(")[0],
-        "account": said("Account"),
-        "partition": said("Partition"),
-        "qos": said("QOS"),
-        "name": said("JobName"),
+        "id": _leading_number(job["JobId"]),
+        "user": text_of("UserId").partition("(")[0],
+        "account": text_of("Account"),
+        "partition": text_of("Partition"),
+        "qos": text_of("QOS"),
+        "name": text_of("JobName"),
         "state": state,
         **{
-            key: moment(said(f"{key.title()}Time"), offset)
+            key: moment(text_of(f"{key.title()}Time"), offset)
             for key in ("submit", "eligible", "accrue", "start")
         },
         "limit": seconds_of_limit(limit, f"{place}: TimeLimit") if limit else None,
-        "nodes": _leading(nodes),
-        "exact": "-" in nodes or "node=" not in said("ReqTRES") or state == "RUNNING",
-        "cpus": _leading(said("NumCPUs")) or 1,
-        "exclusive": said("OverSubscribe") == "NO",
-        "memory": megabytes_of(said("MinMemoryNode")) or None,
-        "memory_per_cpu": megabytes_of(said("MinMemoryCPU")) or None,
-        "gres": _gpus(said("TresPerNode")),
-        "gpus": _gpus(said("TresPerJob")),
-        "priority": number(said("Priority")),
-        "nice": number(said("Nice")),
-        "reason": said("Reason"),
-        "dependency": said("Dependency"),
-        "features": said("Features"),
-        "licences": said("Licenses"),
-        "reservation": said("Reservation"),
-        "array": [array, _at_once(said("ArrayTaskId"))] if array else None,
-        "tasks": _waiting_tasks(said("ArrayTaskId")) if state == "PENDING" else 1,
-        "billing": _part(said("TRES"), "billing"),
-        "holds": _holds_of_text(pairs, job, place) if state == "RUNNING" else (),
+        "nodes": _leading_number(nodes),
+        "exact": "-" in nodes or "node=" not in text_of("ReqTRES") or state == "RUNNING",
+        "cpus": _leading_number(text_of("NumCPUs")) or 1,
+        "exclusive": text_of("OverSubscribe") == "NO",
+        "memory": megabytes_of(text_of("MinMemoryNode")) or None,
+        "memory_per_cpu": megabytes_of(text_of("MinMemoryCPU")) or None,
+        "gres": _gpus(text_of("TresPerNode")),
+        "gpus": _gpus(text_of("TresPerJob")),
+        "priority": number(text_of("Priority")),
+        "nice": number(text_of("Nice")),
+        "reason": text_of("Reason"),
+        "dependency": text_of("Dependency"),
+        "features": text_of("Features"),
+        "licences": text_of("Licenses"),
+        "reservation": text_of("Reservation"),
+        "array": [array, _array_task_limit(text_of("ArrayTaskId"))] if array else None,
+        "tasks": _count_waiting_tasks(text_of("ArrayTaskId")) if state == "PENDING" else 1,
+        "billing": _tres_amount(text_of("TRES"), "billing"),
+        "holds": _allocations_of_text(pairs, job, place) if state == "RUNNING" else (),
     }
 
 
-def _leading(text: str) -> int | None:
+def _leading_number(text: str) -> int | None:
     """The number that a text begins with."""
-    found = re.match(r"[0-9]{1,18}(?![0-9])", text)
-    return int(found[0]) if found else None
+    match = re.match(r"[0-9]{1,18}(?![0-9])", text)
+    return int(match[0]) if match else None
 
 
-def _waiting_tasks(text: str) -> int:
+def _count_waiting_tasks(text: str) -> int:
     """How many tasks one record of an array stands for: ``5-99%10``; ``...`` cuts long lists."""
-    known = ",".join(part for part in text.partition("%")[0].split(",") if "..." not in part)
-    return len(array_tasks(known)[0]) if re.fullmatch(r"[0-9][0-9,:-]*", known) else 1
+    listed_tasks = ",".join(part for part in text.partition("%")[0].split(",") if "..." not in part)
+    return len(array_tasks(listed_tasks)[0]) if re.fullmatch(r"[0-9][0-9,:-]*", listed_tasks) else 1
 
 
-def _at_once(text: str) -> int:
-    found = re.search(r"%([0-9]{1,9})(?![0-9])", text)
-    return int(found[1]) if found else 0
+def _array_task_limit(text: str) -> int:
+    match = re.search(r"%([0-9]{1,9})(?![0-9])", text)
+    return int(match[1]) if match else 0
 
 
-def _part(tres: str, name: str) -> float | None:
-    found = re.search(rf"(?:^|,){name}=([0-9]{{1,15}}(?:\.[0-9]+)?)", tres)
-    return float(found[1]) if found else None
+def _tres_amount(tres: str, name: str) -> float | None:
+    match = re.search(rf"(?:^|,){name}=([0-9]{{1,15}}(?:\.[0-9]+)?)", tres)
+    return float(match[1]) if match else None
 
 
-def _holds_of_text(
+def _allocations_of_text(
     pairs: Iterable[tuple[str, str]], job: Mapping[str, str], place: str
 ) -> list[Allocated]:
-    found: list[Allocated] = []
+    allocations: list[Allocated] = []
     nodes: list[str] = []
     for key, value in pairs:
         if key == "Nodes":
@@ -288,21 +305,25 @@ def _holds_of_text(
         elif key == "CPU_IDs":
             spans = re.findall(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", value)
             cpus = sum(max(int(last or first) - int(first) + 1, 0) for first, last in spans)
-            found += [Allocated(node, cpus) for node in nodes]
+            allocations += [Allocated(node, cpus) for node in nodes]
         elif key in ("Mem", "GRES"):
-            own = {"memory": number(value) or 0.0} if key == "Mem" else {"gpus": _count_gpus(value)}
-            found[-len(nodes) :] = [one._replace(**own) for one in found[-len(nodes) :]]
+            amounts = (
+                {"memory": number(value) or 0.0} if key == "Mem" else {"gpus": _count_gpus(value)}
+            )
+            allocations[-len(nodes) :] = [
+                allocation._replace(**amounts) for allocation in allocations[-len(nodes) :]
+            ]
             nodes = nodes if key == "Mem" else []
-    cpus = _leading(job.get("NumCPUs", "")) or 1
-    return found or spread(word(job.get("NodeList", "")), cpus, place)
+    cpus = _leading_number(job.get("NumCPUs", "")) or 1
+    return allocations or spread_evenly(as_text(job.get("NodeList", "")), cpus, place)
 
 
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
-def history_of(
+def parse_history(
     text: str, offset: float = 0.0, name: str = "sacct.txt", notes: list[str] | None = None
-) -> list[Ended]:
+) -> list[FinishedJob]:
     """Jobs that have ended, by submission; a job name may hold the delimiter or a line end.
 
     How the text was read is added to `notes`: columns that are there twice, and rows that stand
@@ -317,23 +338,23 @@ def history_of(
     if not text.strip():
         return []
     io.refuse_foreign_text(text, name)
-    found = []
-    read = rows_of_text(text, name, _NEEDED)
-    if read.unaligned:
+    jobs = []
+    table = rows_of_text(text, name, _NEEDED)
+    if table.unaligned:
         header = shorten(text.partition("\n")[0])
         raise InvalidInstance(
-            f"{name}: {io.shown_lines(read.unaligned)}: expected the fields of {header}"
+            f"{name}: {io.shown_lines(table.unaligned)}: expected the fields of {header}"
         )
     if notes is not None:
-        notes += [f"{name}: {note}" for note in read.notes]
-    for number, row in read.rows:
+        notes += [f"{name}: {note}" for note in table.notes]
+    for number, row in table.rows:
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue
         submit, start, end = (moment(row[key], offset) for key in ("Submit", "Start", "End"))
         if submit is None or start is None or end is None or end < start:
             continue
         first = re.match(r"[0-9]{1,15}", row["JobID"])
-        own = {
+        fields = {
             "id": int(first[0]) if first else 0,
             "user": row.get("User", ""),
             "account": row.get("Account", ""),
@@ -345,13 +366,15 @@ def history_of(
             "end": end,
             "limit": _limit(row),
             "nodes": int(_number(row.get("NNodes", "")) or 1),
-            "cpus": int(_part(row.get("ReqTRES", ""), "cpu") or _number(row.get("NCPUS", "")) or 1),
+            "cpus": int(
+                _tres_amount(row.get("ReqTRES", ""), "cpu") or _number(row.get("NCPUS", "")) or 1
+            ),
             "state": row.get("State", "").split(" ")[0],
             "nodelist": row.get("NodeList", ""),
             "allocated": int(_number(row.get("NCPUS", "")) or 1),
         }
-        found.append(made(Ended, own, f"{name}: line {number}"))
-    return sorted(found, key=lambda job: (job.submit, job.id))
+        jobs.append(parse_record(FinishedJob, fields, f"{name}: line {number}"))
+    return sorted(jobs, key=lambda job: (job.submit, job.id))
 
 
 def _number(text: str) -> float | None:

@@ -12,7 +12,7 @@ from cosched.slurm.requests import request as core
 from cosched.slurm.requests.associations import Accounts
 
 #: Seconds. Nothing that waits or comes now is there any more when jobs of a later begin start.
-FAR = 365 * 86400.0
+HORIZON = 365 * 86400.0
 #: Slurm's reasons of jobs that never start, as they are.
 NEVER_STARTING = frozenset(
     ("JobHeldUser", "JobHeldAdmin", "DependencyNeverSatisfied", "BadConstraints")
@@ -22,44 +22,44 @@ NEVER_STARTING = frozenset(
 PARTITION_LIMITS = frozenset(("PartitionTimeLimit", "PartitionConfig", "PartitionNodeLimit"))
 
 
-class JobsOfSnapshot:
+class CoreJobFactory:
     """Of each job: what it asks for, what it waits for, what its priority is made of."""
 
     snapshot: Snapshot
     machine: Any
-    form: core.CoreJobBuilder
+    job_builder: core.CoreJobBuilder
     rows: dict[int, int]
-    zero: float
+    epoch: float
     now: float
-    whole: bool
+    uses_whole_nodes: bool
     not_modelled: list[str]
     _accounts: Accounts
     _arrays: dict[int, int]
-    _qos_part: dict[str, float]
+    _qos_priorities: dict[str, float]
 
     def _core_job(self, job: Job) -> dict[str, Any]:
-        return self.form.of(self._request(job), partial(self._cannot_follow, job))
+        return self.job_builder.of(self._request(job), partial(self._cannot_follow, job))
 
     def _cannot_follow(self, job: Job, error: InvalidInstance) -> None:
         """Said of a job by the number that its user knows; the first task of an array speaks for
         all."""
-        if job.id in self._known:
-            self._say(f"job {job.id}: {error}")
+        if job.id in self._snapshot_job_ids:
+            self._add_note(f"job {job.id}: {error}")
         elif job.arrives is None and job.id > 0:
-            self._say(f"what is asked for: {error}")
+            self._add_note(f"what is asked for: {error}")
 
     @cached_property
-    def _known(self) -> frozenset[int]:
+    def _snapshot_job_ids(self) -> frozenset[int]:
         return frozenset(job.id for job in self.snapshot.jobs)
 
     def _request(self, job: Job) -> core.Request:
         if job.state == "RUNNING":
             return core.Request(
                 owner=self._owner(job),
-                running=self._holds(job),
+                running=self._running_allocation(job),
                 array=self._array(job),
                 licences=job.licences,
-                nodes=max(len(job.holds), 1) if self.whole else None,
+                nodes=max(len(job.holds), 1) if self.uses_whole_nodes else None,
             )
         after, singleton = self._dependencies(job)
         waits = job.arrives is None and job.priority is not None
@@ -67,29 +67,29 @@ class JobsOfSnapshot:
             **self._resources(job),
             owner=self._owner(job),
             begin=self._begin(job),
-            held=self._held(job) or self._later(job) > FAR,
+            held=self._is_held(job) or self._seconds_until_begin(job) > HORIZON,
             after=after,
             singleton=singleton,
             array=self._array(job),
             licences=job.licences,
             constraint=job.features,
             reservation=job.reservation or None,
-            nice=-self._fixed_part(job),
-            waiting=core.Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
+            nice=-self._fixed_priority(job),
+            waiting=core.Waiting(float(job.priority or 0), self._age_start(job)) if waits else None,
         )
 
     def _begin(self, job: Job) -> float:
         if job.arrives is not None:
             return 0.0
-        later = self._later(job)
-        return job.eligible - self.zero if job.eligible and 0 < later <= FAR else self.now
+        later = self._seconds_until_begin(job)
+        return job.eligible - self.epoch if job.eligible and 0 < later <= HORIZON else self.now
 
-    def _later(self, job: Job) -> float:
+    def _seconds_until_begin(self, job: Job) -> float:
         """Seconds from the snapshot to its begin time."""
         return 0.0 if job.arrives is not None else (job.eligible or 0.0) - self.snapshot.taken
 
-    def _held(self, job: Job) -> bool:
-        shut = not self.opens(job)
+    def _is_held(self, job: Job) -> bool:
+        shut = not self.open_partitions(job)
         is_held = job.reason in NEVER_STARTING or job.priority == 0
         return shut or is_held or self.exceeds_max_time(job)
 
@@ -99,7 +99,9 @@ class JobsOfSnapshot:
         Slurm says so itself of a job that waits. An operator may give a job a longer limit, and a
         QOS with the flag PartitionTimeLimit may allow it: such jobs start.
         """
-        is_request = job.arrives is None and job.id not in self._known and job.state == "PENDING"
+        is_request = (
+            job.arrives is None and job.id not in self._snapshot_job_ids and job.state == "PENDING"
+        )
         if job.reason not in PARTITION_LIMITS and not (is_request and not job.reason):
             return False
         flags = self.snapshot.limits.get("qos", {}).get(job.qos, {}).get("Flags", "")
@@ -111,60 +113,62 @@ class JobsOfSnapshot:
         exceeds = bool(limits) and limit > max(limits)
         return exceeds and "partitiontimelimit" not in flags.lower()
 
-    def opens(self, job: Job) -> list[str]:
+    def open_partitions(self, job: Job) -> list[str]:
         """Partitions that let a job start: none whose State is DOWN or INACTIVE."""
-        bounds, found = self.machine.slurm.bounds, []
+        bounds, open_names = self.machine.slurm.bounds, []
         for name in job.partition.split(","):
             if bounds.get(name, (0, 1))[1]:
-                found.append(name)
+                open_names.append(name)
             else:
-                self._say(f"State of partition {name}: its jobs that wait do not start")
-        return found
+                self._add_note(f"State of partition {name}: its jobs that wait do not start")
+        return open_names
 
     def _array(self, job: Job) -> tuple[int, int] | None:
         """Of which array it is a task, and how many of these may run."""
         if not job.array:
             return None
-        which, most = job.array
-        return self._arrays.setdefault(which, len(self._arrays)), int(most)
+        array_id, task_limit = job.array
+        return self._arrays.setdefault(array_id, len(self._arrays)), int(task_limit)
 
-    def _accrues(self, job: Job) -> float:
+    def _age_start(self, job: Job) -> float:
         """Since when its age counts; infinite: not yet."""
         since = job.accrue or (None if self._limits_accrual else job.eligible)
         if since is None or since > self.snapshot.taken:
             return math.inf
-        return float(since) - self.zero
+        return float(since) - self.epoch
 
-    def _say(self, text: str) -> None:
+    def _add_note(self, text: str) -> None:
         if text not in self.not_modelled:
             self.not_modelled.append(text)
 
     def _owner(self, job: Job) -> core.Owner:
-        known = self._accounts
-        own = known.association_of(job.account, job.user)
+        accounts = self._accounts
+        association = accounts.association_of(job.account, job.user)
         return core.Owner(
-            own if own >= 0 else known.association_of(job.account, ""), known.qos_of(job.qos)
+            association if association >= 0 else accounts.association_of(job.account, ""),
+            accounts.qos_of(job.qos),
         )
 
-    def _holds(self, job: Job) -> core.Running:
+    def _running_allocation(self, job: Job) -> core.Running:
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
-        types = self.form.gpu_types
-        asked = core.gpus_asked(job.gres or job.gpus, by_node=True).type
-        type_ = types.index(asked) if asked in types else 0
+        types = self.job_builder.gpu_types
+        gpu_type = core.gpus_asked(job.gres or job.gpus, by_node=True).type
+        type_number = types.index(gpu_type) if gpu_type in types else 0
         nodes, gpus = [], []
         for name, cpus, memory, count in sorted(
-            (one for one in job.holds if one.node in numbers), key=lambda one: numbers[one.node]
+            (allocation for allocation in job.holds if allocation.node in numbers),
+            key=lambda allocation: numbers[allocation.node],
         ):
             nodes.append((numbers[name], int(cpus), int(memory)))
             if count and types:
-                gpus.append((numbers[name], type_, int(count)))
-        start = min(job.start or self.snapshot.taken, self.snapshot.taken) - self.zero
+                gpus.append((numbers[name], type_number, int(count)))
+        start = min(job.start or self.snapshot.taken, self.snapshot.taken) - self.epoch
         return core.Running(
             math.floor(start) + 0.5, nodes, gpus
         )  # somewhere in the second that is told
 
     def _resources(self, job: Job) -> dict[str, Any]:
-        if self.whole:
+        if self.uses_whole_nodes:
             return {"nodes": max(int(job.nodes or 1), 1)}
         gpus = job.gpus or job.gres
         return {
@@ -184,38 +188,38 @@ class JobsOfSnapshot:
             if kind == "singleton":
                 singleton = job.user, job.name
                 continue
-            ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]{1,18})(?![0-9])", text)]
-            rows = [self.rows[one] for one in ids if one in self.rows]
+            ids = [int(job_id) for job_id in re.findall(r"(?:^|[:,])([0-9]{1,18})(?![0-9])", text)]
+            rows = [self.rows[job_id] for job_id in ids if job_id in self.rows]
             if kind in core.KINDS and rows:
                 after.append((core.KINDS.index(kind), rows))
             elif kind not in core.KINDS:
-                self._say(f"dependency {kind}")
+                self._add_note(f"dependency {kind}")
         return after, singleton
 
-    def _fixed_part(self, job: Job) -> float:
+    def _fixed_priority(self, job: Job) -> float:
         """Of the priority: what neither ages nor follows the shares."""
         parts = self.snapshot.priorities.get(job.id)
         if parts is None:
-            known = job.priority
-            if not self._ages():
-                return float(known) if known is not None else self._lowest
-            return self._qos_part.get(job.qos, 0.0)
-        rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
+            priority = job.priority
+            if not self._has_aging():
+                return float(priority) if priority is not None else self._lowest_priority
+            return self._qos_priorities.get(job.qos, 0.0)
+        rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._has_aging() else 0.0)
         shares = self.snapshot.clocks.get("weight_fairshare", 0) > 0 and (
             self._accounts.association_of(job.account, job.user) >= 0
         )
         return rest - (parts.get("FAIRSHARE", 0.0) if shares else 0.0)
 
     @cached_property
-    def _lowest(self) -> float:
-        known = [job.priority for job in self.snapshot.pending if job.priority]
-        return min(known, default=4294901000.0) - 1
+    def _lowest_priority(self) -> float:
+        priorities = [job.priority for job in self.snapshot.pending if job.priority]
+        return min(priorities, default=4294901000.0) - 1
 
     @cached_property
     def _limits_accrual(self) -> bool:
-        known = self.snapshot.limits
-        all_limits = (*known.get("qos", {}).values(), *known.get("associations", ()))
-        return any("Accrue" in key for one in all_limits for key in one)
+        limits = self.snapshot.limits
+        all_limits = (*limits.get("qos", {}).values(), *limits.get("associations", ()))
+        return any("Accrue" in key for row in all_limits for key in row)
 
-    def _ages(self) -> bool:
+    def _has_aging(self) -> bool:
         return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import io
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.model import Ended, Job
+from cosched.slurm.live.model import FinishedJob, Job
 
 #: Jobs of each wider group, and of the prior distribution, weigh as so many jobs of the user. Of 2,
 #: 5 and 10, this has the best continuous ranked probability score on the logs named below.
@@ -106,7 +106,7 @@ class RunTimes:
 
     def __init__(
         self,
-        history: Iterable[Ended],
+        history: Iterable[FinishedJob],
         draws: int,
         seed: int,
         running: Iterable[Job] = (),
@@ -118,7 +118,7 @@ class RunTimes:
             for job in running
             if job.id > 0 and job.limit and np.isfinite(job.limit) and job.start
         ]
-        jobs: list[Ended | Job] = [*ended, *censored]
+        jobs: list[FinishedJob | Job] = [*ended, *censored]
         lasted = [job.end - job.start for job in ended]
         lasted += [now - (job.start or 0.0) for job in censored]
         ratio = np.array(

@@ -15,7 +15,7 @@ from cosched.errors import InfeasibleError
 from cosched.slurm.live.admission import why_no_node_holds
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import accounts_of, out_of_service
-from cosched.slurm.live.requests import FAR, JobsOfSnapshot
+from cosched.slurm.live.requests import HORIZON, CoreJobFactory
 from cosched.slurm.live.reservations import Reservation, reservations_of
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.associations import Accounts
@@ -25,64 +25,66 @@ from cosched.slurm.twin.twin import Twin
 
 _YEAR = 365 * 86400.0
 #: Longer queues are simulated in coarser steps: jobs that a cycle looks at, s between cycles.
-_LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
+_LONG_QUEUE, _TESTS, _SELDOM = 200, 30.0, 1800.0
 #: Seconds after the snapshot from which on cycles are at least half an hour apart: a start that is
 #: months away, as behind a job without a time limit, takes no simulation of every cycle.
 _DISTANT = 7 * 86400.0
 #: A busy controller wakes so much later than it wanted (s), at most.
-_LATE = 0.05
+_MAX_SLEEP_EXTRA = 0.05
 #: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
-_TASKS, _NOBODY = 2000, -1_000_000
+_MAX_ARRAY_TASKS, _SYNTHETIC_ID_BASE = 2000, -1_000_000
 #: What decides whether a machine could ever run a job.
-_OF_SIZE = ("partition", "nodes", "cpus", "memory", "memory_per_cpu", "gres", "gpus", "features",
-            "exclusive")  # fmt: skip
+_SIZE_FIELDS = ("partition", "nodes", "cpus", "memory", "memory_per_cpu", "gres", "gpus",
+                "features", "exclusive")  # fmt: skip
 #: What decides whether a node could hold its part of a job.
-_OF_NODE = ("partition", "memory", "gres", "features")
+_NODE_FIELDS = ("partition", "memory", "gres", "features")
 #: Second until which a reservation lasts whose end nothing waits for.
 _ENDLESS = 2**40
 
 
-class Simulation(JobsOfSnapshot):
+class Simulation(CoreJobFactory):
     """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
 
     def __init__(
-        self, snapshot: Snapshot, more: Sequence[Job] = (), *, coarse: bool = True
+        self, snapshot: Snapshot, requests: Sequence[Job] = (), *, coarse: bool = True
     ) -> None:
         self.snapshot = snapshot
         #: Of a long queue, in coarser steps than its Slurm.
-        self.coarse = coarse and _waiting_in(snapshot) > _LONG
-        self.said: list[str] = []
+        self.coarse = coarse and _count_waiting(snapshot) > _LONG_QUEUE
+        self.setup_notes: list[str] = []
         self.machine = self._machine()
         self.reservations = self._read_reservations()
         settings = self.machine.slurm
         assert settings is not None
-        self.whole = settings.whole
-        self.jobs: list[Job] = [*snapshot.running, *self._waiting(), *more]
-        known = [t for job in self.jobs for t in (job.submit, job.start) if t and t > 0]
+        self.exclusive_nodes = settings.exclusive_nodes
+        self.jobs: list[Job] = [*snapshot.running, *self._waiting_jobs(), *requests]
+        job_times = [t for job in self.jobs for t in (job.submit, job.start) if t and t > 0]
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
-        self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
-        self.now = snapshot.taken - self.zero
-        self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
-        self.not_modelled += self.said
-        self.form = CoreJobBuilder(
-            self.machine, reservations=[one.name for one in self.reservations]
+        self.epoch = math.floor(min([*job_times, snapshot.taken]) - 3600)
+        self.now = snapshot.taken - self.epoch
+        self.not_modelled = [text for text in settings.left_out if not self._is_followed(text)]
+        self.not_modelled += self.setup_notes
+        self.job_builder = CoreJobBuilder(
+            self.machine, reservations=[reservation.name for reservation in self.reservations]
         )
-        shown = settings.accounts if settings.limits_count else None  # None: of a snapshot
+        dump = settings.accounts if settings.limits_count else None  # None: of a snapshot
         self._accounts = (
             accounts_of(snapshot.shares, snapshot.limits, self.machine)
-            if shown is None
-            else Accounts(shown, self.machine)
+            if dump is None
+            else Accounts(dump, self.machine)
         )
-        self.not_modelled += [f"not followed: {one}" for one in self._accounts.unsupported]
-        self._qos_part = self._qos_parts()
+        self.not_modelled += [
+            f"not followed: {reservation}" for reservation in self._accounts.unsupported
+        ]
+        self._qos_priorities = self._qos_priorities_seen()
         self.rows = {job.id: row for row, job in enumerate(self.jobs)}
         self._arrays: dict[int, int] = {}
         self._fitting: dict[tuple, bool] = {}
         self.core_jobs = list(map(self._core_job, self.jobs))
         #: By row of a waiting job that no node can hold: why.
         self.unsuitable: dict[int, str] = {}
-        self._hold_unsuitable(len(self.jobs) - len(more))
-        self._leave_too_large(len(self.jobs) - len(more))
+        self._hold_unsuitable(len(self.jobs) - len(requests))
+        self._hold_too_large(len(self.jobs) - len(requests))
 
     def _hold_unsuitable(self, count: int) -> None:
         """Of the first so many jobs, those wait for ever of which no node has what they ask for."""
@@ -90,7 +92,7 @@ class Simulation(JobsOfSnapshot):
         for row, job in enumerate(self.jobs[:count]):
             if job.state != "PENDING":
                 continue
-            key = tuple(str(job[name]) for name in _OF_NODE)
+            key = tuple(str(job[name]) for name in _NODE_FIELDS)
             if key not in causes:
                 causes[key] = why_no_node_holds(self.snapshot, job)
             if causes[key]:
@@ -110,7 +112,7 @@ class Simulation(JobsOfSnapshot):
         )
         self.core_jobs[row] = self._core_job(self.jobs[row])
 
-    def _leave_too_large(self, count: int) -> None:
+    def _hold_too_large(self, count: int) -> None:
         """Of the first so many jobs: those that the machine could never run wait for ever.
 
         A job of several partitions waits in those that could run it.
@@ -134,7 +136,7 @@ class Simulation(JobsOfSnapshot):
         machine, clocks = self.snapshot.machine, self.snapshot.clocks
         settings = machine.slurm
         assert settings is not None
-        own = {
+        parameters = {
             "multifactor": 1.0,
             "age_counts": 1.0,
             "PriorityWeightJobSize": 0.0,
@@ -144,84 +146,88 @@ class Simulation(JobsOfSnapshot):
             "PriorityWeightQOS": 0.0,
             "PriorityWeightFairshare": clocks.get("weight_fairshare", 0.0),
             "PriorityDecayHalfLife": clocks.get("half_life", 604800.0),
-            "PriorityWeightAge": clocks.get("weight_age", 0.0) if self._ages() else 0.0,
+            "PriorityWeightAge": clocks.get("weight_age", 0.0) if self._has_aging() else 0.0,
             "PriorityMaxAge": clocks.get("max_age", 604800.0) or 604800.0,
             "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
         }
-        own |= self._coarser(settings.parameters)
-        return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
+        parameters |= self._coarser_parameters(settings.parameters)
+        return replace(
+            machine, slurm=replace(settings, parameters={**settings.parameters, **parameters})
+        )
 
-    def _waiting(self) -> list[Job]:
+    def _waiting_jobs(self) -> list[Job]:
         """Jobs that wait; an array's record is its first task, and the others follow it."""
-        found: list[Job] = []
-        left = _TASKS
+        jobs: list[Job] = []
+        remaining_tasks = _MAX_ARRAY_TASKS
         for job in self.snapshot.pending:
-            more = max(max(job.tasks, 1) - 1, 0)
-            if more > left:
-                self.said.append(f"array {job['id']}: {more - left} of its tasks do not come")
-            found.append(job)
-            for _ in range(min(more, left)):
-                found.append(replace(job, id=_NOBODY - left))
-                left -= 1
-        return found
+            further_tasks = max(max(job.tasks, 1) - 1, 0)
+            if further_tasks > remaining_tasks:
+                self.setup_notes.append(
+                    f"array {job['id']}: {further_tasks - remaining_tasks} of its tasks do not come"
+                )
+            jobs.append(job)
+            for _ in range(min(further_tasks, remaining_tasks)):
+                jobs.append(replace(job, id=_SYNTHETIC_ID_BASE - remaining_tasks))
+                remaining_tasks -= 1
+        return jobs
 
-    def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
+    def _coarser_parameters(self, parameters: Mapping[str, float]) -> dict[str, float]:
         """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
         if not self.coarse:
             return {}
-        self.said += [
-            f"{_waiting_in(self.snapshot)} jobs wait: here the backfill scheduler looks at "
+        self.setup_notes += [
+            f"{_count_waiting(self.snapshot)} jobs wait: here the backfill scheduler looks at "
             f"{_TESTS:.0f} of them every {_SELDOM / 60:.0f} minutes"
         ]
-        interval = max(given.get("bf_interval", 30.0), _SELDOM)
-        tests = min(given.get("bf_max_job_test", 500.0), _TESTS)
+        interval = max(parameters.get("bf_interval", 30.0), _SELDOM)
+        tests = min(parameters.get("bf_max_job_test", 500.0), _TESTS)
         return {"bf_interval": interval, "bf_max_time": interval, "bf_max_job_test": tests}
 
-    def _followed(self, text: str) -> bool:
+    def _is_followed(self, text: str) -> bool:
         """What the twin refuses of a configuration, and a snapshot has: shares, limits, states."""
-        known = self.snapshot
+        snapshot = self.snapshot
         setting = text.removeprefix("not followed: ")
         return (
             (
                 setting.startswith("AccountingStorageEnforce")
-                and bool(known.limits.get("associations"))
+                and bool(snapshot.limits.get("associations"))
             )
-            or (setting.lower().startswith("qos=") and bool(known.limits.get("qos")))
-            or (setting.startswith("PriorityWeightFairShare") and bool(known.shares))
-            or (setting.startswith("PriorityWeight") and bool(known.priorities))
+            or (setting.lower().startswith("qos=") and bool(snapshot.limits.get("qos")))
+            or (setting.startswith("PriorityWeightFairShare") and bool(snapshot.shares))
+            or (setting.startswith("PriorityWeight") and bool(snapshot.priorities))
             or setting.startswith("State=")
         )
 
     def _read_reservations(self) -> tuple[Reservation, ...]:
         """Advance reservations that begin within a year; others have no effect on these jobs."""
-        far, reservations = self.snapshot.taken + FAR, []
+        far, reservations = self.snapshot.taken + HORIZON, []
         for name, reservation in reservations_of(self.snapshot):
             if reservation is None:
-                self.said.append(f"reservation {name}")
+                self.setup_notes.append(f"reservation {name}")
             elif reservation.begin <= far:
                 reservations.append(reservation)
         return tuple(reservations)
 
     def nodes_of_reservation(self, reservation: Reservation) -> Spans:
         """Numbers of the nodes that a reservation has."""
-        return self.form.nodes(reservation.nodes, "reservations")
+        return self.job_builder.nodes(reservation.nodes, "reservations")
 
     def _core_reservations(self) -> tuple[tuple, ...]:
         """Advance reservations keep their nodes from all jobs but their own."""
-        far = self.snapshot.taken + FAR
+        far = self.snapshot.taken + HORIZON
         return tuple(
             (
                 0.0,
-                int(one.begin - self.zero),
-                _ENDLESS if one.end > far else int(one.end - self.zero),
-                list(self.nodes_of_reservation(one)),
-                one.is_maintenance,
-                one.has_all_nodes,
+                int(reservation.begin - self.epoch),
+                _ENDLESS if reservation.end > far else int(reservation.end - self.epoch),
+                list(self.nodes_of_reservation(reservation)),
+                reservation.is_maintenance,
+                reservation.has_all_nodes,
             )
-            for one in self.reservations
+            for reservation in self.reservations
         )
 
-    def _qos_parts(self) -> dict[str, float]:
+    def _qos_priorities_seen(self) -> dict[str, float]:
         """What each QOS adds to a priority, as seen in pending jobs."""
         parts = self.snapshot.priorities
         return {
@@ -239,13 +245,14 @@ class Simulation(JobsOfSnapshot):
     def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
         """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
         jobs = [*self.jobs, *arrivals]
-        wanted = [*self.core_jobs, *map(self._core_job, arrivals)]
+        core_jobs = [*self.core_jobs, *map(self._core_job, arrivals)]
         names = {part.name for part in self.machine.partitions}
         usual = self.machine.slurm.default_partition
-        own = [
-            job.partition.split(",") if job.state == "RUNNING" else self.opens(job) for job in jobs
+        partitions_of_jobs = [
+            job.partition.split(",") if job.state == "RUNNING" else self.open_partitions(job)
+            for job in jobs
         ]
-        submit = [self._since(job) for job in jobs]
+        submit = [self._submit_time(job) for job in jobs]
         limit = [limit_of(job, self.machine) for job in jobs]
         instance = Instance(
             {
@@ -257,14 +264,17 @@ class Simulation(JobsOfSnapshot):
                 "runtime": limit,
                 "estimate": limit,
                 "user": [job.user for job in jobs],
-                "partition": [",".join(p for p in parts if p in names) or usual for parts in own],
+                "partition": [
+                    ",".join(p for p in parts if p in names) or usual
+                    for parts in partitions_of_jobs
+                ],
             },
-            self.machine.node_count if self.whole else self.machine.cores,
+            self.machine.node_count if self.exclusive_nodes else self.machine.cores,
         )
         out = ",".join(out_of_service(self.snapshot.shown["nodes"]))
-        down = admin_event("drain", 0.0, nodes=self.form.nodes(out, "nodes") if out else ())
-        requests = self.form.build_requests(
-            dict(enumerate(wanted)),
+        down = admin_event("drain", 0.0, nodes=self.job_builder.nodes(out, "nodes") if out else ())
+        requests = self.job_builder.build_requests(
+            dict(enumerate(core_jobs)),
             reservations=self._core_reservations(),
             outside=(down,) if down[3] else (),
             accounts=tuple(self._accounts.rows),
@@ -275,42 +285,46 @@ class Simulation(JobsOfSnapshot):
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None
         )
 
-    def _since(self, job: Job) -> float:
+    def _submit_time(self, job: Job) -> float:
         if job.arrives is not None:
-            return float(job.arrives) - self.zero
+            return float(job.arrives) - self.epoch
         if job.state == "RUNNING":
             return 0.0
         since = job.accrue or job.eligible or job.submit or self.snapshot.taken
-        return max(min(since, self.snapshot.taken) - self.zero, 0.0)
+        return max(min(since, self.snapshot.taken) - self.epoch, 0.0)
 
     def _tasks(self, job: Job) -> int:
-        if self.whole:
+        if self.exclusive_nodes:
             return max(len(job.holds) or int(job.nodes or 1), 1)
         return cores_of(job, self.machine) if job.state == "RUNNING" else max(int(job.cpus or 1), 1)
 
     def clocks(self, rng: np.random.Generator | None) -> dict[str, float]:
         """Of the controller, from the last cycle that was seen on; what is not known is drawn."""
-        known = self.snapshot.clocks.get("last_cycle")
+        last_cycle = self.snapshot.clocks.get("last_cycle")
         interval = self.machine.slurm.parameters.get("bf_interval", 30.0)
-        back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
-        if known is not None and self.snapshot.taken - known < 20 * interval:
+        seconds_since_cycle = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
+        if last_cycle is not None and self.snapshot.taken - last_cycle < 20 * interval:
             inside = 0.5 if rng is None else float(rng.uniform())  # it is told in whole seconds
-            back = max(self.snapshot.taken - known - inside, 0.0)
+            seconds_since_cycle = max(self.snapshot.taken - last_cycle - inside, 0.0)
         host = HOST if rng is None else jitter_overhead(HOST, rng)
         if rng is not None:
-            host = {**host, "sleep_extra": float(rng.uniform(0, _LATE))}
+            host = {**host, "sleep_extra": float(rng.uniform(0, _MAX_SLEEP_EXTRA))}
         if (cost := self.snapshot.clocks.get("cycle")) is not None:
             test = self.snapshot.clocks.get("test", 0.0)  # a part of it
             host = {**host, "cycle_cost": 0.0 if test else cost, "test_cost": test}
-        start = max(self.now - back, 1.0)
+        start = max(self.now - seconds_since_cycle, 1.0)
         # The next pass over shares is a period after the last one, of which one was just now.
-        taken, told = self.snapshot.taken, self.snapshot.clocks
-        since = max(taken - told.get("last_pass", taken), 0.0)
-        passed = taken - since % (told.get("calc_period", 300.0) or 300.0) - self.zero
+        snapshot_time, controller_state = self.snapshot.taken, self.snapshot.clocks
+        since = max(snapshot_time - controller_state.get("last_pass", snapshot_time), 0.0)
+        passed = (
+            snapshot_time
+            - since % (controller_state.get("calc_period", 300.0) or 300.0)
+            - self.epoch
+        )
         return {
             **host,
             "controller_start": start,
-            "epoch": float(self.zero),
+            "epoch": float(self.epoch),
             "decay_after": passed - start,
             "distant_time": self.now + _DISTANT,
         }
@@ -328,38 +342,41 @@ class Simulation(JobsOfSnapshot):
 
         Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
         when, how long)."""
-        there = len(self.jobs)
-        may = [row for row in rows if not self.core_jobs[row].get("held")]
-        start = np.full((len(clocks), there), np.nan)
-        if may:
-            found, *_ = self.twin(like).futures(
+        job_count = len(self.jobs)
+        startable_rows = [row for row in rows if not self.core_jobs[row].get("held")]
+        start = np.full((len(clocks), job_count), np.nan)
+        if startable_rows:
+            simulated_starts, *_ = self.twin(like).futures(
                 clocks,
                 lengths=lengths,
-                there=there,
-                watched=may,
+                there=job_count,
+                watched=startable_rows,
                 progress=progress,
-                coming=[(there + which, time, length) for which, time, length in coming],
+                coming=[(job_count + which, time, length) for which, time, length in coming],
             )
-            start[:] = found
+            start[:] = simulated_starts
         for row in rows:
-            if not self._held(self.jobs[row]) and (after := self._later(self.jobs[row])) > FAR:
+            if (
+                not self._is_held(self.jobs[row])
+                and (after := self._seconds_until_begin(self.jobs[row])) > HORIZON
+            ):
                 start[:, row] = self.now + after
         return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
     def fits(self, job: Job) -> bool:
         """Whether the machine could ever run it."""
-        alone = copy(self)
-        alone.jobs, alone.core_jobs = [], []
-        key = tuple(str(job[name]) for name in _OF_SIZE)
+        empty_simulation = copy(self)
+        empty_simulation.jobs, empty_simulation.core_jobs = [], []
+        key = tuple(str(job[name]) for name in _SIZE_FIELDS)
         if key not in self._fitting:
             try:
-                alone.twin([job])
+                empty_simulation.twin([job])
                 self._fitting[key] = True
             except InfeasibleError:
                 self._fitting[key] = False
         return self._fitting[key]
 
 
-def _waiting_in(snapshot: Snapshot) -> int:
+def _count_waiting(snapshot: Snapshot) -> int:
     """Jobs that wait, each task of an array being one."""
     return sum(max(job.tasks, 1) for job in snapshot.pending)

@@ -19,16 +19,16 @@ from cosched.lazy import pd
 from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.model import (
-    Ended,
+    FinishedJob,
     Job,
     Share,
-    all_made,
-    each_once,
     moment_of,
     numbers,
+    parse_records,
+    require_unique_ids,
     texts_of,
 )
-from cosched.slurm.live.records import history_of, jobs_of_json, jobs_of_text
+from cosched.slurm.live.records import jobs_of_json, jobs_of_text, parse_history
 from cosched.slurm.machines import machine_shown
 
 _FORM = 1
@@ -84,7 +84,7 @@ class Snapshot:
     limits: Mapping[str, Any] = field(default_factory=dict)
     priorities: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     clocks: Mapping[str, float] = field(default_factory=dict)
-    history: list[Ended] = field(default_factory=list)
+    history: list[FinishedJob] = field(default_factory=list)
     missing: tuple[str, ...] = ()
     given_machine: Machine | None = None
 
@@ -93,8 +93,8 @@ class Snapshot:
         """The machine, with what is not followed left out."""
         if self.given_machine is not None:
             return self.given_machine
-        shown = (self.shown[key] for key in ("config", "nodes", "partitions"))
-        return machine_shown(*shown).approximated()
+        texts = (self.shown[key] for key in ("config", "nodes", "partitions"))
+        return machine_shown(*texts).approximated()
 
     @property
     def pending(self) -> list[Job]:
@@ -133,11 +133,11 @@ class Snapshot:
             raise InvalidInstance(f"snapshot = {shorten(path)}: expected a file or a folder")
         try:
             if Path(path).is_file():
-                return _of_file(path)
-            found, said = outputs.collected(path)
+                return _read_snapshot_file(path)
+            texts, notes = outputs.read_outputs(path)
         except OSError as error:  # a name that no file can have, a folder that may not be read
             raise InvalidInstance(f"{shorten(str(path))}: {error.strerror or error}") from None
-        return cls.of_texts(found, str(path), said, timezone)
+        return cls.of_texts(texts, str(path), notes, timezone)
 
     @classmethod
     def ask(cls, history: str | None = None) -> Snapshot:
@@ -153,8 +153,8 @@ class Snapshot:
         InvalidInstance
             There is none.
         """
-        found, said = outputs.asked(history)
-        return cls.of_texts(found, "Slurm", said)
+        texts, notes = outputs.query_slurm(history)
+        return cls.of_texts(texts, "Slurm", notes)
 
     @classmethod
     def of_texts(
@@ -179,11 +179,13 @@ class Snapshot:
         """
         outputs.require_texts(texts)
         missing = list(said or ())
-        jobs, version, taken, offset = _jobs(texts, where, missing, timezone)
-        taken = clocks.taken(texts, jobs, offset) if taken is None else taken
-        shown = nodes.shown_machine(texts, jobs, missing)
-        priorities = clocks.priorities(texts.get("sprio.txt", ""))
-        wanted = {
+        jobs, version, snapshot_time, offset = _jobs(texts, where, missing, timezone)
+        snapshot_time = (
+            clocks.snapshot_time(texts, jobs, offset) if snapshot_time is None else snapshot_time
+        )
+        shown_texts = nodes.machine_texts(texts, jobs, missing)
+        priorities = clocks.parse_priorities(texts.get("sprio.txt", ""))
+        effect_by_name = {
             "sshare.txt": "fair-share stays as it is now",
             "sprio.txt": "priorities do not age",
             "sacctmgr_qos.txt": "limits of QOS are not known",
@@ -191,27 +193,31 @@ class Snapshot:
             "sdiag.txt": "the clock of the backfill scheduler is drawn",
             "sacct.txt": "no history of run times and submissions",
         }
-        missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
+        missing += [
+            f"no {name}: {effect}" for name, effect in effect_by_name.items() if name not in texts
+        ]
         shares = nodes.shares(texts)
         if "sshare.txt" in texts and not shares:
             missing.append("sshare.txt begins with no account: fair-share stays as it is now")
-        history = history_of(texts.get("sacct.txt", ""), offset, notes=missing)
-        known = machine_shown(shown["config"], shown["nodes"], shown["partitions"])
-        hidden = nodes.hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
+        history = parse_history(texts.get("sacct.txt", ""), offset, notes=missing)
+        machine = machine_shown(
+            shown_texts["config"], shown_texts["nodes"], shown_texts["partitions"]
+        )
+        hidden = nodes.hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, snapshot_time)
         if hidden:
             missing.append(
                 f"{len(hidden)} nodes hold jobs that are not shown (PrivateData): estimated from "
                 "the states of the nodes"
             )
         return cls(
-            taken=taken,
+            taken=snapshot_time,
             jobs=tuple(jobs + hidden),
-            shown=shown,
-            version=version or (known.slurm.version if known.slurm else ""),
+            shown=shown_texts,
+            version=version or (machine.slurm.version if machine.slurm else ""),
             shares=shares,
             limits=nodes.limits(texts),
             priorities=priorities,
-            clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
+            clocks=clocks.clocks(texts, jobs, priorities, machine, snapshot_time, offset),
             history=history,
             missing=tuple(missing),
         )
@@ -225,15 +231,20 @@ class Snapshot:
             Ends in .json. Replaced as a whole or not at all.
         """
         io.check_suffix(path, (".json",))
-        io.write_json({"cosched_snapshot": _FORM, **self._plain()}, path)
+        io.write_json({"cosched_snapshot": _FORM, **self._to_dict()}, path)
 
-    def _plain(self) -> dict[str, Any]:
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        del plain["given_machine"]
+    def _to_dict(self) -> dict[str, Any]:
+        snapshot_fields = {
+            snapshot_field.name: getattr(self, snapshot_field.name)
+            for snapshot_field in fields(self)
+        }
+        del snapshot_fields["given_machine"]
         for name in ("jobs", "shares", "history"):
-            plain[name] = [asdict(one) for one in plain[name]]  # an infinite limit is null there
+            snapshot_fields[name] = [
+                asdict(snapshot_field) for snapshot_field in snapshot_fields[name]
+            ]  # an infinite limit is null there
         named = {str(job): parts for job, parts in self.priorities.items()}
-        return {**plain, "priorities": named, "missing": list(self.missing)}
+        return {**snapshot_fields, "priorities": named, "missing": list(self.missing)}
 
     def anonymised(self) -> Snapshot:
         """What :func:`when` reads, and nothing else, with numbers in place of all names.
@@ -297,8 +308,8 @@ def cores_of(job: Job, machine: Machine) -> int:
     """Cores that a job has or asks for: whole nodes where nodes are not shared."""
     settings = machine.slurm
     if job.holds:
-        return max(sum(one.cpus for one in job.holds), 1)
-    if settings is not None and (settings.whole or job.exclusive):
+        return max(sum(allocation.cpus for allocation in job.holds), 1)
+    if settings is not None and (settings.exclusive_nodes or job.exclusive):
         cores = max((kind.cores for kind in machine.nodes), default=1)
         return max((job.nodes or 1) * cores, 1)
     return max(job.cpus or 1, job.nodes or 1)
@@ -306,43 +317,54 @@ def cores_of(job: Job, machine: Machine) -> int:
 
 def limit_of(job: Job, machine: Machine) -> float:
     """Its limit, or its partition's (s): a minute to a year."""
-    known = job.limit
-    if known is None or not np.isfinite(known):
+    limit = job.limit
+    if limit is None or not np.isfinite(limit):
         part = job.first_partition
-        known = next((p.max_time for p in machine.partitions if p.name == part), _UNLIMITED)
-    return float(min(max(known, 60.0), _UNLIMITED))
+        limit = next((p.max_time for p in machine.partitions if p.name == part), _UNLIMITED)
+    return float(min(max(limit, 60.0), _UNLIMITED))
 
 
 def _jobs(
     texts: Mapping[str, str], where: str, missing: list[str], timezone: str | None
 ) -> tuple[list[Job], str, float | None, float]:
     """Jobs, version, moment, and seconds to add to local times."""
-    text, shown = texts.get("squeue.json"), texts.get("scontrol_job.txt")
+    text, scontrol_text = texts.get("squeue.json"), texts.get("scontrol_job.txt")
     if text is None:
-        if shown is None:
+        if scontrol_text is None:
             raise InvalidInstance(
                 f"{where}: neither squeue.json nor scontrol_job.txt: expected one of them"
             )
         missing.append("no squeue.json: jobs are those of scontrol show job")
-        jobs = jobs_of_text(shown, f"{where}/scontrol_job.txt")
+        jobs = jobs_of_text(scontrol_text, f"{where}/scontrol_job.txt")
         return jobs, "", None, 0.0
     jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
-    plain: dict[int, Job] = {}
-    if shown is not None:
-        plain = {job.id: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
-    jobs = [_both(job, plain[job.id]) if job.id in plain else job for job in jobs]
-    known = facts["taken"] or clocks.told(texts)
-    offset = clocks.offset_of(texts, jobs, plain.values(), known, timezone, where, missing)
+    scontrol_jobs: dict[int, Job] = {}
+    if scontrol_text is not None:
+        scontrol_jobs = {
+            job.id: job for job in jobs_of_text(scontrol_text, f"{where}/scontrol_job.txt")
+        }
+    jobs = [
+        _merge_sources(job, scontrol_jobs[job.id]) if job.id in scontrol_jobs else job
+        for job in jobs
+    ]
+    snapshot_time = facts["taken"] or clocks.query_time(texts)
+    offset = clocks.offset_of(
+        texts, jobs, scontrol_jobs.values(), snapshot_time, timezone, where, missing
+    )
     return jobs, facts["version"], facts["taken"], offset
 
 
-def _both(job: Job, shown: Job) -> Job:
+def _merge_sources(job: Job, scontrol_job: Job) -> Job:
     """What scontrol says better: the GPUs of each node, in all versions."""
-    holds = shown.holds if shown.holds and len(shown.holds) >= len(job.holds) else job.holds
-    return replace(job, holds=holds, nice=shown.nice if job.nice is None else job.nice)
+    holds = (
+        scontrol_job.holds
+        if scontrol_job.holds and len(scontrol_job.holds) >= len(job.holds)
+        else job.holds
+    )
+    return replace(job, holds=holds, nice=scontrol_job.nice if job.nice is None else job.nice)
 
 
-def _of_file(path: str | PathLike[str]) -> Snapshot:
+def _read_snapshot_file(path: str | PathLike[str]) -> Snapshot:
     data = io.read_json(path)
     if not isinstance(data, dict) or data.get("cosched_snapshot") != _FORM:
         raise InvalidInstance(
@@ -352,13 +374,13 @@ def _of_file(path: str | PathLike[str]) -> Snapshot:
     if lacking:
         raise InvalidInstance(f"{path}: {lacking[0]}: expected what snapshot wrote")
     try:
-        return _of_data(data)
+        return _parse_snapshot(data)
     except InvalidInstance as error:
         raise InvalidInstance(f"{path}: {error}") from None
 
 
-def _of_data(data: Mapping[str, Any]) -> Snapshot:
-    jobs = each_once(all_made(Job, data["jobs"], "jobs"), "jobs")
+def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
+    jobs = require_unique_ids(parse_records(Job, data["jobs"], "jobs"), "jobs")
     priorities = data.get("priorities", {})
     if not isinstance(priorities, Mapping) or not all(key.isdecimal() for key in priorities):
         raise InvalidInstance("priorities: expected an object by job")
@@ -366,35 +388,35 @@ def _of_data(data: Mapping[str, Any]) -> Snapshot:
     if not isinstance(limits, Mapping):
         raise InvalidInstance("limits: expected an object with qos and associations")
     missing = data.get("missing", [])
-    if not isinstance(missing, list) or not all(isinstance(one, str) for one in missing):
+    if not isinstance(missing, list) or not all(isinstance(row, str) for row in missing):
         raise InvalidInstance("missing: expected a list of texts")
-    qos, own = limits.get("qos", {}), limits.get("associations", [])
-    if not isinstance(qos, Mapping) or not isinstance(own, list):
+    qos, associations = limits.get("qos", {}), limits.get("associations", [])
+    if not isinstance(qos, Mapping) or not isinstance(associations, list):
         raise InvalidInstance("limits: expected qos by name and a list of associations")
-    found = Snapshot(
+    snapshot = Snapshot(
         taken=moment_of(data["taken"], "taken"),
-        jobs=tuple(replace(one, limit=np.inf) if one.limit is None else one for one in jobs),
-        shown=_shown(data["shown"]),
+        jobs=tuple(replace(row, limit=np.inf) if row.limit is None else row for row in jobs),
+        shown=_parse_shown_texts(data["shown"]),
         version=texts_of({"": data.get("version", "")}, "version")[""],
-        shares=all_made(Share, data.get("shares", []), "shares"),
+        shares=parse_records(Share, data.get("shares", []), "shares"),
         limits={
-            "qos": {key: texts_of(one, f"limits: qos {shorten(key)}") for key, one in qos.items()},
+            "qos": {key: texts_of(row, f"limits: qos {shorten(key)}") for key, row in qos.items()},
             "associations": [
-                texts_of(one, f"limits: associations[{k}]") for k, one in enumerate(own)
+                texts_of(row, f"limits: associations[{k}]") for k, row in enumerate(associations)
             ],
         },
         priorities={
-            int(key): numbers(one, f"priorities: {key}") for key, one in priorities.items()
+            int(key): numbers(row, f"priorities: {key}") for key, row in priorities.items()
         },
         clocks=clocks.checked_clocks(data.get("clocks", {})),
-        history=all_made(Ended, data.get("history", []), "history"),
+        history=parse_records(FinishedJob, data.get("history", []), "history"),
         missing=tuple(missing),
     )
-    _ = found.machine
-    return found
+    _ = snapshot.machine
+    return snapshot
 
 
-def _shown(data: Any) -> dict[str, str]:
+def _parse_shown_texts(data: Any) -> dict[str, str]:
     return dict.fromkeys(("config", "nodes", "partitions", "reservations"), "") | texts_of(
         data, "shown"
     )

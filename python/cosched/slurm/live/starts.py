@@ -13,7 +13,7 @@ from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.slurm.live.futures import Futures
-from cosched.slurm.live.model import Ended, Job, all_made
+from cosched.slurm.live.model import FinishedJob, Job, parse_records
 from cosched.slurm.live.new_jobs import jobs_of_requests
 from cosched.slurm.live.reasons import Reasons
 from cosched.slurm.live.run_times import read_run_times
@@ -123,7 +123,9 @@ def when(
     ([8], True)
     """
     cluster = snapshot if isinstance(snapshot, Snapshot) else Snapshot.read(snapshot)
-    past = cluster.history if history is None else all_made(Ended, list(history), "history")
+    past = (
+        cluster.history if history is None else parse_records(FinishedJob, list(history), "history")
+    )
     exact_run_times = read_run_times(run_times)
     draw_count, seed_number = integer(draws, "draws", 1, 1_000_000), seed_of(seed)
     request_jobs = jobs_of_requests(cluster, requests or ())
@@ -143,13 +145,13 @@ def when(
     for request in request_jobs:
         simulation = Simulation(cluster, [request])
         (row,) = _rows(futures, simulation, [request.id], progress)
-        ends = _ends(request, row["drawn"], seed_number)
+        ends = _end_quantiles(request, row["drawn"], seed_number)
         rows.append({**row, "nodes": request.nodes, "time": request.limit, **ends})
         notes += simulation.not_modelled
     if simulation.coarse and cluster.given_machine is None:  # a log tells what happened, anyway
-        notes.append(_apart_of_all_steps(futures_of(_FEW)))
+        notes.append(_coarse_step_error(futures_of(_FEW)))
     if request_jobs:
-        _advise(rows)
+        _mark_advised(rows)
     if calibration is not None:
         _widen(rows, float(calibration["widen"]))
     coverage = None if calibration is None else calibration["calibrated90"]
@@ -182,7 +184,7 @@ def _answer(
     return frame
 
 
-def _apart_of_all_steps(futures: Futures) -> str:
+def _coarse_step_error(futures: Futures) -> str:
     """How far starts in coarse steps are from those in all: of some jobs, in a few futures."""
     coarse = Simulation(futures.snapshot)
     rows = [coarse.rows[job.id] for job in futures.snapshot.pending]
@@ -190,14 +192,15 @@ def _apart_of_all_steps(futures: Futures) -> str:
     first = np.argsort(np.median(starts, axis=0), kind="stable")[:_FIRST]
     all_steps = Simulation(futures.snapshot, coarse=False)
     fine = futures.starts(all_steps, [rows[k] for k in first], None)
-    some = np.isfinite(fine) & np.isfinite(starts[:, first])
-    apart = np.abs(fine - starts[:, first])[some] / _MINUTE
-    if not len(apart):
+    is_finite = np.isfinite(fine) & np.isfinite(starts[:, first])
+    differences = np.abs(fine - starts[:, first])[is_finite] / _MINUTE
+    if not len(differences):
         return "starts in coarser steps could not be measured against those in all: none is known"
-    half, most = np.quantile(apart, [0.5, 0.95])
+    median_minutes, p95_minutes = np.quantile(differences, [0.5, 0.95])
     return (
         f"in {futures.draws} futures with all its cycles, half of the {len(first)} jobs that start "
-        f"first do so within {half:.3g} minutes of what coarser steps say, 95% within {most:.3g}"
+        f"first do so within {median_minutes:.3g} minutes of what coarser steps say, 95% within "
+        f"{p95_minutes:.3g}"
     )
 
 
@@ -210,19 +213,19 @@ def _widen(rows: list[dict[str, Any]], widths: float) -> None:
             row["p95"] = max(row["p95"] + grow, row["p75"])
 
 
-def _advise(rows: list[dict[str, Any]]) -> None:
+def _mark_advised(rows: list[dict[str, Any]]) -> None:
     """The cheapest of the good choices."""
-    asked = [row for row in rows if "nodes" in row]
-    key = "end_p50" if all(math.isfinite(row["end_p50"]) for row in asked) else "p50"
-    best = min(row[key] for row in asked)
+    request_rows = [row for row in rows if "nodes" in row]
+    key = "end_p50" if all(math.isfinite(row["end_p50"]) for row in request_rows) else "p50"
+    best = min(row[key] for row in request_rows)
 
     def cost(row: Mapping[str, Any]) -> tuple[float, float]:
         seconds = row["run_p50"] if key == "end_p50" else row["time"]
         return (row["nodes"] * seconds, row[key])
 
-    good = [row for row in asked if row[key] <= max(best * _ABOUT, best + _MINUTE)]
+    good = [row for row in request_rows if row[key] <= max(best * _ABOUT, best + _MINUTE)]
     chosen = min(good, key=cost) if math.isfinite(best) else None
-    for row in asked:
+    for row in request_rows:
         row["advised"] = row is chosen
 
 
@@ -234,7 +237,14 @@ def _waiting_jobs(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[
     numbers = []
     for job in jobs:
         if str(job) not in waiting:
-            state = next((known.state for known in snapshot.jobs if str(known.id) == str(job)), "")
+            state = next(
+                (
+                    listed_job.state
+                    for listed_job in snapshot.jobs
+                    if str(listed_job.id) == str(job)
+                ),
+                "",
+            )
             fact = f"it is {state}" if state else "the snapshot does not have it"
             raise InvalidInstance(f"job {shorten(job)}: {fact}: expected a job that waits")
         numbers.append(waiting[str(job)])
@@ -288,15 +298,19 @@ def quantiles_of(starts: np.ndarray) -> dict[str, float]:
     return columns
 
 
-def _ends(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
+def _end_quantiles(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
     """When its work is done, by the run times that were measured."""
     runs = np.array(request.measured, dtype=float)
     if not len(runs):
         return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)
     rng = np.random.default_rng([seed, request.nodes or 1, 3])
     ends = np.maximum(starts, 0.0) + rng.choice(runs, size=len(starts))
-    late = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
-    return {"run_p50": float(np.median(runs)), "end_p50": late[0], "end_p95": late[1]}
+    end_quantiles = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
+    return {
+        "run_p50": float(np.median(runs)),
+        "end_p50": end_quantiles[0],
+        "end_p95": end_quantiles[1],
+    }
 
 
 def finite(value: float) -> float | None:

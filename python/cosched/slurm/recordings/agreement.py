@@ -11,7 +11,7 @@ from cosched.cluster.instance import Instance
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.recordings.files import read_recording as read_recording
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
-from cosched.slurm.recordings.runs import Recording, Run, allocated
+from cosched.slurm.recordings.runs import RecordedRun, Recording, node_shares
 from cosched.slurm.twin.twin import Twin
 
 #: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
@@ -66,7 +66,9 @@ class Agreement:
         return float(np.median(np.abs(self.apart)))
 
 
-def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, dict[str, float]]:
+def _twin_of(
+    recording: Recording, run: RecordedRun, instance: Instance
+) -> tuple[Twin, dict[str, float]]:
     """The twin for a run, and its clocks with the two numbers of that run."""
     twin = Twin(
         instance,
@@ -81,14 +83,14 @@ def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, 
     return twin, clocks
 
 
-def _decay_of(run: Run) -> dict[str, float]:
+def _decay_of(run: RecordedRun) -> dict[str, float]:
     if run.decay_start is None:
         return {}
     return {"decay_after": run.decay_start - run.controller_start}
 
 
 def retraced(
-    recording: Recording, run: Run, times: Sequence[float]
+    recording: Recording, run: RecordedRun, times: Sequence[float]
 ) -> list[tuple[float, np.ndarray, np.ndarray]]:
     """What sshare and sprio show at these times of a recorded run: fair-share factors by
     association, and priorities by job (nan: it does not wait).
@@ -101,37 +103,37 @@ def retraced(
     names, tasks = twin.settings.names, recording.jobs["tasks"]
     lives = []
     for row, nodes in enumerate(run.nodes):
-        own = run.shares[row] if run.shares else {}
-        had = allocated(recording.machine, own, nodes, int(tasks[row]), names)
+        shares = run.shares[row] if run.shares else {}
+        resources = node_shares(recording.machine, shares, nodes, int(tasks[row]), names)
         begin = run.begins.get(row, run.start[row]) if nodes else np.nan  # cancelled before it
         begin = np.maximum(begin, run.submit[row] + _SHORTEST)
-        lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *had))
+        lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *resources))
     return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
 
 
-def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
+def samples_off(recording: Recording, run: RecordedRun) -> tuple[int, int, int, int]:
     """How many fair-share factors the samples of a run have, how many of them the twin has
     otherwise; the same of priorities.
     """
     if not run.samples:
         return 0, 0, 0, 0
-    later = _ANSWER * recording.speed
-    mine = retraced(recording, run, [sample.time + later for sample in run.samples])
+    delay = _ANSWER * recording.speed
+    retraced_samples = retraced(recording, run, [sample.time + delay for sample in run.samples])
     factors = [
-        abs(factor[who] - shown) < FACTOR
-        for sample, (_, factor, _) in zip(run.samples, mine, strict=True)
-        for who, shown in sample.factors.items()
+        abs(factor[association] - recorded) < FACTOR
+        for sample, (_, factor, _) in zip(run.samples, retraced_samples, strict=True)
+        for association, recorded in sample.factors.items()
     ]
     priorities = [
-        abs(priority[job] - shown) <= PRIORITY
-        for sample, (_, _, priority) in zip(run.samples, mine, strict=True)
-        for job, shown in sample.priorities.items()
+        abs(priority[job] - recorded) <= PRIORITY
+        for sample, (_, _, priority) in zip(run.samples, retraced_samples, strict=True)
+        for job, recorded in sample.priorities.items()
     ]
-    off = factors.count(False), priorities.count(False)
-    return len(factors), off[0], len(priorities), off[1]
+    differing_counts = factors.count(False), priorities.count(False)
+    return len(factors), differing_counts[0], len(priorities), differing_counts[1]
 
 
-def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
+def agreement(recording: Recording, run: RecordedRun, *, replay: bool = False) -> Agreement:
     """Run the twin with the clocks of a recorded run, and compare.
 
     Given are the controller's start and the epoch, and where exact starts are recorded how long
@@ -152,88 +154,95 @@ def simulated_run(
     twin, clocks = _twin_of(recording, run, instance)
     if replay:
         clocks |= _decay_of(run)
-    given: dict[str, Any] = {"clocks": clocks}
+    run_arguments: dict[str, Any] = {"clocks": clocks}
     alike = np.nan
     if replay:
         lengths = recording.lengths(run)
-        given |= {"cycles": run.cycles, "checks": run.checks, **_exact(run)}
+        run_arguments |= {"cycles": run.cycles, "checks": run.checks, **_exact_delays(run)}
         if run.passes:
-            given |= {"passes": run.passes, "lengths": lengths.tolist()}
+            run_arguments |= {"passes": run.passes, "lengths": lengths.tolist()}
         else:
-            given, alike = typical(twin, lengths=(lengths, lengths), **given)
+            run_arguments, alike = typical(twin, lengths=(lengths, lengths), **run_arguments)
     elif run.begins:
-        given, alike = typical(twin, clocks, lengths_of(recording, run))
-    if not (replay and run.over):
-        outcome = twin.run(**given, plans=bool(run.plans))
-        return twin, given, _beside(recording, run, twin, outcome, alike)
-    is_unknown = any(amid is None for *_, amid in run.rests)
+        run_arguments, alike = typical(twin, clocks, lengths_of(recording, run))
+    if not (replay and run.exact_ends):
+        outcome = twin.run(**run_arguments, plans=bool(run.plans))
+        return twin, run_arguments, _compare(recording, run, twin, outcome, alike)
+    is_unknown = any(amid is None for *_, amid in run.yields)
     simulations = []
     for yields_mid_job in (False, True) if is_unknown else (False,):
-        options = {**given, "slices": _slices(recording, run, twin, yields_mid_job)}
+        segments = _cycle_segments(recording, run, twin, yields_mid_job)
+        options = {**run_arguments, "slices": segments}
         outcome = twin.run(**options, plans=bool(run.plans))
-        simulations.append((twin, options, _beside(recording, run, twin, outcome)))
+        simulations.append((twin, options, _compare(recording, run, twin, outcome)))
     return max(simulations, key=lambda simulation: simulation[2].good + simulation[2].planned[1])
 
 
-def _beside(
-    recording: Recording, run: Run, twin: Twin, outcome: dict[str, Any], alike: float = np.nan
+def _compare(
+    recording: Recording,
+    run: RecordedRun,
+    twin: Twin,
+    outcome: dict[str, Any],
+    alike: float = np.nan,
 ) -> Agreement:
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
-    nodes = tuple(tuple(names[k] for k in own) for own in twin.nodes_of(outcome))
+    nodes = tuple(tuple(names[k] for k in node_numbers) for node_numbers in twin.nodes_of(outcome))
     start = np.asarray(outcome["start"])
-    same = np.array([set(a) == set(b) for a, b in zip(nodes, run.nodes, strict=True)])
+    has_same_nodes = np.array([set(a) == set(b) for a, b in zip(nodes, run.nodes, strict=True)])
     never = np.isnan(start) & np.isnan(run.start)
-    apart = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
-    plans = _plans(recording, run, outcome["notes"], names, twin.names)
-    return Agreement(start, nodes, apart, same, plans, alike)
+    differences = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
+    plans = _compare_plans(recording, run, outcome["notes"], names, twin.names)
+    return Agreement(start, nodes, differences, has_same_nodes, plans, alike)
 
 
-def _exact(run: Run) -> dict[str, Any]:
+def _exact_delays(run: RecordedRun) -> dict[str, Any]:
     """How long passes and cycles had taken until they started jobs, and how long nodes were not
     free after them, where exact ends were recorded."""
-    if not run.over:
+    if not run.exact_ends:
         return {}
     epilogs, delays = np.full((2, len(run.start)), np.nan)
-    for row, (over, clean) in run.over.items():
-        epilogs[row] = clean - over
-        delays[row] = run.begins[row] - run.decided(run.begins[row])
+    for row, (end, free_time) in run.exact_ends.items():
+        epilogs[row] = free_time - end
+        delays[row] = run.begins[row] - run.decision_before(run.begins[row])
     return {"delays": delays.tolist(), "epilogs": epilogs.tolist()}
 
 
-def _slices(
-    recording: Recording, run: Run, twin: Twin, amid: bool
+def _cycle_segments(
+    recording: Recording, run: RecordedRun, twin: Twin, amid: bool
 ) -> list[list[tuple[float, int, float, bool]]]:
-    given = twin.settings.parameters
-    longest = given.get("bf_max_time", given.get("bf_interval", PARAMETERS["bf_interval"]))
-    arrays = {row: one.array[0] for row, one in recording.requests.items() if one.array}
-    return run.slices(longest, arrays, amid)
+    parameters = twin.settings.parameters
+    longest = parameters.get(
+        "bf_max_time", parameters.get("bf_interval", PARAMETERS["bf_interval"])
+    )
+    arrays = {row: request.array[0] for row, request in recording.requests.items() if request.array}
+    return run.cycle_segments(longest, arrays, amid)
 
 
 _PLANNED = 4  # action of a note
 _SAME_CYCLE, _SAME_START = 2.0, 3.0
 
 
-def _plans(
-    recording: Recording, run: Run, notes: list, names: tuple[str, ...], parts: list[str]
+def _compare_plans(
+    recording: Recording, run: RecordedRun, notes: list, names: tuple[str, ...], parts: list[str]
 ) -> tuple[tuple[float, int, int], ...]:
     """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
-    first = {row: own[0] for own in recording.rows for row in own}
-    mine: dict[int, list] = {}
-    for when, row, what, start, end, nodes, part, *_ in notes:
-        if what == _PLANNED and nodes:
+    first = {row: rows_of_job[0] for rows_of_job in recording.rows for row in rows_of_job}
+    plans_by_row: dict[int, list] = {}
+    for when, row, action, start, end, nodes, part, *_ in notes:
+        if action == _PLANNED and nodes:
             plan = (when, start, end, {names[k] for k in nodes}, parts[part])
-            mine.setdefault(first.get(row, row), []).append(plan)
+            plans_by_row.setdefault(first.get(row, row), []).append(plan)
     cycles: dict[float, list[int]] = {}
     for when, row, start, end, nodes, part in run.plans:
-        at = bisect(run.cycles, when)
-        count = cycles.setdefault(run.cycles[at - 1] if at else when, [0, 0])
+        position = bisect(run.cycles, when)
+        count = cycles.setdefault(run.cycles[position - 1] if position else when, [0, 0])
         count[0] += 1
         count[1] += any(
             abs(t - when) <= _SAME_CYCLE
             and abs(a - start) <= _SAME_START
             and abs(b - end) <= _SAME_START
-            and own == set(nodes)
+            and rows_of_job == set(nodes)
             and part in ("", where)
-            for t, a, b, own, where in mine.get(row, ())
+            for t, a, b, rows_of_job, where in plans_by_row.get(row, ())
         )
     return tuple((when, total, equal) for when, (total, equal) in cycles.items())

@@ -17,7 +17,7 @@ from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.script import ScriptRows, script_rows
-from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.accounts.shown import AccountingDump
 from cosched.slurm.conf.lines import seconds_of_limit, words
 from cosched.slurm.conf.settings import rules_of
 from cosched.slurm.machines import slurm_machine
@@ -73,12 +73,12 @@ def read_recording(
     """
     data = io.read_json(path)
     try:
-        given = data if version is None else {**data, "slurm": version}
-        return _recording(Path(path).name, given, approximate)
+        recorded_data = data if version is None else {**data, "slurm": version}
+        return _recording(Path(path).name, recorded_data, approximate)
     except InvalidInstance as error:
-        said = str(error)
+        message = str(error)
         raise InvalidInstance(
-            said if said.startswith(Path(path).name) else f"{path}: {said}"
+            message if message.startswith(Path(path).name) else f"{path}: {message}"
         ) from None
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InvalidInstance(
@@ -91,9 +91,9 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     config = data["config"]
     for key in ("runs", "phases"):
         _require_finite(data[key], f"{name}: {key}")
-    jobs, released = _spelled_out(data["jobs"])
+    jobs, released = _normalize_jobs(data["jobs"])
     events = [*data.get("events", ()), *released]
-    foreign = _foreign(name, jobs, approximate)
+    unsupported_keys = _unsupported_keys(name, jobs, approximate)
     slurm = str(data.get("slurm", ""))
     usual = _USUAL | (_DATABASE if data.get("associations") else {})
     machine = _machine(name, data["nodes"], usual | config, slurm)
@@ -109,24 +109,28 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     rows = tuple(
         tuple(range(end - len(tasks), end)) for tasks, end in zip(arrays, ends, strict=True)
     )
-    of_row = np.repeat(np.arange(len(jobs)), [len(own) for own in rows])
+    of_row = np.repeat(np.arange(len(jobs)), [len(rows_of_job) for rows_of_job in rows])
     columns = _columns(jobs, of_row)
     accounts = None
     if data.get("associations"):
         accounts, machine = _with_accounts(name, data, machine)
     requests = requests_of_jobs(jobs, rows, accounts, _refused_in_all_runs(data))
-    samples = [samples_of(one, data["associations"], rows) for one in data.get("samples", ())]
+    samples = [
+        samples_of(key_name, data["associations"], rows) for key_name in data.get("samples", ())
+    ]
     samples = samples or [()] * len(data["runs"])
     ticks = "Epilog" not in config
     runs = tuple(
-        run_of(run, phase, rows, machine, events, arrays, jobs, ticks, shown)
-        for run, phase, shown in zip(data["runs"], data["phases"], samples, strict=True)
+        run_of(run, phase, rows, machine, events, arrays, jobs, ticks, samples_of_run)
+        for run, phase, samples_of_run in zip(data["runs"], data["phases"], samples, strict=True)
     )
     if not runs:
         raise InvalidInstance(f"{name}: runs: expected one at least")
     indexes = {k: tuple(arrays[k]) for k, job in enumerate(jobs) if "array" in job}
     rules = rules_of(slurm)
-    notes = [f"not followed: {one} of jobs: starts may differ" for one in foreign]
+    notes = [
+        f"not followed: {key_name} of jobs: starts may differ" for key_name in unsupported_keys
+    ]
     if machine.slurm is not None and approximate:
         notes += machine.slurm.left_out
     notes += [note for note in _script(data).notes if note.startswith("not followed")]
@@ -153,8 +157,8 @@ def _require_finite(value: Any, place: str) -> None:
     """No number in it, nor a text that says one, is infinite, none, or later than all clocks."""
     if isinstance(value, (list, tuple, Mapping)):
         entries = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for key, one in entries:
-            _require_finite(one, f"{place}[{key}]")
+        for key, entry in entries:
+            _require_finite(entry, f"{place}[{key}]")
         return
     try:
         number = float(value)
@@ -186,7 +190,7 @@ def _limit_of(job: Mapping[str, Any]) -> float:
     return math.inf if limit == NO_LIMIT else float(limit)
 
 
-def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
+def _unsupported_keys(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
     """What Slurm was asked for and the twin knows no rule of."""
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
@@ -199,18 +203,18 @@ def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) ->
     return foreign
 
 
-def _spelled_out(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
+def _normalize_jobs(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
     """``after`` one job is afterany, ``hold`` for some seconds a release then."""
-    plain, released = [], []
+    normalized_jobs, releases = [], []
     for number, job in enumerate(jobs):
-        own = dict(job)
-        if "after" in own:
-            own["dependency"] = [["afterany", own.pop("after")]]
-        if own.get("hold") not in (None, True, False):
-            time = float(own["submit"]) + float(own["hold"])
-            released.append({"t": time, "do": "release", "job": number})
-        plain.append(own)
-    return plain, released
+        normalized = dict(job)
+        if "after" in normalized:
+            normalized["dependency"] = [["afterany", normalized.pop("after")]]
+        if normalized.get("hold") not in (None, True, False):
+            time = float(normalized["submit"]) + float(normalized["hold"])
+            releases.append({"t": time, "do": "release", "job": number})
+        normalized_jobs.append(normalized)
+    return normalized_jobs, releases
 
 
 #: What a slurmdbd brings, with its weights as parameters of the twin.
@@ -223,9 +227,11 @@ def _with_accounts(
     """Its associations, and the machine with the weights that they give a meaning."""
     config, settings = data["config"], machine.slurm
     assert settings is not None
-    shown = Shown(tuple(data["associations"]), tuple(_qos_of(data)), _default_accounts(data))
+    dump = AccountingDump(
+        tuple(data["associations"]), tuple(_qos_of(data)), _default_accounts(data)
+    )
     try:
-        accounts = Accounts(shown, machine)
+        accounts = Accounts(dump, machine)
     except InvalidInstance as error:
         raise InvalidInstance(f"{name}: {error}") from None
     if accounts.unsupported:
@@ -236,9 +242,7 @@ def _with_accounts(
     parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
     half_life = str(config.get("PriorityDecayHalfLife", "7-0"))
     parameters["PriorityDecayHalfLife"] = seconds_of_limit(half_life, name)
-    return accounts, replace(
-        machine, slurm=replace(settings, parameters=parameters, accounts=shown)
-    )
+    return accounts, replace(machine, slurm=replace(settings, parameters=parameters, accounts=dump))
 
 
 def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -280,8 +284,8 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Ma
     count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
     cpus = int(config.get("Cpus", _CPUS))
     lines = [f"{key}={value}" for key, value in config.items() if key not in _OWN_KEYS]
-    each = [f"n{k}" for k in range(1, count + 1)]
-    names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
+    node_names = [f"n{k}" for k in range(1, count + 1)]
+    names = node_names if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
     lines += config.get("NodeNames") or [f"NodeName={node} CPUs={cpus}" for node in names]
     lines += [re.sub(r"^(?!PartitionName)", "PartitionName=", p) for p in config["Partitions"]]
     version = re.match(r"[0-9]{2}\.[0-9]{2}", slurm)
@@ -313,8 +317,8 @@ def requests_of_jobs(
     """
     shared = any("cores" in job for job in jobs)
     names = {_name_of(job) for job in jobs if _is_singleton(job)}
-    found: dict[int, Request] = {}
-    for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
+    request_by_row: dict[int, Request] = {}
+    for number, (job, rows_of_job) in enumerate(zip(jobs, rows, strict=True)):
         name = _name_of(job) if _name_of(job) in names else None
         has_owner = accounts is not None and not (
             number in refused_jobs and not accounts.has_association(job)
@@ -335,13 +339,13 @@ def requests_of_jobs(
             requeue=not job.get("no_requeue"),
             owner=_owner_of(number, job, accounts) if accounts is not None and has_owner else None,
         )
-        found |= dict.fromkeys(own, request)
-    return found
+        request_by_row |= dict.fromkeys(rows_of_job, request)
+    return request_by_row
 
 
 def _resources(job: Mapping[str, Any]) -> dict[str, Any]:
     """What it wants of nodes that jobs share."""
-    whole = {
+    resources = {
         to: int(job[key])
         for key, to in (("nodes", "nodes"), ("mem", "memory"), ("mem_per_cpu", "memory_per_core"))
         if key in job
@@ -353,7 +357,7 @@ def _resources(job: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "cores": int(job.get("cores", job.get("nodes", 1))),
         "gpus": gpus,
-        **whole,
+        **resources,
         "exclusive": bool(job.get("exclusive")),
         "partition": str(job.get("partition", "")).split(",")[0],
     }

@@ -11,77 +11,83 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.machine import Machine
-from cosched.slurm.recordings.runs import Recording, Run
+from cosched.slurm.recordings.runs import RecordedRun, Recording
 from cosched.slurm.twin.backfill import host_at
 from cosched.slurm.twin.twin import Twin
 
 #: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
-_SOME, _ROUND = 5.0, 0.5
+_MIN_CYCLES, _MAX_FRACTION = 5.0, 0.5
 #: A cycle that begins sooner than that (s) behind an interval waited for nothing.
 _AT_ONCE = 1.0
 #: Passes nearer than that (s) tell how many ticks are between them.
 _NEAR = 8.0
 #: Where in its second a start or end is on average (s).
-_HALF = 0.5
+_MEAN_FRACTION = 0.5
 
 
-def host_of(recording: Recording, run: Run, interval: float) -> dict[str, float]:
+def host_of(recording: Recording, run: RecordedRun, interval: float) -> dict[str, float]:
     """What launches, ticks, cycles and sleeps took in a recorded run, else in the others of its
     recording, else on the usual host; `interval`: bf_interval (s).
     """
     host = host_at(recording.speed)
     runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]
-    same = [run] if run.begins else [one for one in recording.runs if not one.begins]
-    host["launch"] = float(np.mean([one.launch(runtime, limit) for one in same]))
-    told = [one for one in recording.runs if len(one.cycles) > _SOME]
-    told = [run] if len(run.cycles) > _SOME else told
-    costs = [_costs(one, interval, host) for one in told]
+    runs_alike = (
+        [run] if run.begins else [run_alike for run_alike in recording.runs if not run_alike.begins]
+    )
+    host["launch"] = float(np.mean([run_alike.launch(runtime, limit) for run_alike in runs_alike]))
+    runs_with_cycles = [
+        run_alike for run_alike in recording.runs if len(run_alike.cycles) > _MIN_CYCLES
+    ]
+    runs_with_cycles = [run] if len(run.cycles) > _MIN_CYCLES else runs_with_cycles
+    costs = [_costs(run_alike, interval, host) for run_alike in runs_with_cycles]
     for name in costs[0] if costs else ():
-        host[name] = float(np.mean([one.get(name, host[name]) for one in costs]))
+        host[name] = float(np.mean([run_alike.get(name, host[name]) for run_alike in costs]))
     host["tick_period"] = _tick_period(run, host["tick_period"])
     return host
 
 
-def _costs(run: Run, interval: float, usual: dict[str, float]) -> dict[str, float]:
+def _costs(run: RecordedRun, interval: float, usual: dict[str, float]) -> dict[str, float]:
     """What cycles take, each job that they test and each that they start; how much longer the
     backfill thread sleeps than it means to, as its cycles tell: those that nothing kept from a
     cycle, and those that looked for work once a second."""
     cycles = np.array(run.cycles)
     tests, starts = _work_of_cycles(run)
-    over = cycles + usual["cycle_cost"]
+    cycle_ends = cycles + usual["cycle_cost"]
     for end, jobs in run.ends:
         cycle = bisect(run.cycles, end) - 1
-        over[cycle], tests[cycle] = end, jobs
+        cycle_ends[cycle], tests[cycle] = end, jobs
     beyond = np.diff(cycles) - interval
     rows = np.column_stack([np.ones(len(cycles)), tests, starts])[:-1]
-    soon = beyond < _AT_ONCE
+    is_at_once = beyond < _AT_ONCE
     if run.ends:
-        cost = _least_squares(rows, (over - cycles)[:-1])
-        extra = float(np.median((beyond + cycles[:-1] - over[:-1])[soon]))
+        cost = _least_squares(rows, (cycle_ends - cycles)[:-1])
+        extra = float(np.median((beyond + cycles[:-1] - cycle_ends[:-1])[is_at_once]))
     else:
-        cost = _least_squares(rows[soon], beyond[soon])
+        cost = _least_squares(rows[is_at_once], beyond[is_at_once])
         extra = min(usual["sleep_extra"], cost[0])
         cost[0] -= extra
-    found = dict(zip(("cycle_cost", "test_cost", "start_cost"), cost.tolist(), strict=True))
-    found["sleep_extra"] = extra
-    late = beyond - rows @ cost - extra
-    late = late[(late > _SOME) & (late % 1 < _ROUND)]
-    naps = late % 1 / np.floor(late)
-    return found | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
+    costs = dict(zip(("cycle_cost", "test_cost", "start_cost"), cost.tolist(), strict=True))
+    costs["sleep_extra"] = extra
+    delays = beyond - rows @ cost - extra
+    delays = delays[(delays > _MIN_CYCLES) & (delays % 1 < _MAX_FRACTION)]
+    naps = delays % 1 / np.floor(delays)
+    return costs | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
 
 
-def _work_of_cycles(run: Run) -> tuple[np.ndarray, np.ndarray]:
+def _work_of_cycles(run: RecordedRun) -> tuple[np.ndarray, np.ndarray]:
     """Of each cycle: the jobs that it tested, and those that it started. Those that it planned or
     started; else all that waited, of which some start, so that starts are in the price of tests."""
     cycles = np.array(run.cycles)
     if not run.plans:
-        start = np.array([run.begins.get(row, at + _HALF) for row, at in enumerate(run.start)])
+        start = np.array(
+            [run.begins.get(row, second + _MEAN_FRACTION) for row, second in enumerate(run.start)]
+        )
         waits = (run.submit[:, None] < cycles) & ~(start[:, None] < cycles)
         return waits.sum(axis=0).astype(float), np.zeros(len(cycles))
     starts, tests = np.zeros((2, len(cycles)))
     for begin in run.begins.values():
         cycle = bisect(run.cycles, begin) - 1
-        if cycle >= 0 and run.decided(begin) == cycles[cycle]:
+        if cycle >= 0 and run.decision_before(begin) == cycles[cycle]:
             starts[cycle] += 1
     for when, *_ in run.plans:
         tests[bisect(run.cycles, when) - 1] += 1
@@ -95,12 +101,12 @@ def _least_squares(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
     return nnls(rows, values)[0]
 
 
-def _tick_period(run: Run, usual: float) -> float:
+def _tick_period(run: RecordedRun, usual: float) -> float:
     """Seconds from one tick of the background loop to the next: passes come at ticks."""
     times = [time for time, _ in run.passes]
     gaps = np.diff(times)
     gaps = gaps[(gaps > usual / 2) & (gaps < _NEAR)]
-    return float(gaps.sum() / np.round(gaps / usual).sum()) if len(gaps) > _SOME else usual
+    return float(gaps.sum() / np.round(gaps / usual).sum()) if len(gaps) > _MIN_CYCLES else usual
 
 
 #: So many runs, and how far starts of jobs that are alike are apart at most (s).
@@ -129,49 +135,57 @@ def typical(
     """
     rng = np.random.default_rng(0)
     shortest, longest = lengths
-    drawn = []
+    drawn_arguments = []
     for _ in range(DRAWS):
         offset = rng.uniform(0, clocks["tick_period"])
-        own = shortest + (longest - shortest) * rng.uniform(size=len(shortest))
-        drawn.append(
+        lengths_of_run = shortest + (longest - shortest) * rng.uniform(size=len(shortest))
+        drawn_arguments.append(
             {
                 "clocks": {**clocks, "tick_offset": offset},
-                "lengths": own.tolist(),
+                "lengths": lengths_of_run.tolist(),
                 "cycles": cycles,
                 "checks": checks,
             }
         )
-    alike, apart = _alike([twin.run(**one) for one in drawn], twin)
-    best = int(np.lexsort((apart.sum(axis=1), -alike.sum(axis=1)))[0])
-    others = (alike.sum() - len(alike)) / (len(alike) * (len(alike) - 1))
-    return drawn[best], float(others)
+    agreements, differences = _pairwise_agreement(
+        [twin.run(**run_arguments) for run_arguments in drawn_arguments], twin
+    )
+    best = int(np.lexsort((differences.sum(axis=1), -agreements.sum(axis=1)))[0])
+    mean_agreement = (agreements.sum() - len(agreements)) / (
+        len(agreements) * (len(agreements) - 1)
+    )
+    return drawn_arguments[best], float(mean_agreement)
 
 
-def lengths_of(recording: Recording, run: Run) -> Lengths:
+def lengths_of(recording: Recording, run: RecordedRun) -> Lengths:
     """Of jobs that ended by themselves, as starts tell exactly and ends in whole seconds."""
     runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]
     begin = np.array([run.begins.get(row, np.nan) for row in range(len(run.start))])
     longest = run.end + 1 - begin
-    own = (run.end - run.start < limit) & (longest > runtime + _LAUNCH)
-    longest = np.where(own, longest, np.nan)
+    has_ended_by_itself = (run.end - run.start < limit) & (longest > runtime + _LAUNCH)
+    longest = np.where(has_ended_by_itself, longest, np.nan)
     return np.maximum(longest - 1, runtime + _LAUNCH), longest
 
 
-def _alike(outcomes: Sequence[Mapping[str, Any]], twin: Twin) -> tuple[np.ndarray, np.ndarray]:
+def _pairwise_agreement(
+    outcomes: Sequence[Mapping[str, Any]], twin: Twin
+) -> tuple[np.ndarray, np.ndarray]:
     """Of each two runs, the share of jobs on the same nodes with starts near each other, and how
     far these are apart."""
     never = -1e12  # alike among each other
-    start = np.nan_to_num(np.array([one["start"] for one in outcomes]), nan=never)
+    start = np.nan_to_num(np.array([outcome["start"] for outcome in outcomes]), nan=never)
     numbers: dict[bytes, int] = {}
     where = np.array(
         [
-            [numbers.setdefault(nodes.tobytes(), len(numbers)) for nodes in twin.nodes_of(one)]
-            for one in outcomes
+            [numbers.setdefault(nodes.tobytes(), len(numbers)) for nodes in twin.nodes_of(outcome)]
+            for outcome in outcomes
         ]
     )
-    apart = np.array([np.minimum(np.abs(start - own), 2 * NEAR) for own in start])
-    near = (apart <= NEAR) & np.array([where == nodes for nodes in where])
-    return near.mean(axis=2), (apart * near).mean(axis=2)
+    differences = np.array(
+        [np.minimum(np.abs(start - starts_of_run), 2 * NEAR) for starts_of_run in start]
+    )
+    is_near = (differences <= NEAR) & np.array([where == nodes for nodes in where])
+    return is_near.mean(axis=2), (differences * is_near).mean(axis=2)
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ import numpy as np
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.recordings.runs import Run, Sample, shares_of
+from cosched.slurm.recordings.runs import RecordedRun, Sample, shares_of
 from cosched.slurm.requests.request import CoreJobBuilder, admin_event
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
-_TURN = 1.2
+_MAX_START_LAG = 1.2
 #: A submission is that long before a pass that starts the job, at least (s).
-_BEFORE = 0.001
+_MIN_LEAD = 0.001
 #: Of what sshare shows of a user behind the account and the user: the factor.
-_FACTOR = 5
+_FACTOR_COLUMN = 5
 
 
 def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
@@ -37,14 +37,20 @@ def run_of(
     jobs: Sequence[Mapping[str, Any]],
     ticks: bool,
     samples: tuple[Sample, ...],
-) -> Run:
+) -> RecordedRun:
     """A job that did not start, or was refused, has no start, end and nodes."""
     if len(run) != len(jobs):
         raise InvalidInstance(f"runs: expected all {len(jobs)} jobs in each")
     happened: list[Mapping[str, Any]] = []
     for job, tasks in zip(run, arrays, strict=True):
-        found = {one["task"]: one for one in (job or {}).get("tasks", ())}
-        happened += [found.get(task, {}) for task in tasks] if found else [job or {}] * len(tasks)
+        record_by_task = {
+            task_record["task"]: task_record for task_record in (job or {}).get("tasks", ())
+        }
+        happened += (
+            [record_by_task.get(task, {}) for task in tasks]
+            if record_by_task
+            else [job or {}] * len(tasks)
+        )
 
     def column(name: str) -> np.ndarray:
         return np.array([np.nan if job.get(name) is None else float(job[name]) for job in happened])
@@ -53,16 +59,19 @@ def run_of(
         number, task = job if isinstance(job, list) else (job, None)
         return rows[number][0 if task is None else arrays[number].index(task)]
 
-    of_row = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
+    of_row = np.repeat(np.arange(len(rows)), [len(rows_of_job) for rows_of_job in rows])
     exact = phase.get("submit_exact")
-    given = np.array([float(job["submit"]) for job in jobs])
+    nominal_submit = np.array([float(job["submit"]) for job in jobs])
     if exact is None:
         submit = column("submit")
     else:
-        known = [given[k] if one is None else float(one) for k, one in enumerate(exact)]
-        submit = np.array(known)[of_row]
+        submit_times = [
+            nominal_submit[k] if task_record is None else float(task_record)
+            for k, task_record in enumerate(exact)
+        ]
+        submit = np.array(submit_times)[of_row]
     decay = phase.get("decay_thread_start")
-    found_run = Run(
+    recorded_run = RecordedRun(
         submit=submit,
         start=column("start"),
         end=column("end"),
@@ -76,12 +85,18 @@ def run_of(
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         ends=tuple((float(time), int(jobs)) for time, jobs in phase.get("bf_ends", ())),
-        rests=tuple(
-            (float(when), int(jobs), np.inf if again is None else float(again), (*amid, None)[0])
-            for when, jobs, again, *amid in phase.get("bf_yields", ())
+        yields=tuple(
+            (
+                float(when),
+                int(jobs),
+                np.inf if resumption is None else float(resumption),
+                (*amid, None)[0],
+            )
+            for when, jobs, resumption, *amid in phase.get("bf_yields", ())
         ),
-        over={
-            row_of(job): (float(over), float(clean)) for over, clean, job in phase.get("ends", ())
+        exact_ends={
+            row_of(job): (float(end), float(free_time))
+            for end, free_time, job in phase.get("ends", ())
         },
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins={row_of(job): float(time) for time, job, *_ in phase.get("starts", ())}
@@ -92,16 +107,16 @@ def run_of(
             (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))
         ),
-        reservations=_advance(phase, machine, events),
-        outside=_outside(phase, machine, events, rows),
+        reservations=_advance_reservations(phase, machine, events),
+        outside=_admin_events(phase, machine, events, rows),
         samples=samples,
         pauses=tuple(_pauses(phase, row_of)),
     )
     # A busy controller tells of a submission late: whoever starts was there before.
-    for row in found_run.over:
-        before = found_run.decided(found_run.begins[row]) - _BEFORE
-        submit[row] = min(submit[row], before)
-    return found_run
+    for row in recorded_run.exact_ends:
+        latest_submit = recorded_run.decision_before(recorded_run.begins[row]) - _MIN_LEAD
+        submit[row] = min(submit[row], latest_submit)
+    return recorded_run
 
 
 def _pauses(
@@ -109,9 +124,9 @@ def _pauses(
 ) -> Iterator[tuple[int, float, float]]:
     """Jobs that were suspended, by row, until they went on."""
     since: dict[int, float] = {}
-    for time, job, what in phase.get("pauses", ()):
+    for time, job, action in phase.get("pauses", ()):
         row = row_of(job)
-        if what == "suspend":
+        if action == "suspend":
             since[row] = float(time)
         elif row in since:
             yield row, since.pop(row), float(time)
@@ -125,41 +140,45 @@ def _exact_starts(
     begins: dict[int, float] = {}
     if "decay_thread_start" not in phase:
         return begins
-    for by in ("main", "bf"):
-        left = sorted(map(float, phase.get(f"{by}_starts", ())))
+    for scheduler in ("main", "bf"):
+        unassigned_starts = sorted(map(float, phase.get(f"{scheduler}_starts", ())))
         for row, job in enumerate(happened):
-            if job.get("by", "").startswith(by[0]) and job.get("start") is not None:
-                near = [time for time in left if 0 <= time - float(job["start"]) < _TURN]
-                if near:
-                    begins[row] = near[0]
-                    left.remove(near[0])
+            if job.get("by", "").startswith(scheduler[0]) and job.get("start") is not None:
+                nearby_starts = [
+                    time
+                    for time in unassigned_starts
+                    if 0 <= time - float(job["start"]) < _MAX_START_LAG
+                ]
+                if nearby_starts:
+                    begins[row] = nearby_starts[0]
+                    unassigned_starts.remove(nearby_starts[0])
     return begins
 
 
-def _advance(
+def _advance_reservations(
     phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
 ) -> dict[str, tuple]:
     """Reservations that were made, with the flags of the commands that made them."""
     form = CoreJobBuilder(machine)
-    said = {}
+    words_by_name = {}
     for event in events:
         if event["do"] == "create_reservation":
             words = dict(word.split("=", 1) for word in event["args"].split())
-            said[words["ReservationName"]] = words
-    found = {}
+            words_by_name[words["ReservationName"]] = words
+    reservations = {}
     for time, name, nodes, begin, end in phase.get("reservations", ()):
-        words = said.get(name, {})
-        every = words.get("Nodes", "").upper() == "ALL"
+        words = words_by_name.get(name, {})
+        has_all_nodes = words.get("Nodes", "").upper() == "ALL"
         maintenance = "MAINT" in words.get("Flags", "").split(",")
         spans = list(form.nodes(nodes, "reservations"))
-        found[name] = (float(time), int(begin), int(end), spans, maintenance, every)
-    return found
+        reservations[name] = (float(time), int(begin), int(end), spans, maintenance, has_all_nodes)
+    return reservations
 
 
 _STATES = {"DOWN": "down", "DRAIN": "drain", "RESUME": "resume"}
 
 
-def _outside(
+def _admin_events(
     phase: Mapping[str, Any],
     machine: Machine,
     events: Sequence[Mapping[str, Any]],
@@ -168,22 +187,22 @@ def _outside(
     """What was done, at the moment when it was."""
     form = CoreJobBuilder(machine)
     exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
-    found = []
+    admin_events = []
     for number, event in enumerate(events):
         time = exact.get(number, float(event["t"]))
         if event["do"] == "release":
-            found += [admin_event("release", time, row) for row in rows[event["job"]]]
+            admin_events += [admin_event("release", time, row) for row in rows[event["job"]]]
         elif event["do"] == "create_reservation":
-            found.append(admin_event("reserve", time))
+            admin_events.append(admin_event("reserve", time))
         elif event["do"] == "update_node":
             words = dict(word.split("=", 1) for word in event["args"].split() if "=" in word)
             spans = form.nodes(words["NodeName"], "events")
-            found.append(admin_event(_STATES[words["State"].upper()], time, nodes=spans))
+            admin_events.append(admin_event(_STATES[words["State"].upper()], time, nodes=spans))
         else:
             raise InvalidInstance(
                 f"events: {shorten(event['do'])}: the simulator of Slurm has no rule for it"
             )
-    return tuple(found)
+    return tuple(admin_events)
 
 
 def samples_of(
@@ -193,16 +212,19 @@ def samples_of(
 ) -> tuple[Sample, ...]:
     """What sshare and sprio showed."""
     # Of an array, sprio shows the tasks that wait as one: the last of them is among these.
-    rows = {(own["Account"], own.get("User", "")): k for k, own in enumerate(associations)}
+    rows = {
+        (association["Account"], association.get("User", "")): k
+        for k, association in enumerate(associations)
+    }
     return tuple(
         Sample(
-            float(one["t"]),
+            float(sample["t"]),
             {
-                rows[account, user]: float(shown[_FACTOR])
-                for account, user, *shown in one["sshare"]
+                rows[account, user]: float(columns[_FACTOR_COLUMN])
+                for account, user, *columns in sample["sshare"]
                 if user
             },
-            {jobs[int(job)][-1]: float(priority) for job, priority, *_ in one["sprio"]},
+            {jobs[int(job)][-1]: float(priority) for job, priority, *_ in sample["sprio"]},
         )
-        for one in samples
+        for sample in samples
     )

@@ -21,7 +21,7 @@ from cosched.slurm.twin.backfill import HOST, MEASURED_AT
 #: Of a job by name of a node: cores, MB, GPUs of each type.
 Shares = dict[str, tuple[int, int, dict[str, int]]]
 #: (node, cores, MB), and (node, type, GPUs).
-Allocated = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]
+NodeShares = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]
 
 
 def shares_of(alloc: Mapping[str, Mapping[str, Any]]) -> Shares:
@@ -32,45 +32,47 @@ def shares_of(alloc: Mapping[str, Mapping[str, Any]]) -> Shares:
     >>> shares_of({"n[1,3]": {"cpus": "0-1,4", "mem": 500, "gres": "gpu:a100:2"}})["n3"]
     (3, 500, {'a100': 2})
     """
-    found: Shares = {}
-    for names, own in alloc.items():
-        spans = re.findall(r"([0-9]+)(?:-([0-9]+))?", own.get("cpus", ""))
+    shares: Shares = {}
+    for names, resources in alloc.items():
+        spans = re.findall(r"([0-9]+)(?:-([0-9]+))?", resources.get("cpus", ""))
         cores = sum(int(last or first) - int(first) + 1 for first, last in spans)
         gpus: dict[str, int] = {}
-        for kind, count in re.findall(r"gpu:(?:([^:,()]+):)?([0-9]+)", own.get("gres", "")):
+        for kind, count in re.findall(r"gpu:(?:([^:,()]+):)?([0-9]+)", resources.get("gres", "")):
             gpus[kind] = gpus.get(kind, 0) + int(count)
         if cores and names != "*":  # else a sum over nodes
-            found |= dict.fromkeys(hosts(names, "alloc"), (cores, int(own.get("mem", 0)), gpus))
-    return found
+            shares |= dict.fromkeys(
+                hosts(names, "alloc"), (cores, int(resources.get("mem", 0)), gpus)
+            )
+    return shares
 
 
-def allocated(
-    machine: Machine, own: Shares, nodes: Sequence[str], tasks: int, names: Sequence[str]
-) -> Allocated:
+def node_shares(
+    machine: Machine, shares: Shares, nodes: Sequence[str], tasks: int, names: Sequence[str]
+) -> NodeShares:
     """What a job had, on nodes numbered as `names`; where that was not recorded, its tasks in order
     over its nodes.
     """
     numbers = {name: k for k, name in enumerate(names)}
-    if own:
+    if shares:
         types = gpu_types_of(machine)
         gpus = [
             (numbers[name], types.index(kind or types[0]), count)
-            for name, (_, _, of_node) in own.items()
+            for name, (_, _, of_node) in shares.items()
             for kind, count in of_node.items()
         ]
-        parts = [(numbers[name], cores, memory) for name, (cores, memory, _) in own.items()]
+        parts = [(numbers[name], cores, memory) for name, (cores, memory, _) in shares.items()]
         return sorted(parts), sorted(gpus)
-    each = of_nodes(machine, "cores").tolist()
+    cores_by_node = of_nodes(machine, "cores").tolist()
     parts = []
     for rank, node in enumerate(sorted(numbers[name] for name in nodes), 1):
-        cores = min(max(tasks - (len(nodes) - rank), 1), each[node])
+        cores = min(max(tasks - (len(nodes) - rank), 1), cores_by_node[node])
         parts.append((node, cores, 0))
         tasks -= cores
     return parts, []
 
 
 #: A pass follows what asks for it after batch_sched_delay and a tick, at the latest (s).
-_REACH = 4.5
+_MAX_PASS_DELAY = 4.5
 #: Before a pass, or the end of a second: that is how far ends stay away (s).
 _GAP = 0.005
 
@@ -87,8 +89,8 @@ class _End:
 
 
 def ends_in_windows(
-    own: Sequence[tuple[int, float, float, float]],
-    others: Sequence[float],
+    end_ranges: Sequence[tuple[int, float, float, float]],
+    other_causes: Sequence[float],
     passes: Sequence[tuple[float, bool]],
     *,
     at_once: bool,
@@ -106,36 +108,38 @@ def ends_in_windows(
     {0: 10.3, 1: 10.505}
     """
     times = [time for time, _ in passes]
-    ends = [_End(*one) for one in own]
-    caused = {bisect_left(times, time) for time in others}
+    ends = [_End(*end_range) for end_range in end_ranges]
+    explained_passes = {bisect_left(times, time) for time in other_causes}
     for end in ends:
         end.windows = _windows(end, times)
         if len(end.windows) == 1:
-            caused.add(end.windows[0])
-    wanting = [k for k, (_, full) in enumerate(passes) if not full and k not in caused]
+            explained_passes.add(end.windows[0])
+    unexplained_passes = [
+        k for k, (_, full) in enumerate(passes) if not full and k not in explained_passes
+    ]
     for _ in range(2):  # first those that one end alone can explain
-        for k in wanting:
-            near = [end for end in ends if k in end.windows]
-            if k in caused or not near or (len(near) > 1 and _ == 0):
+        for k in unexplained_passes:
+            candidates = [end for end in ends if k in end.windows]
+            if k in explained_passes or not candidates or (len(candidates) > 1 and _ == 0):
                 continue
-            best = min(near, key=lambda end: abs(_within(end, k, times) - end.guess))
-            best.windows = [k]
-            caused.add(k)
-    found = {}
+            best_end = min(candidates, key=lambda end: abs(_within(end, k, times) - end.guess))
+            best_end.windows = [k]
+            explained_passes.add(k)
+    end_by_row = {}
     for end in ends:
         k = min(end.windows, key=lambda k: abs(_within(end, k, times) - end.guess))
-        asked = at_once and k < len(times) and times[k] < end.high
-        found[end.row] = times[k] - _GAP if asked else _within(end, k, times)
-    return found
+        follows_at_once = at_once and k < len(times) and times[k] < end.high
+        end_by_row[end.row] = times[k] - _GAP if follows_at_once else _within(end, k, times)
+    return end_by_row
 
 
 def _windows(end: _End, times: Sequence[float]) -> list[int]:
     """Numbers of the passes before which it can have ended."""
     first, last = bisect_left(times, end.low), bisect_left(times, end.high)
-    near = [k for k in range(first, last) if times[k] - end.low > _GAP]
-    if last == len(times) or times[last] - end.high < _REACH or not near:
-        near.append(last)
-    return near
+    window_numbers = [k for k in range(first, last) if times[k] - end.low > _GAP]
+    if last == len(times) or times[last] - end.high < _MAX_PASS_DELAY or not window_numbers:
+        window_numbers.append(last)
+    return window_numbers
 
 
 def _within(end: _End, k: int, times: Sequence[float]) -> float:
@@ -146,7 +150,7 @@ def _within(end: _End, k: int, times: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Placed:
+class ExecutedJob:
     """A job of a recorded run: its exact start, the second of its end, and what it had."""
 
     begin: float
@@ -158,7 +162,7 @@ class Placed:
 
 
 def latest_by_starts(
-    jobs: Mapping[int, Placed],
+    jobs: Mapping[int, ExecutedJob],
     limits: Sequence[tuple[int, Sequence[int]]],
     decisions: Sequence[float],
 ) -> dict[int, float]:
@@ -173,51 +177,55 @@ def latest_by_starts(
     >>> latest_by_starts({0: first, 1: second}, [], [83.0, 86.3, 88.0])
     {0: 86.3}
     """
-    found: dict[int, float] = {}
+    latest_end_by_row: dict[int, float] = {}
     for row in sorted(jobs, key=lambda row: jobs[row].begin):
-        at = bisect_right(decisions, jobs[row].begin)
-        moment = decisions[at - 1] if at else jobs[row].begin
-        over = _over_where(row, jobs, moment)
-        for most, tasks in limits:
+        position = bisect_right(decisions, jobs[row].begin)
+        moment = decisions[position - 1] if position else jobs[row].begin
+        ended_rows = _jobs_over_on_nodes(row, jobs, moment)
+        for task_limit, tasks in limits:
             if row in tasks:
-                over += _over_of_array(row, most, {task: jobs[task] for task in tasks}, moment)
-        for other in over:
-            found[other] = min(found.get(other, np.inf), moment)
-    return found
+                ended_rows += _tasks_over_in_array(
+                    row, task_limit, {task: jobs[task] for task in tasks}, moment
+                )
+        for other in ended_rows:
+            latest_end_by_row[other] = min(latest_end_by_row.get(other, np.inf), moment)
+    return latest_end_by_row
 
 
-def _over_where(row: int, jobs: Mapping[int, Placed], moment: float) -> list[int]:
+def _jobs_over_on_nodes(row: int, jobs: Mapping[int, ExecutedJob], moment: float) -> list[int]:
     """Jobs that were over by then, because another one started on their nodes, or after them."""
-    own = jobs[row]
+    started_job = jobs[row]
     return [
         other
         for other, job in jobs.items()
-        if job.begin < own.begin
+        if job.begin < started_job.begin
         and job.end <= moment
         and (
-            other in own.after
+            other in started_job.after
             or (
-                not job.nodes.isdisjoint(own.nodes)
-                and (job.filled or own.filled or min(job.end + 1, job.guess) <= moment)
+                not job.nodes.isdisjoint(started_job.nodes)
+                and (job.filled or started_job.filled or min(job.end + 1, job.guess) <= moment)
             )
         )
     ]
 
 
-def _over_of_array(row: int, most: int, tasks: Mapping[int, Placed], moment: float) -> list[int]:
+def _tasks_over_in_array(
+    row: int, task_limit: int, tasks: Mapping[int, ExecutedJob], moment: float
+) -> list[int]:
     """Tasks that were over by then, because one more could start."""
     running = [
         task
-        for task, own in tasks.items()
-        if task != row and own.begin <= tasks[row].begin and own.end + 1 > moment
+        for task, executed in tasks.items()
+        if task != row and executed.begin <= tasks[row].begin and executed.end + 1 > moment
     ]
-    perhaps = [task for task in running if tasks[task].end <= moment]
-    perhaps.sort(key=lambda task: tasks[task].guess)
-    return perhaps[: max(0, len(running) - most + 1)]
+    ended_tasks = [task for task in running if tasks[task].end <= moment]
+    ended_tasks.sort(key=lambda task: tasks[task].guess)
+    return ended_tasks[: max(0, len(running) - task_limit + 1)]
 
 
 #: Where in its second an end is on average (s).
-_HALF = 0.5
+_MEAN_FRACTION = 0.5
 
 
 @dataclass(frozen=True)
@@ -230,7 +238,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordedRun:
     """One run of a recording, on the recording's own time base (s)."""
 
     submit: np.ndarray  # as exactly as they are known
@@ -246,9 +254,9 @@ class Run:
     ends: tuple[tuple[float, int], ...] = ()
     #: When cycles rested, how many jobs they had done by then, and when they went on; infinite:
     #: they gave up. Whether that was in the middle of the next job; None: not recorded.
-    rests: tuple[tuple[float, int, float, bool | None], ...] = ()
+    yields: tuple[tuple[float, int, float, bool | None], ...] = ()
     #: Exact ends by row, and when the nodes were free, where they were recorded.
-    over: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    exact_ends: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     #: When the main scheduler passed, and whether over the whole queue.
     passes: tuple[tuple[float, bool], ...] = ()
     #: Exact starts by row, where they were recorded.
@@ -270,64 +278,75 @@ class Run:
     @cached_property
     def paused(self) -> np.ndarray:
         """How long each job stood still."""
-        found = np.zeros(len(self.start))
+        pause_lengths = np.zeros(len(self.start))
         for row, begin, end in self.pauses:
-            found[row] += end - begin
-        return found
+            pause_lengths[row] += end - begin
+        return pause_lengths
 
     def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
         """Seconds from a job's start to its work and back: the mean over those that ended by
         themselves."""
         end, start = self.end, self.start
-        own = end - start - self.paused < limit
+        has_ended_by_itself = end - start - self.paused < limit
         if self.begins:  # exact, while an end is somewhere in its second
             start = np.array([self.begins.get(row, np.nan) for row in range(len(end))])
-            end = end + _HALF
+            end = end + _MEAN_FRACTION
         took = end - start - runtime - self.paused
-        took = took[own & (took >= -1)]
+        took = took[has_ended_by_itself & (took >= -1)]
         return max(float(took.mean()), 0.0) if len(took) else HOST["launch"]
 
     @cached_property
     def decisions(self) -> list[float]:
         """When passes and cycles began, or went on."""
         passes = (time for time, _ in self.passes)
-        return sorted([*self.cycles, *passes, *(again for *_, again, _ in self.rests)])
+        return sorted([*self.cycles, *passes, *(resumption for *_, resumption, _ in self.yields)])
 
-    def slices(
+    def cycle_segments(
         self, longest: float, arrays: Mapping[int, int], amid: bool = False
     ) -> list[list[tuple[float, int, float, bool]]]:
         """What each cycle did between two rests, as the core has it; `longest`: bf_max_time (s);
         `arrays`: those of rows; `amid`: assumed of rests that do not tell."""
-        found: list[list[tuple[float, int, float, bool]]] = [[] for _ in self.cycles]
-        for when, jobs, again, told in self.rests:
-            own = found[bisect(self.cycles, when) - 1]
-            own.append((when, jobs, again, amid if told is None else told))
-        for over, jobs in self.ends:
-            own = found[cycle := bisect(self.cycles, over) - 1]
-            since, looked = (own[-1][2], own[-1][1]) if own else (self.cycles[cycle], 0)
+        segments_of_cycles: list[list[tuple[float, int, float, bool]]] = [[] for _ in self.cycles]
+        for when, jobs, resumption, is_amid_job in self.yields:
+            segments = segments_of_cycles[bisect(self.cycles, when) - 1]
+            segments.append((when, jobs, resumption, amid if is_amid_job is None else is_amid_job))
+        for cycle_end, jobs in self.ends:
+            segments = segments_of_cycles[cycle := bisect(self.cycles, cycle_end) - 1]
+            since, looked = (
+                (segments[-1][2], segments[-1][1]) if segments else (self.cycles[cycle], 0)
+            )
             last = math.floor(self.cycles[cycle]) + longest
-            late = math.floor(over) >= last
-            done = self._done(since, over, last, jobs - looked, arrays)
-            own.append((over, jobs - (late and not done), math.inf if late else math.nan, False))
-        return found
+            is_over_time = math.floor(cycle_end) >= last
+            has_done_last_job = self._has_done_last_job(
+                since, cycle_end, last, jobs - looked, arrays
+            )
+            segments.append(
+                (
+                    cycle_end,
+                    jobs - (is_over_time and not has_done_last_job),
+                    math.inf if is_over_time else math.nan,
+                    False,
+                )
+            )
+        return segments_of_cycles
 
-    def _done(
-        self, since: float, over: float, last: float, jobs: int, arrays: Mapping[int, int]
+    def _has_done_last_job(
+        self, since: float, cycle_end: float, last: float, jobs: int, arrays: Mapping[int, int]
     ) -> bool:
         """Whether a cycle whose time was over had done the last of the jobs that it looked at: all
         have started, or one did so late, and no task is behind it. Else it gave up in its middle,
         most likely."""
-        rows = [row for row, begin in self.begins.items() if since <= begin <= over]
+        rows = [row for row, begin in self.begins.items() if since <= begin <= cycle_end]
         if not rows or len(rows) >= jobs:
             return bool(rows)
         row = max(rows, key=lambda row: self.begins[row])
         behind = row in arrays and arrays.get(row + 1) == arrays[row]
         return self.begins[row] >= last and not behind
 
-    def decided(self, begin: float) -> float:
+    def decision_before(self, begin: float) -> float:
         """When the pass or cycle began that started a job then."""
-        at = bisect(self.decisions, begin)
-        return self.decisions[at - 1] if at else begin
+        position = bisect(self.decisions, begin)
+        return self.decisions[position - 1] if position else begin
 
 
 @dataclass(frozen=True)
@@ -338,7 +357,7 @@ class Recording:
     machine: Machine
     #: Columns of the jobs but for their submissions; a row a job, or a task of an array.
     jobs: Mapping[str, np.ndarray]
-    runs: tuple[Run, ...]
+    runs: tuple[RecordedRun, ...]
     speed: float  # of the recorded clock: so many times as fast as life
     slurm: str  # the version
     #: What jobs ask for beyond these columns, by row; `begin` counts from their submission.
@@ -350,22 +369,24 @@ class Recording:
 
     def label(self, row: int) -> str:
         """What a row is called: its job, and the task where that is an array."""
-        for job, own in enumerate(self.rows):
-            if row in own:
+        for job, rows_of_job in enumerate(self.rows):
+            if row in rows_of_job:
                 tasks = self.arrays.get(job)
-                return f"job {job}" if tasks is None else f"job {job}_{tasks[own.index(row)]}"
+                return (
+                    f"job {job}" if tasks is None else f"job {job}_{tasks[rows_of_job.index(row)]}"
+                )
         return f"job {row}"
 
-    def lengths(self, run: Run) -> np.ndarray:
+    def lengths(self, run: RecordedRun) -> np.ndarray:
         """Seconds from each job's start to its end where it ended by itself, else nan.
 
         Ends are recorded in whole seconds: where in its second each was, passes tell.
         """
         runtime = self.jobs["runtime"] + run.paused
-        if run.over:
+        if run.exact_ends:
             took = np.full(len(runtime), np.nan)
-            for row, (over, _) in run.over.items():
-                took[row] = over - run.decided(run.begins[row])
+            for row, (exact_end, _) in run.exact_ends.items():
+                took[row] = exact_end - run.decision_before(run.begins[row])
             return np.where(took >= runtime, took - run.paused, np.nan)
         if run.decay_start is not None and not run.passes:  # both in whole seconds
             took = run.end - run.start
@@ -375,47 +396,54 @@ class Recording:
         ended = np.array([run.begins.get(row, np.nan) for row in range(len(runtime))])
         ended += runtime + run.launch(self.jobs["runtime"], self.jobs["estimate"])
         latest = self._latest(run, ended)
-        own, others = [], [*run.submit[~np.isnan(run.submit)], *(one[0] for one in run.outside)]
+        end_ranges, other_causes = (
+            [],
+            [*run.submit[~np.isnan(run.submit)], *(event[0] for event in run.outside)],
+        )
         for row, begin in run.begins.items():
             first, last = run.end[row] + message, run.end[row] + 1 + message
             if last - message - begin < runtime[row]:
-                others += [first, last - 0.5, last]
+                other_causes += [first, last - 0.5, last]
                 continue
             first = max(first, begin + runtime[row] + message)
             last = min(last, latest.get(row, last))
-            own.append((row, min(first, last - message), last, ended[row] + message))
-        found = ends_in_windows(own, others, run.passes, at_once=not run.ticks)
-        for row, end in found.items():
-            lengths[row] = end - message - run.decided(run.begins[row]) - run.paused[row]
+            end_ranges.append((row, min(first, last - message), last, ended[row] + message))
+        end_by_row = ends_in_windows(end_ranges, other_causes, run.passes, at_once=not run.ticks)
+        for row, end in end_by_row.items():
+            lengths[row] = end - message - run.decision_before(run.begins[row]) - run.paused[row]
         return lengths
 
-    def _latest(self, run: Run, guess: np.ndarray) -> dict[int, float]:
+    def _latest(self, run: RecordedRun, guess: np.ndarray) -> dict[int, float]:
         """By when jobs were over, as starts of others tell."""
         cores = {}
         if "cores" in self.jobs and self.machine.slurm is not None:
-            each = of_nodes(self.machine, "cores").tolist()
-            cores = dict(zip(self.machine.slurm.names, each, strict=True))
-        jobs: dict[int, Placed] = {}
+            cores_by_node = of_nodes(self.machine, "cores").tolist()
+            cores = dict(zip(self.machine.slurm.names, cores_by_node, strict=True))
+        jobs: dict[int, ExecutedJob] = {}
         arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():
-            own = run.nodes[row]
+            node_names = run.nodes[row]
             wish = self.requests.get(row, Request())
             after = tuple(k for kind, rows in wish.after if kind for k in rows)
-            filled = sum(cores.get(name, 0) for name in own) <= self.jobs["tasks"][row]
-            jobs[row] = Placed(begin, run.end[row], guess[row], frozenset(own), filled, after)
+            filled = sum(cores.get(name, 0) for name in node_names) <= self.jobs["tasks"][row]
+            jobs[row] = ExecutedJob(
+                begin, run.end[row], guess[row], frozenset(node_names), filled, after
+            )
             if wish.array and wish.array[1]:
                 arrays.setdefault(wish.array[0], (wish.array[1], []))[1].append(row)
         return latest_by_starts(jobs, list(arrays.values()), run.decisions)
 
-    def requests_of(self, run: Run) -> Requests:
+    def requests_of(self, run: RecordedRun) -> Requests:
         """What jobs ask for in one run."""
         form = CoreJobBuilder(self.machine, reservations=list(run.reservations))
         jobs = {}
         for row, request in self.requests.items():
-            own = request
-            if own.begin is not None:
-                own = replace(own, begin=own.begin + run.submit[row])
-            if job := form.of(own):
+            request_of_run = request
+            if request_of_run.begin is not None:
+                request_of_run = replace(
+                    request_of_run, begin=request_of_run.begin + run.submit[row]
+                )
+            if job := form.of(request_of_run):
                 jobs[row] = job
         never: tuple = (np.inf, 0, 0, [], False, False)
         return form.build_requests(
@@ -426,7 +454,7 @@ class Recording:
             qos=tuple(self.accounts.qos) if self.accounts else (),
         )
 
-    def instance(self, run: Run) -> Instance:
+    def instance(self, run: RecordedRun) -> Instance:
         """The jobs as one run had them."""
         cores = "cores" in self.jobs
         return Instance(

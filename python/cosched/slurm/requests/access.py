@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import texts_of
-from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.accounts.shown import AccountingDump
 from cosched.slurm.conf.settings import SlurmSettings, months_of
 
 #: From this version on a list of accounts includes their subaccounts (slurm.conf(5)).
@@ -32,7 +32,7 @@ def rules_by_partition(settings: SlurmSettings) -> dict[str, Rules]:
     return rules_of
 
 
-def _with_subaccounts(names: frozenset[str], dump: Shown) -> frozenset[str]:
+def _with_subaccounts(names: frozenset[str], dump: AccountingDump) -> frozenset[str]:
     """Accounts, and those below them; rows of accounts come before what belongs to them."""
     accounts = set(names)
     for row in dump.associations:

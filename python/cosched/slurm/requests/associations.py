@@ -13,7 +13,7 @@ from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import KNOWN, Shown
+from cosched.slurm.accounts.shown import COLUMN_TABLE, AccountingDump
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
 from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
@@ -21,9 +21,9 @@ from cosched.slurm.requests.request import Owner, gpu_types_of
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.
 _JOBS, _TIMES, _TRES, _OTHER_COLUMNS = (
-    frozenset(KNOWN[kind]) for kind in ("jobs", "times", "tres", "beside")
+    frozenset(COLUMN_TABLE[kind]) for kind in ("jobs", "times", "tres", "beside")
 )
-_ACCRUE, _FLAGS = KNOWN["accrue"], KNOWN["flags"]
+_ACCRUE, _FLAGS = COLUMN_TABLE["accrue"], COLUMN_TABLE["flags"]
 #: Flags that lift MinNodes and MaxNodes of a partition: followed where both are set.
 _BOUND_FLAGS = {"partitionmaxnodes", "partitionminnodes"}
 _MAX_INT32 = 2**31 - 1
@@ -193,7 +193,7 @@ class Accounts:
     in CPU seconds, its ``Factor`` what fair-share made of it last, if that is known.
     """
 
-    def __init__(self, dump: Shown, machine: Machine | None = None) -> None:
+    def __init__(self, dump: AccountingDump, machine: Machine | None = None) -> None:
         limits = Limits(machine)
         self.qos = [limits.qos(row) for row in dump.qos]
         self._users: dict[str, int] = {}
@@ -353,13 +353,13 @@ def resolve_owners(
 ) -> tuple[list[Owner] | None, dict[str, Any], list[str]]:
     """Return whose each job is (None where shares and limits do not count), accounts and QOS as
     :class:`Requests` has them, and notes."""
-    if machine is None or settings.accounts is None or not settings.of_accounts:
+    if machine is None or settings.accounts is None or not settings.needs_accounting:
         return None, {}, []
     accounts = Accounts(settings.accounts, machine)
     lacks_users = "user" not in instance.known
     if lacks_users and not approximate:
         raise InvalidInstance(
-            f"slurm-backfill: {settings.of_accounts[0]}: expected a log that tells its "
+            f"slurm-backfill: {settings.needs_accounting[0]}: expected a log that tells its "
             "users (and accounts, QOS), or approximate=True (--approximate) to run without"
         )
     if accounts.unsupported and not approximate:

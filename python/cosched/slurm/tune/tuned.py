@@ -521,4 +521,4 @@ class Tuned:
 
 def _line_text(line: Line) -> str:
     """Return a line of slurm.conf as the file spells it."""
-    return " ".join(f"{line.spelled[key]}={value}" for key, value in line.keys.items())
+    return " ".join(f"{line.spellings[key]}={value}" for key, value in line.keys.items())

@@ -126,7 +126,7 @@ class Twin:
         self.since_24 = conf.rules_of(version or settings.version) == "24.11"
         self.node_cores = node_cores_of(instance, machine)
         #: Jobs have cores of their own, several on a node; else whole nodes.
-        self.shared = not settings.whole and (
+        self.shared = not settings.exclusive_nodes and (
             bool((self.node_cores > 1).any())
             or settings.memory_counts
             or (

@@ -47,9 +47,9 @@ def checked_account_value(kind: str, key: str, value: str, qos_names: Sequence[s
     else:
         number = value.strip()
         if number.startswith("-") and number != "-1":
-            least = "0 or more, parent" if option.kind == "share" else "0 or more"
+            expected_range = "0 or more, parent" if option.kind == "share" else "0 or more"
             raise InvalidInstance(
-                f"{key}={shorten(value)}: expected {least}, or -1 (which clears it)"
+                f"{key}={shorten(value)}: expected {expected_range}, or -1 (which clears it)"
             )
         return printed_value(option, place)
     return value

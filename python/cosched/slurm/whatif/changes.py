@@ -15,7 +15,7 @@ from cosched.cluster.machine.node_types import host_list, hosts
 from cosched.cluster.page.what_if import ChangeProvider, on_machine
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import Shown, spelled
+from cosched.slurm.accounts.shown import AccountingDump, canonical_column
 from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
 from cosched.slurm.conf.options import OPTIONS, Option, keys_of, option_of
 from cosched.slurm.conf.values import canonical_value, value_by_word
@@ -215,11 +215,11 @@ def set_value(
     """The lines with another value in the last that has it; without such a line one more."""
     changed_lines = list(lines)
     places = [number for number, line in enumerate(changed_lines) if is_line(line)]
-    values, spelled = {key.lower(): value}, {key.lower(): key}
+    values, spellings = {key.lower(): value}, {key.lower(): key}
     if not places:
-        return [*changed_lines, Line(_PLACE, values, spelled)]
+        return [*changed_lines, Line(_PLACE, values, spellings)]
     old = changed_lines[places[-1]]
-    changed_lines[places[-1]] = Line(old.place, old.keys | values, old.spelled | spelled)
+    changed_lines[places[-1]] = Line(old.place, old.keys | values, old.spellings | spellings)
     return changed_lines
 
 
@@ -239,14 +239,14 @@ def _machine_of_file(machine: Machine, path: str) -> tuple[Machine, list[Differe
 
 
 def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str) -> Machine:
-    shown: Shown | None = machine.slurm.accounts
-    if shown is None:
+    dump: AccountingDump | None = machine.slurm.accounts
+    if dump is None:
         raise InvalidInstance(f"{kind}.{name}: expected the accounts of the machine (--accounts)")
-    column = spelled(key)
+    column = canonical_column(key)
     if column is None:
         raise InvalidInstance(f"unknown limit {shorten(key)}: expected one that sacctmgr shows")
     title, table = ("Name", "qos") if kind == "qos" else ("Account", "associations")
-    rows: Sequence[Mapping[str, Any]] = getattr(shown, table)
+    rows: Sequence[Mapping[str, Any]] = getattr(dump, table)
     names = ["" if row.get("User") else row[title] for row in rows]
     if name not in names:
         known_names = list(filter(None, names))
@@ -257,13 +257,13 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
                 f"sacctmgr -P show {'qos' if kind == 'qos' else 'assoc'} prints, too"
             )
         raise InvalidInstance(unknown_name(noun, name, known_names))
-    value = checked_account_value(kind, key, value, [str(row["Name"]) for row in shown.qos])
+    value = checked_account_value(kind, key, value, [str(row["Name"]) for row in dump.qos])
     changed_rows = tuple(
         {**row, column: value} if name_of_row == name else row
         for name_of_row, row in zip(names, rows, strict=True)
     )
     changed_table: dict[str, Any] = {table: changed_rows}
-    changed = replace(shown, **changed_table)
+    changed = replace(dump, **changed_table)
     return replace(machine, slurm=replace(machine.slurm, accounts=changed))
 
 

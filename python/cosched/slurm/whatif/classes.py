@@ -427,7 +427,7 @@ def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSetting
     name = key.key.rpartition(".")[2].lower()
     settings_of_key = [entry for entry in entries if name in entry.lower()] or list(entries)
     if settings.accounts is None and any(
-        entry in settings.of_accounts for entry in settings_of_key
+        entry in settings.needs_accounting for entry in settings_of_key
     ):
         why = "it needs the accounts of the cluster (--accounts)"
     else:
@@ -447,11 +447,11 @@ _DEPENDENT_DEFAULTS = ("bf_max_time", "bf_node_space_size")
 def has_same_settings(settings: SlurmSettings, other_settings: SlurmSettings) -> bool:
     """Whether the scheduler has the same settings; notes and the lines they come from may
     differ."""
-    plain, other_plain = (
+    settings_without_lines, other_plain = (
         replace(of_machine, notes=(), source=None, parameters=_with_defaults(of_machine.parameters))
         for of_machine in (settings, other_settings)
     )
-    return bool(plain == other_plain)
+    return bool(settings_without_lines == other_plain)
 
 
 def _with_defaults(parameters: Mapping[str, float]) -> dict[str, float]:
@@ -490,7 +490,7 @@ def reason_for_no_effect(machine: Machine, key: str) -> str:
     values_by_key = {
         name: value for line in lines if not line.record for name, value in line.keys.items()
     }
-    for rule in conf.KNOWN["idle"]:
+    for rule in conf.KEY_TABLE["idle"]:
         is_given = re.search(rule["has"], values_by_key.get(rule["needs"], "").lower())
         if re.fullmatch(rule["keys"], key.lower()) and not is_given:
             return str(rule["said"])

@@ -80,19 +80,19 @@ def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
         record = line.record
         if not record:
             for key, value in line.keys.items():
-                add("", "", line.spelled[key], value)
+                add("", "", line.spellings[key], value)
             continue
         name = line.keys[record]
         own_keys = {
-            key: (line.spelled[key], value) for key, value in line.keys.items() if key != record
+            key: (line.spellings[key], value) for key, value in line.keys.items() if key != record
         }
         of_record = defaults.setdefault(record, {})
         if record in RECORDS_WITH_DEFAULTS and name.upper() == "DEFAULT":
             of_record |= own_keys
             continue
-        for spelled, value in {**of_record, **own_keys}.values():
-            add(line.spelled[record], name, spelled, value)
-        add(line.spelled[record], name, "", _HAS_LINE)
+        for spelling, value in {**of_record, **own_keys}.values():
+            add(line.spellings[record], name, spelling, value)
+        add(line.spellings[record], name, "", _HAS_LINE)
     return values
 
 

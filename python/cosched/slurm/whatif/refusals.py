@@ -206,8 +206,8 @@ def _by_memory(instance: Instance, change: KeyChange, unit: str) -> Refusals:
         return _unknown(f"Slurm would give {jobs} more CPUs than the log says")
     refused = is_concerned & (per_node > after.per_node) & (per_node <= before.per_node)
     requested = per_core if unit == "MB of a core" else per_node
-    most = np.nanmax(requested[is_concerned], initial=0.0)
-    return _of_rows(refused, f"no job asks for more: {most:,.0f} {unit} at most")
+    max_memory = np.nanmax(requested[is_concerned], initial=0.0)
+    return _of_rows(refused, f"no job asks for more: {max_memory:,.0f} {unit} at most")
 
 
 class _MemoryLimits(NamedTuple):
@@ -303,11 +303,11 @@ def _memory_per_node(instance: Instance) -> np.ndarray:
 
 def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
     """EnforcePartLimits: jobs beyond a limit of their partition are refused, or stay pending."""
-    asked = instance.given.get("estimate")
-    if asked is None:
+    requested_limits = instance.given.get("estimate")
+    if requested_limits is None:
         return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     names = [",".join(names) for names in partitions_of(instance, change.before.slurm)]
-    beyond = np.asarray(asked) > limits(change.before, np.array(names))
+    beyond = np.asarray(requested_limits) > limits(change.before, np.array(names))
     if not beyond.any():
         return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     jobs = count_of(int(beyond.sum()), "job")
