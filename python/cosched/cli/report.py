@@ -15,7 +15,7 @@ from cosched import io
 from cosched.cli import tables
 from cosched.cli.stopping import best_so_far
 from cosched.core import Presentation, Result
-from cosched.core.comparison import in_order, settled
+from cosched.core.comparison import apply_best_bound, rows_to_frame
 from cosched.core.drawing import literal
 from cosched.core.text import percent
 from cosched.errors import printable
@@ -160,8 +160,8 @@ def compare_all(
         for label, winner in best.items()
     ]
     keys = [key for varied, _ in instances for key in varied]
-    table = [{**varied, **row} for varied, rows in done for row in settled(rows)]
-    return in_order(table, keys), list(dict.fromkeys(keys)), titled, stopped
+    table = [{**varied, **row} for varied, rows in done for row in apply_best_bound(rows)]
+    return rows_to_frame(table, keys), list(dict.fromkeys(keys)), titled, stopped
 
 
 def _taken(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, Any]:

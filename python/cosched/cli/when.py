@@ -18,7 +18,7 @@ from cosched.cli import report
 from cosched.cli.parameters import Arguments, adds
 from cosched.cli.values import PICTURES, check_files
 from cosched.cluster.machine.node_types import megabytes_of
-from cosched.core.tails import enough, least_past
+from cosched.core.tails import conformal_limit, min_sample_count
 from cosched.core.text import count_of
 from cosched.errors import CoschedError, InvalidInstance, shorten
 from cosched.execution import runs as run_files
@@ -313,11 +313,11 @@ def _requests(
 def _auto(runs: list[float]) -> float:
     """What the next such run exceeds with a chance of 5% at most, in whole minutes; of too few runs
     as long as the longest, and a tenth more."""
-    if len(runs) < least_past(_RISK):
+    if len(runs) < min_sample_count(_RISK):
         report.complain(
             f"--time auto: {len(runs)} runs are too few to promise that 95% end in time"
         )
-    return math.ceil(enough(runs, _RISK, MARGIN) / 60) * 60.0
+    return math.ceil(conformal_limit(runs, _RISK, MARGIN) / 60) * 60.0
 
 
 def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from cosched.cluster.result import Result
-from cosched.core.arrays import levels, means
+from cosched.core.arrays import means, step_function
 from cosched.core.drawing import axes_or_new
 from cosched.lazy import plt
 
@@ -72,9 +72,9 @@ def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     given, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
     seconds, _ = _unit(result)
     size = given.column("cpu") * given.column("tasks")
-    t, demand = levels(given.column("eligible"), result.outcome["end"], size)
+    t, demand = step_function(given.column("eligible"), result.outcome["end"], size)
     t_used, used = _averaged(
-        *levels(schedule.start, schedule.end, size[schedule.task] * schedule.progress)
+        *step_function(schedule.start, schedule.end, size[schedule.task] * schedule.progress)
     )
     t_could, could = _averaged(t, np.minimum(demand, nodes))
     ax.fill_between(
@@ -111,8 +111,8 @@ def queue_length(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     ax = axes_or_new(ax, (10, 4))
     given, schedule = result.instance, _rows(result)
     seconds, _ = _unit(result)
-    t, inside = levels(given.column("eligible"), result.outcome["end"], np.ones(len(given)))
-    t_run, running = levels(schedule.start, schedule.end, np.ones(len(schedule.task)))
+    t, inside = step_function(given.column("eligible"), result.outcome["end"], np.ones(len(given)))
+    t_run, running = step_function(schedule.start, schedule.end, np.ones(len(schedule.task)))
     times = np.union1d(t, t_run)
     inside_at = np.concatenate([[0.0], inside])[np.searchsorted(t, times, side="right")]
     running_at = np.concatenate([[0.0], running])[np.searchsorted(t_run, times, side="right")]
@@ -203,7 +203,7 @@ def _draw_load(result: Result, ax: plt.Axes, row: np.ndarray, node: np.ndarray) 
     load = np.zeros((nodes, _BINS))
     order = np.argsort(node, kind="stable")
     for own in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
-        times = levels(start[own], end[own], share[own])
+        times = step_function(start[own], end[own], share[own])
         load[node[own[0]]] = means(*times, np.linspace(first, last, _BINS + 1))
     image = ax.imshow(
         load,

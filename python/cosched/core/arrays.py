@@ -90,12 +90,12 @@ def integer_array(
     if raw.size == 0:
         return np.zeros((0,) + raw.shape[1:] if ndim > 1 else (0,), dtype=np.int64)
     raw = _numbers(raw, values, kinds, name, ndim)
-    whole = raw.dtype.kind in "iu"
-    numbers = raw if whole else _reals(raw, name)
-    bad = ~((numbers >= low) & (numbers <= high) & (whole | (np.floor(numbers) == numbers)))
+    is_integer = raw.dtype.kind in "iu"
+    numbers = raw if is_integer else _reals(raw, name)
+    bad = ~((numbers >= low) & (numbers <= high) & (is_integer | (np.floor(numbers) == numbers)))
     if bad.any():
         where = tuple(int(k) for k in np.argwhere(bad)[0])
-        value = str(raw[where]) if whole else f"{numbers[where]:g}"
+        value = str(raw[where]) if is_integer else f"{numbers[where]:g}"
         error = InvalidInstance(
             f"{name}[{_place(where)}] = {value}: expected an integer in {low}..{high}"
         )
@@ -190,8 +190,8 @@ MOST_ENTRIES = 100_000_000
 def checked_entries(what: str, *sizes: int) -> None:
     """InvalidInstance where a table of these sizes has more than MOST_ENTRIES numbers."""
     if math.prod(sizes) > MOST_ENTRIES:
-        asked = " x ".join(map(str, sizes))
-        raise InvalidInstance(f"{what}: {asked} numbers: expected at most {MOST_ENTRIES:,}")
+        shape_text = " x ".join(map(str, sizes))
+        raise InvalidInstance(f"{what}: {shape_text} numbers: expected at most {MOST_ENTRIES:,}")
 
 
 def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
@@ -246,9 +246,9 @@ def _first_masked(values: Any) -> tuple[int, ...] | None:
     return None
 
 
-def _where(found: np.ndarray) -> Iterator[tuple[int, ...]]:
+def _where(is_wrong: np.ndarray) -> Iterator[tuple[int, ...]]:
     """Indices of the true entries, one after the other."""
-    return (tuple(index) for index in np.argwhere(found).tolist())
+    return (tuple(index) for index in np.argwhere(is_wrong).tolist())
 
 
 def _place(index: tuple[int, ...]) -> str:
@@ -280,7 +280,7 @@ def edge_pairs(edges: Any) -> np.ndarray:
 
 
 #: So much more than there is, for so much of the time, is no rounding of clocks.
-MOST, OFTEN = 1.01, 0.01
+OVERUSE_RATIO, OVERUSE_SHARE = 1.01, 0.01
 
 
 def positions_of(values: np.ndarray, among: np.ndarray) -> np.ndarray:
@@ -289,7 +289,9 @@ def positions_of(values: np.ndarray, among: np.ndarray) -> np.ndarray:
     return np.asarray(order[np.searchsorted(among, values, sorter=order)])
 
 
-def levels(begin: np.ndarray, end: np.ndarray, amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def step_function(
+    begin: np.ndarray, end: np.ndarray, amount: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Sum over time of `amount` on [begin, end): times, and the level from each time on."""
     times = np.concatenate([begin, end])
     change = np.concatenate([amount, -amount])
@@ -304,7 +306,7 @@ def means(times: np.ndarray, level: np.ndarray, edges: np.ndarray) -> np.ndarray
     return np.diff(np.interp(edges, times, area)) / np.diff(edges)
 
 
-def share_above(times: np.ndarray, level: np.ndarray, most: float) -> float:
+def share_above(times: np.ndarray, level: np.ndarray, threshold: float) -> float:
     """Share of the time from the first to the last of `times` with a level above `most`."""
     span = times[-1] - times[0]
-    return float(np.diff(times)[level[:-1] > most].sum() / span) if span > 0 else 0.0
+    return float(np.diff(times)[level[:-1] > threshold].sum() / span) if span > 0 else 0.0

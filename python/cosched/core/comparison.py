@@ -16,14 +16,14 @@ COLUMNS = ("algorithm", "status", "value", "bound", "gap", "seconds")
 NO_COLUMNS = ("proof", "infeasible")
 
 
-def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
+def rows_to_frame(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
     """Rows as a table: columns `first`, then ``COLUMNS``, the metrics, ``message``.
 
     ``attrs["bounds"]`` lists the methods of the bounds, and ``attrs["bound_cut"]`` says whether a
     limit cut one of them short, ``attrs["bound_notes"]`` what failed on the way to them.
     """
-    known = {*first, *COLUMNS, "message", *NO_COLUMNS}
-    metrics = [key for row in rows for key in row if key not in known]
+    other_columns = {*first, *COLUMNS, "message", *NO_COLUMNS}
+    metrics = [key for row in rows for key in row if key not in other_columns]
     columns = list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"]))
     frame = pd.DataFrame(
         [{c: v for c, v in row.items() if c not in NO_COLUMNS} for row in rows], columns=columns
@@ -35,25 +35,25 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     return frame
 
 
-def settled(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[str, Any]]:
+def apply_best_bound(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[str, Any]]:
     """Rows of one instance, each beside the best bound that any of them knows.
 
     A row whose value passes that bound becomes an error. A result with a bound that holds for its
     own measure only (:attr:`Result.own_measure`) keeps that one.
     """
-    known = [  # those that hold for all rows
+    proofs = [  # those that hold for all rows
         row["proof"]
         for row, result in rows
         if row.get("proof") is not None and not (result is not None and result.own_measure)
     ]
-    if not known:
+    if not proofs:
         return [row for row, _ in rows]
     maximise = any(result is not None and result.maximise for _, result in rows)
-    best = (min if maximise else max)(known, key=float)
-    return [_beside(row, result, best) for row, result in rows]
+    best = (min if maximise else max)(proofs, key=float)
+    return [_with_best_bound(row, result, best) for row, result in rows]
 
 
-def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str, Any]:
+def _with_best_bound(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str, Any]:
     if row["status"] == "error" and row.get("proof") is None:
         return row
     if result is None:
@@ -85,10 +85,10 @@ def row_of_run(
             result = run()
         _core.forget_stop()  # it has ended the run: what follows has its own limits
         seconds = time.perf_counter() - begin
-        left = None  # for the check of its schedule: a row may be a second or a tenth late
+        check_limit = None  # for the check of its schedule: a row may be a second or a tenth late
         if patience is not None:
-            left = max(0.0, patience - seconds) + max(1.0, 0.1 * patience)
-        with _core.time_limit(left):
+            check_limit = max(0.0, patience - seconds) + max(1.0, 0.1 * patience)
+        with _core.time_limit(check_limit):
             result.schedule.validate()
             row = _row_of_result(name, result, bound)
     except TimeLimit as error:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from cosched import _core
 from cosched.core import installed
 from cosched.core.arrays import nonnegative, seed_of, time_limit_of
-from cosched.core.comparison import in_order, row_of_run, settled
+from cosched.core.comparison import apply_best_bound, row_of_run, rows_to_frame
 from cosched.core.instance import Instance
 from cosched.core.limits import PATIENCE, Patience
 from cosched.core.options import accepted_options
@@ -117,16 +117,16 @@ class Family:
         callable
             ``function(instance, **options)``.
         """
-        found = None
+        function = None
         if isinstance(name, str):
-            found = self.algorithms.get(name)
-            if found is None and self.resolve is not None:
-                found = self.resolve(name)
-            if found is None:
-                found = self._installed(name)
-        if found is None:
+            function = self.algorithms.get(name)
+            if function is None and self.resolve is not None:
+                function = self.resolve(name)
+            if function is None:
+                function = self._installed(name)
+        if function is None:
             self._unknown("algorithm", name, [*self.algorithms, *self.offered()])
-        return found
+        return function
 
     def options_of(self, name: str) -> set[str] | None:
         """The options that an algorithm takes; None: any.
@@ -144,7 +144,7 @@ class Family:
 
     def offered(self) -> list[str]:
         """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded."""
-        policies = installed.offered(installed.POLICIES) if self.register_policy else ()
+        policies = installed.installed_entry_points(installed.POLICIES) if self.register_policy else ()
         names = (*installed.algorithms(self.name), *policies)
         return [name for name in names if name not in self.algorithms]
 
@@ -174,11 +174,11 @@ class Family:
         """
         self.instance_type.require(instance)
         function = self.algorithm(name)
-        used = seed_of(seed)
+        used_seed = seed_of(seed)
         accepted = accepted_options(function)
         _require_known(f"{self.name} {name}", options, accepted and accepted - {"seed"})
         if accepted is None or "seed" in accepted:
-            options["seed"] = used  # functions without chance do not take one
+            options["seed"] = used_seed  # functions without chance do not take one
         outcome = function(instance, **options)
         if isinstance(outcome, Schedule):
             outcome = self.result_of(instance, outcome)
@@ -186,7 +186,7 @@ class Family:
             raise TypeError(
                 f"{self.name} {name} returned {type(outcome).__name__}: expected Result or Schedule"
             )
-        return replace(outcome, algorithm=name, seed=used)
+        return replace(outcome, algorithm=name, seed=used_seed)
 
     def bound(self, instance: Any, name: str | None = None, **options: Any) -> Bound:
         """A proven bound on the optimum by its public name.
@@ -246,7 +246,7 @@ class Family:
             An unknown name, or options for a name that is not compared: before anything runs.
         """
         rows = list(self.compare_rows(instance, names, seed, time_limit, options, noise))
-        return in_order(settled(rows))
+        return rows_to_frame(apply_best_bound(rows))
 
     def compare_rows(
         self,
@@ -276,14 +276,14 @@ class Family:
         measure = self._measure_of(noise, seed)
         if options is not None and not isinstance(options, Mapping):
             raise InvalidInstance(f"options = {shorten(options)}: expected options by algorithm")
-        given = dict(options or {})
-        for name in given:
+        options_by_name = dict(options or {})
+        for name in options_by_name:
             if name not in chosen:
                 raise InvalidInstance(f"options for {shorten(name)}, which is not compared")
         bound = self.bound_within(instance, time_limit)
         for name in chosen:
             row, result = self._row(
-                instance, name, seed, time_limit, dict(given.get(name, {})), bound
+                instance, name, seed, time_limit, dict(options_by_name.get(name, {})), bound
             )
             yield (row if result is None else row | measure(result)), result
 
@@ -297,8 +297,8 @@ class Family:
             raise InvalidInstance(
                 f"noise = {shorten(noise)}: {self.name} has no replay under noise"
             )
-        replayed, spread, used = self.under_noise, nonnegative(noise, "noise"), seed_of(seed)
-        return lambda result: replayed(result, spread, used)
+        replayed, spread, used_seed = self.under_noise, nonnegative(noise, "noise"), seed_of(seed)
+        return lambda result: replayed(result, spread, used_seed)
 
     def names_of(self, instance: Any, names: Iterable[str] | None) -> list[str]:
         """The names to compare, checked before anything runs.
@@ -342,8 +342,8 @@ class Family:
         bound: Bound | None,
     ) -> tuple[dict[str, Any], Result | None]:
         stops_itself = "time_limit" in (self.options_of(name) or ())
-        given = time_limit is not None and not isinstance(time_limit, Patience)
-        if stops_itself and given:
+        has_limit = time_limit is not None and not isinstance(time_limit, Patience)
+        if stops_itself and has_limit:
             options.setdefault("time_limit", time_limit)
         run = partial(self.solve, instance, name, seed=seed, **options)
         # An algorithm with a time limit of its own gets time to return what it has.
@@ -381,12 +381,12 @@ class Family:
             raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
         self.algorithms[name] = function
 
-    def _unknown(self, what: str, name: Any, known: Iterable[str]) -> NoReturn:
-        raise InvalidInstance(unknown_name(f"{self.name} {what}", name, known))
+    def _unknown(self, what: str, name: Any, valid_names: Iterable[str]) -> NoReturn:
+        raise InvalidInstance(unknown_name(f"{self.name} {what}", name, valid_names))
 
 
 def _require_known(what: str, options: Iterable[str], accepted: set[str] | None) -> None:
     for option in options:
         if accepted is not None and option not in accepted:
-            taken = ", ".join(sorted(accepted)) or "none"
-            raise TypeError(f"{what}: unknown option {option!r} (options: {taken})")
+            accepted_names = ", ".join(sorted(accepted)) or "none"
+            raise TypeError(f"{what}: unknown option {option!r} (options: {accepted_names})")

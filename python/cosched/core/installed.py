@@ -16,14 +16,14 @@ POLICIES = "cosched.policies"
 
 
 @cache
-def offered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
+def installed_entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     """The entry points of a group by name; more than one where several packages offer it."""
     from importlib.metadata import entry_points  # as slow as a tenth of `import cosched`
 
-    found: dict[str, tuple[EntryPoint, ...]] = {}
+    points_by_name: dict[str, tuple[EntryPoint, ...]] = {}
     for point in entry_points(group=group):
-        found[point.name] = (*found.get(point.name, ()), point)
-    return found
+        points_by_name[point.name] = (*points_by_name.get(point.name, ()), point)
+    return points_by_name
 
 
 class Unusable(ValueError):
@@ -33,7 +33,11 @@ class Unusable(ValueError):
 def algorithms(family: str) -> list[str]:
     """The algorithms that packages offer to a family."""
     prefix = f"{family}."
-    return [name.removeprefix(prefix) for name in offered(ALGORITHMS) if name.startswith(prefix)]
+    return [
+        name.removeprefix(prefix)
+        for name in installed_entry_points(ALGORITHMS)
+        if name.startswith(prefix)
+    ]
 
 
 def take(group: str, name: str, register: Callable[[Any], None]) -> None:
@@ -43,7 +47,7 @@ def take(group: str, name: str, register: Callable[[Any], None]) -> None:
     ``Unusable``: several packages offer the name, the package cannot be imported, or what it offers
     is refused.
     """
-    points = offered(group).get(name, ())
+    points = installed_entry_points(group).get(name, ())
     if len(points) > 1:
         packages = ", ".join(sorted(_package(point) for point in points))
         raise Unusable(f"{name}: several installed packages offer it ({packages}): keep one")

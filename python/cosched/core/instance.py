@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
 
-Made = TypeVar("Made")
+MadeT = TypeVar("MadeT")
 
 
 class Instance:
@@ -47,7 +47,7 @@ class Instance:
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_memo", {})
 
-    def once(self, key: str, make: Callable[[], Made]) -> Made:
+    def once(self, key: str, make: Callable[[], MadeT]) -> MadeT:
         """What `make` returns, computed when it is first asked for under `key`, and kept.
 
         For values that are costly and depend on nothing else, such as the default bound.

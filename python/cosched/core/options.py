@@ -98,12 +98,14 @@ def accepted_options(function: Callable[..., Any]) -> set[str] | None:
 
 def named(value: Any, name: str, values: Any) -> Any:
     """The entry of the core's list `values` that is called `value`."""
-    known = values.__members__
-    return known[one_of(value, name, known)]
+    members = values.__members__
+    return members[one_of(value, name, members)]
 
 
-def one_of(value: Any, name: str, known: Iterable[str]) -> str:
+def one_of(value: Any, name: str, valid_values: Iterable[str]) -> str:
     """`value`, which is one of these words."""
-    if not isinstance(value, str) or value not in known:
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected one of {', '.join(known)}")
+    if not isinstance(value, str) or value not in valid_values:
+        raise InvalidInstance(
+            f"{name} = {shorten(value)}: expected one of {', '.join(valid_values)}"
+        )
     return value

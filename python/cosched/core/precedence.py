@@ -13,10 +13,10 @@ _MOST_SHOWN = 8
 
 def before_of(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     """Who has to end before each, of those that wait."""
-    found: dict[int, list[int]] = {}
+    predecessors: dict[int, list[int]] = {}
     for before, after in edges:
-        found.setdefault(after, []).append(before)
-    return found
+        predecessors.setdefault(after, []).append(before)
+    return predecessors
 
 
 def cycle_of(after: Mapping[str, Iterable[str]]) -> list[str]:
@@ -54,10 +54,10 @@ def waits_for_itself(cycle: Sequence[str]) -> str:
 
 def require_order(after: Mapping[str, Iterable[str]]) -> None:
     """Refuse tasks that wait for what is not there, or for themselves."""
-    for name, wanted in after.items():
-        for one in wanted:
-            if one not in after:
-                said = unknown_name("task", one, after)
-                raise InvalidInstance(f"task {shorten(name)}: after: {said}")
+    for name, predecessors in after.items():
+        for predecessor in predecessors:
+            if predecessor not in after:
+                message = unknown_name("task", predecessor, after)
+                raise InvalidInstance(f"task {shorten(name)}: after: {message}")
     if cycle := cycle_of(after):
         raise InvalidInstance(f"after: {waits_for_itself(cycle)}")

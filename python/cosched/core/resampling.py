@@ -43,7 +43,7 @@ _LEAST_FACTOR = 0.01
 _WINDOW = 64
 
 #: What each placement needs of a resource, and how much of it there is.
-Held = Sequence[tuple[np.ndarray, float]]
+ResourceNeeds = Sequence[tuple[np.ndarray, float]]
 
 
 def value_range(
@@ -51,7 +51,7 @@ def value_range(
     spread: np.ndarray,
     *,
     barriers: bool,
-    held: Held = (),
+    needs: ResourceNeeds = (),
     awaited: Mapping[int, Sequence[int]] | None = None,
     seed: int = 0,
 ) -> dict[str, float]:
@@ -78,7 +78,7 @@ def value_range(
     draws = np.random.default_rng(seed).uniform(-0.5, 0.5, (len(schedule), DRAWS))
     factors = np.maximum(1 + share[:, None] * draws, _LEAST_FACTOR)
     times = (schedule.end - schedule.start)[:, None] * factors
-    ends = replayed(schedule, times, barriers, held, awaited)
+    ends = replayed(schedule, times, barriers, needs, awaited)
     low, high = np.percentile(ends, [5, 95])
     return {"value_p5": float(low), "value_p95": float(high)}
 
@@ -86,15 +86,15 @@ def value_range(
 def _spreads(task: np.ndarray, counts: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """The spread of each placement; none where its task was never measured twice."""
     column = np.minimum(counts, spread.shape[1]) - 1
-    mine = spread[task, column]
-    for row in np.flatnonzero(np.isnan(mine)):
-        known = spread[task[row]]
-        known = known[~np.isnan(known)]
-        mine[row] = np.median(known) if len(known) else 0.0
-    return mine
+    spread_of_rows = spread[task, column]
+    for row in np.flatnonzero(np.isnan(spread_of_rows)):
+        measured = spread[task[row]]
+        measured = measured[~np.isnan(measured)]
+        spread_of_rows[row] = np.median(measured) if len(measured) else 0.0
+    return spread_of_rows
 
 
-def held_of(schedule: Schedule, shared: Mapping[str, Any]) -> Held:
+def resource_needs(schedule: Schedule, shared: Mapping[str, Any]) -> ResourceNeeds:
     """What the placements need of the `resources`, and the `capacity` of each, where it has one."""
     column = np.diff(schedule.unit_begin) - 1
     capacity = shared.get("capacity", {})
@@ -105,7 +105,7 @@ def held_of(schedule: Schedule, shared: Mapping[str, Any]) -> Held:
     ]
 
 
-def released_by(schedule: Schedule) -> dict[int, Sequence[int]]:
+def awaited_rows(schedule: Schedule) -> dict[int, Sequence[int]]:
     """Rows that wait beside idle units -> the rows with whose ends they start.
 
     A plan of tasks that slow each other lets some wait for the end of those that they would slow.
@@ -113,22 +113,22 @@ def released_by(schedule: Schedule) -> dict[int, Sequence[int]]:
     order = np.argsort(schedule.end, kind="stable")
     ends = schedule.end[order]
     last: dict[int, float] = {}
-    found: dict[int, Sequence[int]] = {}
+    rows_by_row: dict[int, Sequence[int]] = {}
     for row in np.lexsort((schedule.end, schedule.start)).tolist():
         start, tolerance = schedule.start[row], 1e-9 * schedule.start[row]
         units = schedule.units(row)
         if max(last.get(unit, 0.0) for unit in units) < start - tolerance:
             near = np.searchsorted(ends, [start - tolerance, start + tolerance], "right")
-            found[row] = order[near[0] : near[1]].tolist()
+            rows_by_row[row] = order[near[0] : near[1]].tolist()
         last.update(dict.fromkeys(units, float(schedule.end[row])))
-    return {row: rows for row, rows in found.items() if rows}
+    return {row: rows for row, rows in rows_by_row.items() if rows}
 
 
 def replayed(
     schedule: Schedule,
     times: np.ndarray,
     barriers: bool,
-    held: Held = (),
+    needs: ResourceNeeds = (),
     awaited: Mapping[int, Sequence[int]] | None = None,
 ) -> np.ndarray:
     """Ends of a schedule, (draws,), whose placements take `times`, (placements, draws).
@@ -138,8 +138,8 @@ def replayed(
     """
     if barriers:
         return _packs(schedule, times)
-    if held or awaited:
-        return _with_tokens(schedule, times, held, awaited or {})
+    if needs or awaited:
+        return _with_tokens(schedule, times, needs, awaited or {})
     return _in_order(schedule, times)
 
 
@@ -155,13 +155,16 @@ def _in_order(schedule: Schedule, times: np.ndarray) -> np.ndarray:
     _, lane = np.unique(schedule.unit, return_inverse=True)
     free = np.zeros((lane.max() + 1, times.shape[1]))
     for row in order:
-        mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
-        free[mine] = free[mine].max(axis=0) + times[row]
+        lanes = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
+        free[lanes] = free[lanes].max(axis=0) + times[row]
     return free.max(axis=0)
 
 
 def _with_tokens(
-    schedule: Schedule, times: np.ndarray, held: Held, awaited: Mapping[int, Sequence[int]]
+    schedule: Schedule,
+    times: np.ndarray,
+    resource_needs: ResourceNeeds,
+    awaited: Mapping[int, Sequence[int]],
 ) -> np.ndarray:
     """Ends where a placement also waits for others and for what it needs, in the plan's order.
 
@@ -173,12 +176,12 @@ def _with_tokens(
     ends = np.zeros(times.shape)
     window = max(_WINDOW, 2 * len(free))
     for place, row in enumerate(order):
-        mine = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
-        start = free[mine].max(axis=0)
+        lanes = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
+        start = free[lanes].max(axis=0)
         if row in awaited:
             start = np.maximum(start, ends[awaited[row]].max(axis=0))
         before = order[max(0, place - window) : place]
-        for needs, most in held:
+        for needs, most in resource_needs:
             holders = before[needs[before] > 0]
             if needs[row] <= 0 or not len(holders):
                 continue
@@ -190,5 +193,5 @@ def _with_tokens(
             ]
             start = np.maximum(start, np.where(full.any(axis=0), first, 0.0))
         ends[row] = start + times[row]
-        free[mine] = ends[row]
+        free[lanes] = ends[row]
     return ends.max(axis=0)

@@ -196,13 +196,13 @@ class Result:
         failed = []
         for bound_of in (cls._bound_of, *cls.weaker_bounds):
             try:
-                found = bound_of(instance)
+                bound = bound_of(instance)
             except SolverError as error:
                 failed.append(f"a stronger bound failed ({error})")
                 continue
-            if found is None or not failed:
-                return found
-            return replace(found, note="; ".join(filter(None, [*failed, found.note])))
+            if bound is None or not failed:
+                return bound
+            return replace(bound, note="; ".join(filter(None, [*failed, bound.note])))
         return None
 
     @classmethod

@@ -180,8 +180,8 @@ class Schedule:
         """
         if names is None:
             return {}
-        known = range(len(names))
-        return {column: [names[k] if k in known else "" for k in numbers.tolist()]}
+        valid_rows = range(len(names))
+        return {column: [names[k] if k in valid_rows else "" for k in numbers.tolist()]}
 
     @classmethod
     def from_frame(cls, instance: Instance, frame: pd.DataFrame) -> Schedule:

@@ -24,7 +24,7 @@ def risk_of(value: float) -> float:
     return risk
 
 
-def tails(
+def conformal_quantiles(
     group: np.ndarray,
     value: np.ndarray,
     ended: np.ndarray,
@@ -93,26 +93,26 @@ def min_tolerance_count(risk: float) -> int:
     return math.ceil(math.log(_TOLERANCE_ERROR) / math.log1p(-risk))
 
 
-def in_order(value: np.ndarray, ended: np.ndarray) -> np.ndarray:
+def order_by_value(value: np.ndarray, ended: np.ndarray) -> np.ndarray:
     """The order of rows that :func:`tails` wants in each group."""
     return np.lexsort((~ended, value))
 
 
-def tail(values: np.ndarray, risk: float) -> float:
+def conformal_quantile(values: np.ndarray, risk: float) -> float:
     """Of one group, in which all ended by themselves."""
     values = np.sort(np.asarray(values, dtype=float))
     alike = np.zeros(len(values), dtype=np.int64)
-    return float(tails(alike, values, alike == 0, 1, risk)[0])
+    return float(conformal_quantiles(alike, values, alike == 0, 1, risk)[0])
 
 
-def least_past(risk: float) -> int:
+def min_sample_count(risk: float) -> int:
     """So many values :func:`tail` needs."""
     return math.ceil(1.0 / risk - 1e-9) - 1
 
 
-def enough(values: Sequence[float], risk: float, margin: float) -> float:
+def conformal_limit(values: Sequence[float], risk: float, margin: float) -> float:
     """:func:`tail`; of too few values the largest, times `margin`."""
-    quantile = tail(np.asarray(values), risk)
+    quantile = conformal_quantile(np.asarray(values), risk)
     return margin * max(values) if math.isnan(quantile) else quantile
 
 

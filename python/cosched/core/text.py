@@ -13,12 +13,12 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
 
-def unknown_name(what: str, name: Any, known: Iterable[str]) -> str:
+def unknown_name(what: str, name: Any, valid_names: Iterable[str]) -> str:
     """The message about a name that is not there: near ones, else the first of the known."""
-    names = list(known)
+    names = list(valid_names)
     near = difflib.get_close_matches(str(name), names, n=5, cutoff=0.4)
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    hint = f"near: {', '.join(near)}" if near else f"known: {shown}"
+    listed_names = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    hint = f"near: {', '.join(near)}" if near else f"known: {listed_names}"
     return f"unknown {what} {shorten(name)} ({hint})"
 
 
@@ -34,43 +34,43 @@ def count_of(number: int, noun: str) -> str:
 
 
 def labels(
-    given: Sequence[str] | None, count: int, kind: str, what: str = "names"
+    names: Sequence[str] | None, count: int, kind: str, what: str = "names"
 ) -> tuple[str, ...]:
     """The given labels of `count` things of a kind as texts; without any, "kind 0", "kind 1", ...
 
     An empty kind leaves the numbers.
     """
-    if given is None:
+    if names is None:
         return tuple(f"{kind} {k}".lstrip() for k in range(count))
-    if not isinstance(given, Iterable):
-        raise InvalidInstance(f"{what} = {shorten(given)}: expected a text for each of {count}")
-    texts = tuple(map(str, islice(given, count + 1)))  # what is given may have no end
+    if not isinstance(names, Iterable):
+        raise InvalidInstance(f"{what} = {shorten(names)}: expected a text for each of {count}")
+    texts = tuple(map(str, islice(names, count + 1)))  # what is given may have no end
     if len(texts) != count:
-        if isinstance(given, (list, tuple)):
-            size = str(len(given))
+        if isinstance(names, (list, tuple)):
+            size = str(len(names))
         else:
             size = f"more than {count}" if len(texts) > count else str(len(texts))
         raise InvalidInstance(f"{what} has {size} entries for {count} {kind}s")
     return texts
 
 
-def texts(given: Any, what: str) -> list[str]:
+def texts(names: Any, what: str) -> list[str]:
     """Names that a caller lists; InvalidInstance for anything else than texts."""
-    known = [given] if isinstance(given, str) else given
-    if not isinstance(known, Iterable):
-        raise InvalidInstance(f"{what} = {shorten(given)}: expected a list of texts")
-    found = []
-    for name in known:
+    name_list = [names] if isinstance(names, str) else names
+    if not isinstance(name_list, Iterable):
+        raise InvalidInstance(f"{what} = {shorten(names)}: expected a list of texts")
+    checked_names = []
+    for name in name_list:
         if not isinstance(name, str):
             raise InvalidInstance(f"{what}: {shorten(name)}: expected a text")
-        found.append(name)
-    return found
+        checked_names.append(name)
+    return checked_names
 
 
 def not_read(what: str, names: Iterable[Any]) -> list[str]:
     """A note about columns or fields of a file that nothing reads; none where all have no name."""
-    shown = [shorten(str(name)) for name in names if str(name)]
-    return [f"{what} that are not read: {', '.join(shown)}"] if shown else []
+    names_shown = [shorten(str(name)) for name in names if str(name)]
+    return [f"{what} that are not read: {', '.join(names_shown)}"] if names_shown else []
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
@@ -94,8 +94,8 @@ def percent(share: float) -> str:
 
 def listed(names: Sequence[str], most: int = 6) -> str:
     """The first of some names, and how many more."""
-    more = f", and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    rest_words = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest_words
 
 
 def require_columns(frame: pd.DataFrame, columns: tuple[str, ...], argument: str) -> None:
@@ -111,31 +111,40 @@ def require_columns(frame: pd.DataFrame, columns: tuple[str, ...], argument: str
 
 def rows_named(table: Any, names: Any) -> Any:
     """`names`; without any the index of a DataFrame, where it is more than pandas' numbering."""
-    return _said(table, "index") if names is None else names
+    return _axis_labels(table, "index") if names is None else names
 
 
 def columns_named(table: Any, names: Any) -> Any:
     """The same of its columns."""
-    return _said(table, "columns") if names is None else names
+    return _axis_labels(table, "columns") if names is None else names
 
 
 def require_same_labels(table: Any, other: Any, name: str, other_name: str) -> None:
     """InvalidInstance where two DataFrames have labels, and not the same in the same order."""
     for axis in ("index", "columns"):
-        one, two = _said(table, axis), _said(other, axis)
-        if one is not None and two is not None and one != two:
+        labels_of_table, labels_of_other = _axis_labels(table, axis), _axis_labels(other, axis)
+        if (
+            labels_of_table is not None
+            and labels_of_other is not None
+            and labels_of_table != labels_of_other
+        ):
             raise InvalidInstance(
-                f"{other_name}: {axis} {shorten(two)}: expected those of {name}, {shorten(one)}"
+                f"{other_name}: {axis} {shorten(labels_of_other)}: expected those of {name}, "
+                f"{shorten(labels_of_table)}"
             )
 
 
 def require_labels(names: Any, tables: Mapping[str, Any]) -> None:
     """InvalidInstance where a series or table has labels, and not these names in their order."""
     for what, table in tables.items():
-        said = _said(table, "index")
-        if said is not None and isinstance(names, (list, tuple)) and said != tuple(names):
+        axis_labels = _axis_labels(table, "index")
+        if (
+            axis_labels is not None
+            and isinstance(names, (list, tuple))
+            and axis_labels != tuple(names)
+        ):
             raise InvalidInstance(
-                f"{what}: index {shorten(said)}: expected the names in their order, "
+                f"{what}: index {shorten(axis_labels)}: expected the names in their order, "
                 f"{shorten(tuple(names))}"
             )
 
@@ -153,7 +162,7 @@ def require_names_of_file(names: Sequence[str], path: str | PathLike[str]) -> No
         seen.add(name)
 
 
-def _said(table: Any, axis: str) -> tuple[str, ...] | None:
+def _axis_labels(table: Any, axis: str) -> tuple[str, ...] | None:
     if not (hasattr(table, "iloc") and hasattr(table, axis)):
         return None
     labels = list(getattr(table, axis))

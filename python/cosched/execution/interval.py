@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.core.precedence import before_of
-from cosched.core.resampling import DRAWS, released_by, replayed
+from cosched.core.resampling import DRAWS, awaited_rows, replayed
 from cosched.core.schedule import Schedule
 from cosched.execution.runs import Run, completed
 
@@ -118,7 +118,7 @@ def interval_of(
     times = (schedule.end - schedule.start)[:, None] * factors
     row = {task: k for k, task in enumerate(schedule.task.tolist())}
     pairs = ((row[before], row[after]) for before, after in edges)
-    awaited = before_of(pairs) if stretch is None else released_by(schedule)
+    awaited = before_of(pairs) if stretch is None else awaited_rows(schedule)
     ends = replayed(schedule, times, barriers, held, awaited)
     own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
     ends = ends * np.exp(common_factors(noise, errors, own, random))

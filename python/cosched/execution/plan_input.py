@@ -12,7 +12,7 @@ import numpy as np
 
 from cosched import profiles
 from cosched.core.precedence import before_of
-from cosched.core.tails import enough, least_past, risk_of
+from cosched.core.tails import conformal_limit, min_sample_count, risk_of
 from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
@@ -39,7 +39,7 @@ def peaks_of(every: Sequence[Run], risk: float, margin: float) -> dict[str, dict
         if not math.isnan(run.memory):
             measured.setdefault(run.task, {}).setdefault(run.processors, []).append(run.memory)
     return {
-        task: {count: enough(values, risk, margin) for count, values in of.items()}
+        task: {count: conformal_limit(values, risk, margin) for count, values in of.items()}
         for task, of in measured.items()
     }
 
@@ -58,8 +58,8 @@ def toml_of(path: str | PathLike[str], risk: float) -> str:
     judged = 2 if any(not math.isnan(run.memory) for run in every) else 1
     peaks = peaks_of(every, chance / judged, MARGIN)
     lines = [
-        f"# ends at most {100 * chance:g}% of such runs, of {least_past(chance / judged)} runs on "
-        f"a count or more; of fewer: {MARGIN:g} times the most"
+        f"# ends at most {100 * chance:g}% of such runs, of {min_sample_count(chance / judged)} "
+        f"runs on a count or more; of fewer: {MARGIN:g} times the most"
     ]
     for task, of in times.items():
         runs = {count: [run.seconds for run in mine] for count, mine in of.items() if mine}
@@ -72,7 +72,7 @@ def _lines(
 ) -> Iterator[str]:
     plain = re.fullmatch(r"[A-Za-z0-9_-]+", task)
     yield f"\n[task.{task if plain else json.dumps(task, ensure_ascii=False)}]"
-    longest = max(enough(values, risk, MARGIN) for values in runs.values())
+    longest = max(conformal_limit(values, risk, MARGIN) for values in runs.values())
     counts = ", ".join(f"{len(values)} on {count}" for count, values in sorted(runs.items()))
     yield f"timeout = {math.ceil(longest / 60) * 60}  # runs: {counts}"
     if peaks:

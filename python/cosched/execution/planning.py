@@ -16,7 +16,7 @@ from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
 from cosched.core.options import one_of
-from cosched.core.resampling import held_of
+from cosched.core.resampling import resource_needs
 from cosched.errors import InvalidInstance
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
@@ -297,7 +297,7 @@ def _interval(
         noise=noise_of([run for run in every if run.task in tasks.seconds], result.value),
         errors=_errors(runs, tasks, tables),
         stretch=None if slow is None else _stretch(result, slow),
-        held=held_of(result.schedule, shared),
+        held=resource_needs(result.schedule, shared),
         edges=edges,
         seed=0 if seed is None else seed,
     )

@@ -74,14 +74,14 @@ def find(name: str) -> Study:
         return STUDIES[name]
     module, _, attribute = name.partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        study = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidInstance(f"study {shorten(name)}: {error}") from None
-    if not isinstance(found, Study):
+    if not isinstance(study, Study):
         raise InvalidInstance(
-            f"study {shorten(name)}: expected a Study, got {type(found).__name__}"
+            f"study {shorten(name)}: expected a Study, got {type(study).__name__}"
         )
-    return found
+    return study
 
 
 #: Fields that are text, of which ``{name}`` takes the value of a name; and those that are formulas.
@@ -105,18 +105,18 @@ def read_claims(path: Path, *family: ModuleType) -> tuple[Claim, ...]:
     A formula is a call of what the library of measures, the tolerances and `family` define, or
     arithmetic on such calls; anything else is a ValueError that names the file and the claim.
     """
-    known: dict[str, Any] = {"exp": math.exp, "inf": math.inf}
+    names: dict[str, Any] = {"exp": math.exp, "inf": math.inf}
     for module in (ledger, measures, tolerances, *family):
-        known |= vars(module)
+        names |= vars(module)
     data = io.parse_toml(io.read_text(path), str(path))
     for name, value in data.get("names", {}).items():
-        known[name] = _value(value, known, f"{path}: names, {name}")
+        names[name] = _value(value, names, f"{path}: names, {name}")
     shared = {key: value for key, value in data.items() if key in _FIELDS}
-    found: list[Claim] = []
+    claims: list[Claim] = []
     for number, entry in enumerate(data["claims"], 1):
         where = f"{path}: claims, entry {number}"
-        found += _claims(entry, shared, known, data.get("like", {}), where)
-    return tuple(found)
+        claims += _claims(entry, shared, names, data.get("like", {}), where)
+    return tuple(claims)
 
 
 def _claims(
@@ -129,7 +129,7 @@ def _claims(
             raise ValueError(f"{where}: like {name!r}: expected one of {', '.join(like)}")
         fields |= like[name]
     fields |= {key: v for key, v in entry.items() if key not in ("like", "each", "rows")}
-    for values in _each(entry.get("each", {}), known, where):
+    for values in _each_of_axes(entry.get("each", {}), known, where):
         names = {**known, **values}
         if "rows" not in entry:
             yield _claim(fields, names, where)
@@ -137,12 +137,12 @@ def _claims(
             yield from _claims(row, fields, names, like, where)
 
 
-def _each(axes: Fields, known: Fields, where: str) -> Iterator[dict[str, Any]]:
+def _each_of_axes(axes: Fields, known: Fields, where: str) -> Iterator[dict[str, Any]]:
     """Values of names, every combination; ``"a, b"`` takes its two values from one list."""
     choices = []
-    for key, given in axes.items():
+    for key, axis in axes.items():
         names = key.split(", ")
-        values = _value(given, known, where)
+        values = _value(axis, known, where)
         rows = values if len(names) > 1 else ((value,) for value in values)
         choices.append([dict(zip(names, row, strict=True)) for row in rows])
     for combination in product(*choices):
@@ -155,15 +155,15 @@ def _claim(fields: Fields, names: Fields, where: str) -> Claim:
         raise ValueError(f"{where}: unknown field {', '.join(sorted(unknown))}")
     texts = {key: _text(fields.get(key, ""), names, where) for key in _TEXTS}
     where = f"{where} ({texts['place']})"
-    found = {key: _formula(fields[key], names, where) for key in _FORMULAS if fields.get(key)}
-    ours = found.get("ours")
+    formulas = {key: _formula(fields[key], names, where) for key in _FORMULAS if fields.get(key)}
+    ours = formulas.get("ours")
     return Claim(
         **texts,
         paper_value=_value(fields.get("value"), {**names, "ours": ours}, where),
         measure=ours,
-        tolerance=found.get("agrees"),
-        reading=found.get("reading"),
-        prepare=found.get("prepare", ledger.whole),
+        tolerance=formulas.get("agrees"),
+        reading=formulas.get("reading"),
+        prepare=formulas.get("prepare", ledger.whole),
     )
 
 

@@ -86,7 +86,7 @@ def execute(context: Context, number: int, task: Task) -> Outcome:
         if not isinstance(row, dict) or not all(isinstance(key, str) for key in row):
             raise TypeError("run() returned no dictionary with texts as keys")
         row = {"status": "ok", **row}
-        return Outcome(number, str(row["status"]), json.dumps(row, default=_plain), seconds)
+        return Outcome(number, str(row["status"]), json.dumps(row, default=_to_json_value), seconds)
     except (Exception, SystemExit) as error:
         seconds = time.perf_counter() - begin
         message = " ".join(f"{type(error).__name__}: {error}".split())
@@ -128,17 +128,17 @@ def _adopt(context: Context) -> None:
 def _pickled_algorithms() -> bytes:
     """What the user registered, functions of a notebook or a script by value."""
     loaded = [name for name in FAMILIES if f"cosched.{name}" in sys.modules]
-    own = [
+    registered = [
         (name, algorithm, family(name).algorithms[algorithm])
         for name in loaded
         for algorithm in sorted(family(name).registered)
     ]
-    if not own:
+    if not registered:
         return b""
-    return optional("cloudpickle", extra="studies").dumps(own)
+    return optional("cloudpickle", extra="studies").dumps(registered)
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Numpy's values as Python's; numbers keep their last bit."""
     if hasattr(value, "tolist"):
         return value.tolist()
@@ -179,17 +179,17 @@ def local(context: Context, tasks: Sequence[Numbered], workers: int) -> Batches:
     resource_tracker.ensure_running()
     hold = (signal.SIG_BLOCK, [signal.SIGINT])
     threads = futures.ThreadPoolExecutor(workers, initializer=signal.pthread_sigmask, initargs=hold)
-    crew, left = Crew(context), len(tasks)
+    crew, remaining_count = Crew(context), len(tasks)
     try:
         for number, task in tasks:
             threads.submit(crew.run, number, task).add_done_callback(done.put)
-        while left:
+        while remaining_count:
             batch = []
             with suppress(Empty):
                 batch.append(done.get(timeout=1.0).result())
                 while True:
                     batch.append(done.get_nowait().result())
-            left -= len(batch)
+            remaining_count -= len(batch)
             yield batch
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
@@ -206,7 +206,7 @@ class Crew:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._mine = threading.local()
+        self._of_thread = threading.local()
         self._all: set[_Process] = set()
         self._lock = threading.Lock()  # none starts when all are being ended
         self._closed = False
@@ -235,10 +235,10 @@ class Crew:
 
     def _process(self) -> _Process:
         """That of this thread, started where there is none."""
-        if (process := getattr(self._mine, "process", None)) in self._all:
+        if (process := getattr(self._of_thread, "process", None)) in self._all:
             return process
         for _ in range(MOST_DEATHS):
-            process = self._mine.process = _Process()
+            process = self._of_thread.process = _Process()
             with self._lock:
                 self._all.add(process)
                 if self._closed:
@@ -362,13 +362,13 @@ def _collect(
     done = distributed.as_completed(
         futures, loop=client.loop, with_results=True, raise_errors=False
     )
-    left = len(futures)
+    remaining_count = len(futures)
     heartbeat = time.monotonic()
-    while left:
+    while remaining_count:
         batch = []
         while done.has_ready():
             future, result = next(done)
-            left -= 1
+            remaining_count -= 1
             if isinstance(result, Outcome):
                 batch.append(result)
                 continue

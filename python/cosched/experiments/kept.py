@@ -74,9 +74,9 @@ def keep(
     missing = [column for column in columns if column not in frame]
     if missing:
         raise StudyError(f"{name}: no column {', '.join(missing)} in its results")
-    some = _shortened(frame[list(columns)])
-    numbers = list(some.select_dtypes("float").columns)
-    table = pyarrow.Table.from_pandas(some, preserve_index=False)
+    shortened_frame = _shortened(frame[list(columns)])
+    numbers = list(shortened_frame.select_dtypes("float").columns)
+    table = pyarrow.Table.from_pandas(shortened_frame, preserve_index=False)
     table = table.replace_schema_metadata({_FACTS: json.dumps(dict(about), sort_keys=True)})
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.parquet"
@@ -120,24 +120,24 @@ _ABSENT = "at full size is kept"
 
 def counts(rows: Iterable[Row]) -> dict[str, Counter[str]]:
     """Verdicts a paper."""
-    found: dict[str, Counter[str]] = {}
+    counts_by_paper: dict[str, Counter[str]] = {}
     for row in rows:
-        found.setdefault(row.paper, Counter())[row.verdict] += 1
-    return found
+        counts_by_paper.setdefault(row.paper, Counter())[row.verdict] += 1
+    return counts_by_paper
 
 
 def counts_table(rows: Sequence[Row]) -> str:
     """A line a paper, and all."""
-    found = counts(rows)
-    groups = {paper: found[paper] for paper in PAPERS if paper in found}
+    counts_by_paper = counts(rows)
+    groups = {paper: counts_by_paper[paper] for paper in PAPERS if paper in counts_by_paper}
     return counted("paper", {**groups, "**all**": Counter(row.verdict for row in rows)})
 
 
 def counted(title: str, groups: Mapping[str, Counter[str]]) -> str:
     """A line a group of rows: how many have each verdict."""
     lines = [f"| {title} | rows | " + " | ".join(VERDICTS) + " |", "|:--|" + "--:|" * 7]
-    for name, found in groups.items():
-        cells = [name, sum(found.values()), *(found[verdict] for verdict in VERDICTS)]
+    for name, group_counts in groups.items():
+        cells = [name, sum(group_counts.values()), *(group_counts[verdict] for verdict in VERDICTS)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
 
@@ -176,10 +176,12 @@ def escaped(text: str) -> str:
 
 def absent(rows: Iterable[Row]) -> list[str]:
     """A line about the studies of which no run is kept, if there are any."""
-    found = Counter(row.study for row in rows if _ABSENT in row.reason and row.verdict == t.NOT)
-    if not found:
+    count_by_study = Counter(
+        row.study for row in rows if _ABSENT in row.reason and row.verdict == t.NOT
+    )
+    if not count_by_study:
         return []
-    which = ", ".join(f"{study} ({count})" for study, count in found.items())
+    which = ", ".join(f"{study} ({count})" for study, count in count_by_study.items())
     return [f"Of these, for want of a kept run at full size only: {which}."]
 
 
@@ -187,10 +189,10 @@ def markdown(rows: list[Row]) -> str:
     """Counts, then the rows of each paper and study."""
     parts = ["# Ledger", counts_table(rows), *absent(rows)]
     for paper, citation in PAPERS.items():
-        mine = [row for row in rows if row.paper == paper]
-        if mine:
+        rows_of_paper = [row for row in rows if row.paper == paper]
+        if rows_of_paper:
             parts += [f"## {paper}", citation + "."]
-        for study in dict.fromkeys(row.study for row in mine):
-            some = [row for row in mine if row.study == study]
-            parts += [f"### {study}", rows_table(some)]
+        for study in dict.fromkeys(row.study for row in rows_of_paper):
+            rows_of_study = [row for row in rows_of_paper if row.study == study]
+            parts += [f"### {study}", rows_table(rows_of_study)]
     return "\n\n".join(parts) + "\n"

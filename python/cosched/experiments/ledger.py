@@ -134,8 +134,8 @@ class Row:
 
     def judged(self) -> Row:
         """The row with its verdict, of its own numbers."""
-        own = number(self.value), *self.interval, self.paper_number
-        return replace(self, verdict=t.verdict(self.kind, *own, self.rho, self.n))
+        own_interval = number(self.value), *self.interval, self.paper_number
+        return replace(self, verdict=t.verdict(self.kind, *own_interval, self.rho, self.n))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -173,18 +173,23 @@ def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) 
     (reduced sizes) leaves such claims out, and those whose study is not there.
     """
     prepared = _Prepared(frames)
-    found: list[tuple[Claim, Row]] = []
+    claims_and_rows: list[tuple[Claim, Row]] = []
     for claim in claims:
         try:
-            found.append((claim, _compared(claim, prepared)))
+            claims_and_rows.append((claim, _compared(claim, prepared)))
         except NotKept as absent:
             if not partial:
-                found.append((claim, _row(claim, None, t.NOTHING, (math.nan,) * 2, str(absent))))
+                claims_and_rows.append(
+                    (claim, _row(claim, None, t.NOTHING, (math.nan,) * 2, str(absent)))
+                )
         except (LookupError, ArithmeticError, ValueError):
             if not partial:
                 raise
-    rows = [row.judged() for row in with_order([row for _, row in found])]
-    return [_explained(claim, row, prepared) for (claim, _), row in zip(found, rows, strict=True)]
+    rows = [row.judged() for row in with_order([row for _, row in claims_and_rows])]
+    return [
+        _explained(claim, row, prepared)
+        for (claim, _), row in zip(claims_and_rows, rows, strict=True)
+    ]
 
 
 def _compared(claim: Claim, prepared: _Prepared) -> Row:
@@ -197,9 +202,9 @@ def _compared(claim: Claim, prepared: _Prepared) -> Row:
     elif kind != t.BARE:
         assert value is not None, f"{claim.place}: a tolerance, and nothing measured"
         seen = value if isinstance(value, Seen) else Seen(float(value))
-        said = claim.paper_value
+        paper_value = claim.paper_value
         interval = claim.tolerance.interval(
-            number(said if isinstance(said, float | int) else math.nan), seen
+            number(paper_value if isinstance(paper_value, float | int) else math.nan), seen
         )
     return _row(claim, value, kind, interval, claim.why if kind == t.BARE else "")
 
@@ -212,10 +217,20 @@ def _row(claim: Claim, value: Any, kind: str, interval: tuple[float, float], rea
         value, curve = None, value
     low, high = (_digits(end) if math.isfinite(end) else None for end in interval)
     return Row(
-        paper=claim.paper, place=claim.place, claim=claim.text, study=claim.study, kind=kind,
-        paper_value=claim.paper_value, value=_digits(value), low=low, high=high, tolerance=says,
-        cells=claim.cells, reason=reason, curve=curve,
-    )  # fmt: skip
+        paper=claim.paper,
+        place=claim.place,
+        claim=claim.text,
+        study=claim.study,
+        kind=kind,
+        paper_value=claim.paper_value,
+        value=_digits(value),
+        low=low,
+        high=high,
+        tolerance=says,
+        cells=claim.cells,
+        reason=reason,
+        curve=curve,
+    )
 
 
 def with_order(rows: list[Row]) -> list[Row]:
@@ -258,10 +273,10 @@ def _explained(claim: Claim, row: Row, prepared: _Prepared) -> Row:
         return replace(row, other=_digits(other))
     target = row.paper_number if row.kind in (t.NUMBER, t.DRAWN) else math.nan
     share = t.explained(number(row.value), other, *row.interval, target)
-    said = UNEXPLAINED if share is None else f"explains {share:.0%} of the gap"
+    explanation = UNEXPLAINED if share is None else f"explains {share:.0%} of the gap"
     if share is not None and share < t.HALF:
-        said += ", less than half"
-    reason = f"{claim.reading.says}: {other:.4g} then, {said}{why}"
+        explanation += ", less than half"
+    reason = f"{claim.reading.says}: {other:.4g} then, {explanation}{why}"
     return replace(row, other=_digits(other), explained=_digits(share), reason=reason)
 
 

@@ -189,8 +189,8 @@ def points(curves: Curves, form: str, *key: Any) -> str:
 @measure
 def tabled(curves: Curves, by: str, form: str, *keys: tuple[Any, ...]) -> str:
     """The points of several curves side by side, in words."""
-    found = [curves.curve(*key) for key in keys]
-    return listed(zip(found[0].index, *found, strict=True), form, by)
+    values = [curves.curve(*key) for key in keys]
+    return listed(zip(values[0].index, *values, strict=True), form, by)
 
 
 @measure

@@ -71,8 +71,11 @@ def write_outputs(
     tables: dict[str, pd.DataFrame] = {}
     pictures: dict[str, Path] = {}
     if len(good):
-        found = findings(claims, study.name, good)
-        tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
+        findings_of_study = findings(claims, study.name, good)
+        tables = {
+            **({"findings": findings_of_study} if len(findings_of_study) else {}),
+            **study.tables(good),
+        }
         (folder / "tables").mkdir(exist_ok=True)
         for name, table in tables.items():
             for suffix in (".md", ".csv"):
@@ -84,8 +87,8 @@ def write_outputs(
 
 def written(folder: Path) -> list[str]:
     """The finished files of a study, relative to its folder."""
-    made = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
-    return [*RESULTS, "report.html", *(path.relative_to(folder).as_posix() for path in made)]
+    files = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
+    return [*RESULTS, "report.html", *(path.relative_to(folder).as_posix() for path in files)]
 
 
 def _write_figures(figures: dict[str, Any], folder: Path) -> dict[str, Path]:
@@ -175,8 +178,8 @@ def _cell(value: object) -> str:
     """Numbers in six digits; a cell of nothing where there is none."""
     if isinstance(value, float):
         return f'<td class="number">{"" if value != value else f"{value:.6g}"}</td>'
-    shown = "" if value is None else escape(str(value))
-    return f'<td class="number">{shown}</td>' if isinstance(value, int) else f"<td>{shown}</td>"
+    text = "" if value is None else escape(str(value))
+    return f'<td class="number">{text}</td>' if isinstance(value, int) else f"<td>{text}</td>"
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:

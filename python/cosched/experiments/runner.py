@@ -107,7 +107,7 @@ def run(
 @contextmanager
 def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterator[State]:
     """The state in a folder; what ends the work early says what is kept and how to go on."""
-    kept = "no row is kept"
+    kept_rows_text = "no row is kept"
     try:
         state = State.open(folder, design, version, resume)
         try:
@@ -116,15 +116,17 @@ def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterat
             try:
                 state.close()
             finally:
-                kept = f"{state.kept} of {len(design.tasks)} rows are kept in {folder}"
+                kept_rows_text = f"{state.kept} of {len(design.tasks)} rows are kept in {folder}"
     except KeyboardInterrupt as stop:
-        raise type(stop)(f"interrupted: {kept}; the same command with --resume goes on") from None
+        raise type(stop)(
+            f"interrupted: {kept_rows_text}; the same command with --resume goes on"
+        ) from None
     except OSError as error:
         if error.errno not in _FULL:
             raise
         raise StudyError(
             f"{folder}: {error.strerror}: free some space and run the same command again with "
-            f"--resume; {kept}"
+            f"--resume; {kept_rows_text}"
         ) from None
 
 
@@ -244,7 +246,10 @@ def _lines(title: str, total: int, first: int) -> Callable[[int], None]:
         now = time.monotonic()
         if now - last >= _LINE_EVERY and done > first:
             last = now
-            left = (now - begun) / (done - first) * (total - done) / 60
-            print(f"{title}: {done} of {total} rows, about {left:.0f} min left", file=sys.stderr)
+            remaining_minutes = (now - begun) / (done - first) * (total - done) / 60
+            print(
+                f"{title}: {done} of {total} rows, about {remaining_minutes:.0f} min left",
+                file=sys.stderr,
+            )
 
     return show

@@ -90,8 +90,10 @@ class State:
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """Keep outcomes: the first one of a task counts, but a result replaces an error."""
         for outcome in outcomes:
-            known = self.outcomes.get(outcome.number)
-            if known is None or (known.status == "error" and outcome.status != "error"):
+            known_outcome = self.outcomes.get(outcome.number)
+            if known_outcome is None or (
+                known_outcome.status == "error" and outcome.status != "error"
+            ):
                 self.outcomes[outcome.number] = self._unwritten[outcome.number] = outcome
         # Often enough to lose little, seldom enough that writing takes no time worth the name.
         now = time.monotonic()
@@ -185,14 +187,14 @@ def verify(folder: str | PathLike[str]) -> dict[str, str]:
     broken = sum(not _is_whole(row) for row in rows)
     if pages == "ok" and len(rows) < tasks and files:
         pages = f"{len(rows)} rows of {tasks} tasks"
-    found = {ROWS: f"{broken} of {len(rows)} rows" if broken else "" if pages == "ok" else pages}
+    findings = {ROWS: f"{broken} of {len(rows)} rows" if broken else "" if pages == "ok" else pages}
     for name, digest in files:
         path = folder / str(name)
         if not path.is_file():
-            found[str(name)] = "is missing"
+            findings[str(name)] = "is missing"
         else:
-            found[str(name)] = "" if _digest_of_file(path) == digest else "is another"
-    return found
+            findings[str(name)] = "" if _digest_of_file(path) == digest else "is another"
+    return findings
 
 
 def _connected(folder: Path) -> sqlite3.Connection:
@@ -217,9 +219,10 @@ def _is_whole(row: tuple[Any, ...]) -> bool:
 def _owner(database: sqlite3.Connection) -> dict[str, Any]:
     """Whose the rows are."""
     try:
-        ((said,),) = database.execute("SELECT said FROM owner")
+        ((stored_owner,),) = database.execute("SELECT said FROM owner")
         return {
-            key: json.loads(said)[key] for key in ("study", "quick", "tasks", "plan", "version")
+            key: json.loads(stored_owner)[key]
+            for key in ("study", "quick", "tasks", "plan", "version")
         }
     except (ValueError, TypeError, KeyError):
         raise sqlite3.DatabaseError("whose the rows are is damaged") from None
@@ -244,17 +247,17 @@ def _remedy(folder: Path) -> str:
     return f"choose another --out, or remove {folder / 'state'}"
 
 
-def _check(found: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
+def _check(stored_owner: dict[str, Any], expected_owner: dict[str, Any], folder: Path) -> None:
     """Refuse a state that is not of this plan and this version."""
     names = {"study": "study", "quick": "value of --quick", "version": "version of cosched"}
     for key, name in names.items():
-        if found[key] != wanted[key]:
+        if stored_owner[key] != expected_owner[key]:
             raise StudyError(
-                f"{folder} was begun with another {name} ({json.dumps(found[key])}, "
-                f"this is {json.dumps(wanted[key])}): {_remedy(folder)}"
+                f"{folder} was begun with another {name} ({json.dumps(stored_owner[key])}, "
+                f"this is {json.dumps(expected_owner[key])}): {_remedy(folder)}"
             )
-    if found["plan"] != wanted["plan"]:
+    if stored_owner["plan"] != expected_owner["plan"]:
         raise StudyError(
-            f"{folder} was begun with another plan ({found['tasks']} tasks, this has "
-            f"{wanted['tasks']}): {_remedy(folder)}"
+            f"{folder} was begun with another plan ({stored_owner['tasks']} tasks, this has "
+            f"{expected_owner['tasks']}): {_remedy(folder)}"
         )

@@ -104,8 +104,8 @@ class Study:
         quick : bool
             At reduced size.
         """
-        wanted = self.quick_needs if quick else self.needs
-        return [path for path in wanted if not has_data(path)]
+        needed_paths = self.quick_needs if quick else self.needs
+        return [path for path in needed_paths if not has_data(path)]
 
 
 class Functions(NamedTuple):
@@ -125,11 +125,13 @@ def read_studies(
     In the texts about them ``{name}`` takes the value of one of `names`.
     """
     path = Path(__file__).parent / family_name / "studies.toml"
-    said = io.parse_toml(io.read_text(path), str(path))
-    if said.keys() != functions.keys():
-        raise InvalidInstance(f"{path}: expected {', '.join(functions)}, got {', '.join(said)}")
+    study_tables = io.parse_toml(io.read_text(path), str(path))
+    if study_tables.keys() != functions.keys():
+        raise InvalidInstance(
+            f"{path}: expected {', '.join(functions)}, got {', '.join(study_tables)}"
+        )
     studies = []
-    for name, fields in said.items():
+    for name, fields in study_tables.items():
         texts = {key: fields.pop(key).format_map(names) for key in ("title", "paper", "about")}
         lists: dict[str, Any] = {key: tuple(values) for key, values in fields.items()}
         parts = functions[name]._asdict()
@@ -220,18 +222,18 @@ def make_design(study: Study, name: str, quick: bool) -> Design:
     """The tasks of a study that was asked for by `name`."""
     tasks = []
     ids: dict[str, int] = {}
-    for number, given in enumerate(study.plan(quick)):
-        text = _canonical(given, f"plan of {name}, task {number}")
+    for number, task_fields in enumerate(study.plan(quick)):
+        text = _canonical(task_fields, f"plan of {name}, task {number}")
         task_id = hashlib.sha256(text.encode()).hexdigest()[:16]
         if task_id in ids:
             raise StudyError(f"plan of {name}: tasks {ids[task_id]} and {number} are the same")
         ids[task_id] = number
         # Through JSON once, so that run() sees the same data here and on another machine.
-        tasks.append(json.loads(json.dumps(given)))
+        tasks.append(json.loads(json.dumps(task_fields)))
     if not tasks:
         raise StudyError(f"plan of {name}: no tasks")
-    whole = "\n".join([name, *ids])
-    digest = hashlib.sha256(whole.encode()).hexdigest()
+    design_text = "\n".join([name, *ids])
+    digest = hashlib.sha256(design_text.encode()).hexdigest()
     return Design(name, quick, tuple(tasks), tuple(ids), digest)
 
 

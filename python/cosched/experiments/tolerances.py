@@ -109,12 +109,12 @@ def explained(value: float, other: float, low: float, high: float, target: float
     that overshoots leaves the rest of its own.
     """
     if math.isnan(target):
-        gap, left = (max(low - each, each - high, 0.0) for each in (value, other))
+        gap, remaining_gap = (max(low - each, each - high, 0.0) for each in (value, other))
     else:
-        gap, left = abs(value - target), abs(other - target)
-    if math.isnan(other) or not math.isfinite(gap) or not math.isfinite(left) or gap == 0:
+        gap, remaining_gap = abs(value - target), abs(other - target)
+    if math.isnan(other) or not math.isfinite(gap) or not math.isfinite(remaining_gap) or gap == 0:
         return None
-    return max(0.0, 1 - left / gap)
+    return max(0.0, 1 - remaining_gap / gap)
 
 
 def within(relative: float, why: str) -> Tolerance:

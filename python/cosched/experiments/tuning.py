@@ -54,9 +54,13 @@ def _run(task: dict[str, Any]) -> dict[str, Any]:
 
 
 TRIALS = Study(
-    name="tune-trials", title="Weeks of a log under a setting", family="cluster",
-    plan=lambda quick: [], run=_run, tables=lambda frame: {},
-)  # fmt: skip
+    name="tune-trials",
+    title="Weeks of a log under a setting",
+    family="cluster",
+    plan=lambda quick: [],
+    run=_run,
+    tables=lambda frame: {},
+)
 
 
 @contextmanager
@@ -69,15 +73,15 @@ def engine(folder: Path, address: str | None, jobs: int) -> Iterator[Engine]:
     """
     with ExitStack() as stack:
         where = address or _workers(stack, jobs)
-        written: dict[str, dict[str, str]] = {}
+        context_files: dict[str, dict[str, str]] = {}
 
         def run(world: SimulationContext, tasks: Sequence[Trial]) -> Iterator[tuple[int, Row]]:
             search = world.digest()
-            if search not in written:
+            if search not in context_files:
                 path, digest = write_world(world, folder)
                 stack.callback(path.unlink, missing_ok=True)
-                written[search] = {"world": str(path), "digest": digest}
-            common = written[search]
+                context_files[search] = {"world": str(path), "digest": digest}
+            common = context_files[search]
             numbered = [
                 (number, {**common, "trial": {**task, "setting": list(task["setting"])}})
                 for number, task in enumerate(tasks)
@@ -100,19 +104,22 @@ def _workers(stack: ExitStack, jobs: int) -> str:
         # What is refused later is in a log of Dask's alone, and nobody would ever work.
         subprocess.run(
             ["sbatch", "--test-only"],
-            input=cluster.job_script(), text=True, capture_output=True, check=True,
-        )  # fmt: skip
+            input=cluster.job_script(),
+            text=True,
+            capture_output=True,
+            check=True,
+        )
     except ValueError as error:
         raise StudyError(
             f"--engine slurm: dask-jobqueue: {_lines(error)[0]} (its own file, "
             "~/.config/dask/jobqueue.yaml, or DASK_JOBQUEUE__SLURM__CORES and ..._MEMORY, say so)"
         ) from None
     except (OSError, subprocess.CalledProcessError) as error:
-        said = _lines(getattr(error, "stderr", None) or error)[-1]
-        raise StudyError(f"--engine slurm: no job can be submitted: {said}") from None
+        message = _lines(getattr(error, "stderr", None) or error)[-1]
+        raise StudyError(f"--engine slurm: no job can be submitted: {message}") from None
     cluster.scale(jobs=jobs)
     return str(cluster.scheduler_address)
 
 
-def _lines(said: object) -> list[str]:
-    return [printable(line.strip()) for line in str(said).splitlines() if line.strip()]
+def _lines(output: object) -> list[str]:
+    return [printable(line.strip()) for line in str(output).splitlines() if line.strip()]

@@ -204,8 +204,8 @@ def _is_dagman(lines: Sequence[str]) -> bool:
     """Statements of HTCondor's DAGMan: nodes, and arcs between them or settings of them."""
     words = [line.split() for line in lines if not line.lstrip().startswith("#")]
     nodes = [row for row in words if row[0].upper() in _DAGMAN_NODES and len(row) >= 3]
-    known = [row for row in words if row[0].upper() in _DAGMAN_NODES | _DAGMAN_OTHERS]
-    return bool(nodes) and len(known) == len(words)
+    dagman_rows = [row for row in words if row[0].upper() in _DAGMAN_NODES | _DAGMAN_OTHERS]
+    return bool(nodes) and len(dagman_rows) == len(words)
 
 
 _DAGMAN_NODES = frozenset(("JOB", "SUBDAG", "SPLICE", "FINAL", "PROVISIONER", "SERVICE"))

@@ -49,7 +49,7 @@ _WIDE_CHARACTERS = ((0xF0, 4), (0xC4, 2))
 
 Item = TypeVar("Item")
 
-_asked: ContextVar[int | None] = ContextVar("cosched_max_bytes", default=None)
+_requested_limit: ContextVar[int | None] = ContextVar("cosched_max_bytes", default=None)
 
 
 @contextmanager
@@ -70,11 +70,11 @@ def max_bytes(size: int | str | None) -> Iterator[None]:
     if size is None:
         yield
         return
-    token = _asked.set(parse_size(size))
+    token = _requested_limit.set(parse_size(size))
     try:
         yield
     finally:
-        _asked.reset(token)
+        _requested_limit.reset(token)
 
 
 def parse_size(size: int | str) -> int:
@@ -85,11 +85,11 @@ def parse_size(size: int | str) -> int:
     >>> parse_size("800MB"), parse_size("1.5 GiB"), parse_size(10)
     (800000000, 1610612736, 10)
     """
-    found = _SIZE.fullmatch(str(size).strip()) if isinstance(size, (int, str)) else None
+    match = _SIZE.fullmatch(str(size).strip()) if isinstance(size, (int, str)) else None
     bytes_ = 0.0
-    if found and not isinstance(size, bool):
-        base = 1024 if found[3] else 1000
-        bytes_ = float(found[1]) * base ** " kmgt".index(found[2].lower() or " ")
+    if match and not isinstance(size, bool):
+        base = 1024 if match[3] else 1000
+        bytes_ = float(match[1]) * base ** " kmgt".index(match[2].lower() or " ")
     if not 1 <= bytes_ <= _LARGEST:
         raise InvalidInstance(
             f"max_bytes = {shorten(size)}: expected a number of bytes, such as 2GB"
@@ -112,17 +112,19 @@ class Unpacked(io.RawIOBase):
 
     def read(self, size: int | None = -1) -> bytes:
         """Up to `size` bytes; never more at a time than has been judged."""
-        wanted = -1 if size is None else size
-        found = io.BytesIO()
-        while wanted < 0 or found.tell() < wanted:
-            part = self._stream.read(_CHUNK if wanted < 0 else min(_CHUNK, wanted - found.tell()))
+        byte_count = -1 if size is None else size
+        content = io.BytesIO()
+        while byte_count < 0 or content.tell() < byte_count:
+            part = self._stream.read(
+                _CHUNK if byte_count < 0 else min(_CHUNK, byte_count - content.tell())
+            )
             if not part:
                 break
             _core.check_interrupt()
-            found.write(part)
+            content.write(part)
             # A pipe has no position, a device one that stays.
-            self._judge(max(found.tell(), self._stream.tell() if self.seekable() else 0))
-        return found.getvalue()
+            self._judge(max(content.tell(), self._stream.tell() if self.seekable() else 0))
+        return content.getvalue()
 
     def pass_over(self) -> None:
         """Read to the end and keep nothing: for the errors on the way."""
@@ -148,7 +150,7 @@ class Unpacked(io.RawIOBase):
 
     def _judge(self, total: int) -> None:
         require_size(self._path, total)
-        if _asked.get() is not None or self._packed is None or total <= ALWAYS_FINE:
+        if _requested_limit.get() is not None or self._packed is None or total <= ALWAYS_FINE:
             return
         if total > MOST_RATIO * self._packed.tell():
             raise InvalidInstance(
@@ -196,7 +198,7 @@ def require_memory(path: str | PathLike[str], content: bytes, packed_size: int) 
     packed_size : int
         Bytes of the file on disk.
     """
-    if _asked.get() is not None or _LINE * len(content) < MEMORY_ALWAYS_FINE:
+    if _requested_limit.get() is not None or _LINE * len(content) < MEMORY_ALWAYS_FINE:
         return
     needed = memory_of_content(content)
     if needed > max(MEMORY_ALWAYS_FINE, MOST_MEMORY_RATIO * packed_size):
@@ -238,8 +240,8 @@ def polled(items: Iterable[Item]) -> Iterator[Item]:
 
 def most_bytes() -> int:
     """Bytes of a file that may be read here and now."""
-    asked = _asked.get()
-    return MOST_BYTES if asked is None else asked
+    requested_limit = _requested_limit.get()
+    return MOST_BYTES if requested_limit is None else requested_limit
 
 
 def require_length(path: str | PathLike[str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-_SHOWN = 5
+_MAX_SHOWN_LINES = 5
 
 
 def shown_lines(lines: Sequence[int] | Any) -> str:
@@ -20,5 +20,5 @@ def shown_lines(lines: Sequence[int] | Any) -> str:
     ('line 7', 'lines 2, 3, 4, 5, 6, ...')
     """
     word = "line" if len(lines) == 1 else "lines"
-    more = ", ..." if len(lines) > _SHOWN else ""
-    return f"{word} {', '.join(str(line) for line in lines[:_SHOWN])}{more}"
+    ellipsis = ", ..." if len(lines) > _MAX_SHOWN_LINES else ""
+    return f"{word} {', '.join(str(line) for line in lines[:_MAX_SHOWN_LINES])}{ellipsis}"

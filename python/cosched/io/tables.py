@@ -105,10 +105,10 @@ def is_number(text: str) -> bool:
 
 
 def _parsed(text: str, where: str, what: str, good: Callable[[float], bool]) -> float:
-    found = text.strip()
-    value = float(found) if _NUMBER.fullmatch(found) else math.nan
+    stripped = text.strip()
+    value = float(stripped) if _NUMBER.fullmatch(stripped) else math.nan
     if not good(value):
-        seen = shorten(found) if found else "empty cell"
+        seen = shorten(stripped) if stripped else "empty cell"
         raise InvalidInstance(f"{where}: {seen}: expected {what}")
     return value
 
@@ -369,13 +369,13 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    cells = dict(pairs)
+    if len(cells) < len(pairs):
         keys = Counter(key for key, _ in pairs)
         raise ValueError(
             f"the key {shorten(keys.most_common(1)[0][0])} is there twice in an object"
         )
-    return found
+    return cells
 
 
 #: Parts of a dotted key of TOML: its reader takes time with the square of their number.
@@ -388,9 +388,9 @@ _LONG_KEY = re.compile(
 
 def _require_short_keys(text: str, where: str) -> None:
     """Refuse keys of many parts, which a reader of TOML takes minutes for."""
-    found = _LONG_KEY.search(text) if text.count(".") >= _MOST_PARTS else None
-    if found is not None:
-        line = text.count("\n", 0, found.start()) + 1
+    match = _LONG_KEY.search(text) if text.count(".") >= _MOST_PARTS else None
+    if match is not None:
+        line = text.count("\n", 0, match.start()) + 1
         raise InvalidInstance(
             f"{where}: line {line}: a key of more than {_MOST_PARTS} parts: expected fewer"
         )
@@ -408,9 +408,9 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at (line \d+, column \d+)\)", str(error))
-        said, place = found.groups() if found else (str(error), "end of file")
-        said = said.removesuffix(" (at end of document)")
-        raise InvalidInstance(f"{where}: {place}: not TOML ({said})") from None
+        match = re.fullmatch(r"(.*) \(at (line \d+, column \d+)\)", str(error))
+        message, place = match.groups() if match else (str(error), "end of file")
+        message = message.removesuffix(" (at end of document)")
+        raise InvalidInstance(f"{where}: {place}: not TOML ({message})") from None
     except (ValueError, RecursionError) as error:  # as for JSON
         raise InvalidInstance(f"{where}: {str(error).splitlines()[0][:120]}") from None

@@ -54,7 +54,7 @@ class _Scanner:
         self._place = 0
         self._lines: dict[Path, int] = {}
         #: Line ends before `_counted`.
-        self._counted, self._line = 0, 1
+        self._counted_until, self._line = 0, 1
 
     def lines(self) -> dict[Path, int]:
         section: Path = ()
@@ -96,8 +96,8 @@ class _Scanner:
             self._place += 1
 
     def _line_of(self, place: int) -> int:
-        self._line += self._text.count("\n", self._counted, place)
-        self._counted = place
+        self._line += self._text.count("\n", self._counted_until, place)
+        self._counted_until = place
         return self._line
 
     def _read_pair(self, table: Path) -> None:

@@ -186,15 +186,15 @@ def read_text(path: str | PathLike[str]) -> str:
     'one'
     """
     require_length(path)
-    if not Path(path).exists() and (found := _IN_ARCHIVE.fullmatch(str(path))):
-        with _archive(found[1]) as archive:
-            member = _member(archive, found[1], found[2])
+    if not Path(path).exists() and (match := _IN_ARCHIVE.fullmatch(str(path))):
+        with _archive(match[1]) as archive:
+            member = _member(archive, match[1], match[2])
             content = _content(archive, member, str(path))
-        require_memory(path, content, os.stat(found[1]).st_size)
+        require_memory(path, content, os.stat(match[1]).st_size)
         return _decoded(content, str(path))
     if _ARCHIVE.search(str(path)) and Path(path).exists():
-        some = ", ".join(archive_members(path)[:3])
-        raise InvalidInstance(f"{path}: an archive: expected {path}:MEMBER, such as {some}")
+        member_names = ", ".join(archive_members(path)[:3])
+        raise InvalidInstance(f"{path}: an archive: expected {path}:MEMBER, such as {member_names}")
     return _decoded(read_bytes(path), str(path))
 
 
@@ -213,8 +213,8 @@ def bare_name(path: str | PathLike[str]) -> str:
     """
     name = str(path).lower()
     require_length(path)
-    found = None if Path(path).exists() else _IN_ARCHIVE.fullmatch(name)
-    return (found[2] if found else name).removesuffix(".gz")
+    match = None if Path(path).exists() else _IN_ARCHIVE.fullmatch(name)
+    return (match[2] if match else name).removesuffix(".gz")
 
 
 def archive_members(path: str | PathLike[str]) -> list[str]:
@@ -271,25 +271,25 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo, where: str) -> b
         return file.read()
 
 
-def _member(archive: tarfile.TarFile, path: str, wanted: str) -> tarfile.TarInfo:
+def _member(archive: tarfile.TarFile, path: str, member_name: str) -> tarfile.TarInfo:
     files = [member for member in archive if member.isfile()]
-    wanted = wanted.removeprefix("./")
+    member_name = member_name.removeprefix("./")
     for name_of in (
         lambda name: name.removeprefix("./"),
         lambda name: Path(name).name,
         lambda name: Path(name).stem,
     ):
-        found = [member for member in files if name_of(member.name) == wanted]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            several = ", ".join(member.name for member in found)
-            raise InvalidInstance(f"{path}: {shorten(wanted)} may be any of {several}")
+        matching_members = [member for member in files if name_of(member.name) == member_name]
+        if len(matching_members) == 1:
+            return matching_members[0]
+        if matching_members:
+            several = ", ".join(member.name for member in matching_members)
+            raise InvalidInstance(f"{path}: {shorten(member_name)} may be any of {several}")
     last_parts = {Path(member.name).name: member.name for member in files}
-    near = difflib.get_close_matches(Path(wanted).name, last_parts, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(Path(member_name).name, last_parts, n=3, cutoff=0.4)
     names = [last_parts[name] for name in near] or [member.name for member in files[:3]]
     hint = f"; near names: {', '.join(names)}" if names else " (it is empty)"
-    raise InvalidInstance(f"{path}: no member {shorten(wanted)}{hint}")
+    raise InvalidInstance(f"{path}: no member {shorten(member_name)}{hint}")
 
 
 def _decoded(data: bytes, where: str) -> str:

@@ -70,16 +70,16 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     target = _behind(target)  # a link stays, what it names is replaced
     if not target.parent.is_dir():
         raise FileNotFoundError(no_folder_for(target))
-    there = target.stat() if target.exists() else None
-    in_place = there is not None and not stat.S_ISREG(there.st_mode)  # a device, a pipe
+    old_stat = target.stat() if target.exists() else None
+    in_place = old_stat is not None and not stat.S_ISREG(old_stat.st_mode)  # a device, a pipe
     folder = Path(tempfile.gettempdir()) if in_place else target.parent
     # The longest name that is allowed leaves no room for more in it.
     suffix = target.suffix if len(target.suffix) < _LONG_SUFFIX else ""
     name = folder / f".cosched-{secrets.token_hex(8)}{suffix}"
     try:  # the rights of a new file, or those of the one that is replaced
         os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if in_place else 0o666))
-        if there is not None and not in_place:
-            os.chmod(name, stat.S_IMODE(there.st_mode))
+        if old_stat is not None and not in_place:
+            os.chmod(name, stat.S_IMODE(old_stat.st_mode))
         yield name
         if in_place:
             target.write_bytes(name.read_bytes())
@@ -187,8 +187,12 @@ def plain(data: Any) -> Any:
     {'times': [2.0, None], 'units': [16, 4]}
     """
     if isinstance(data, dict):
-        made = {str(key): plain(value) for key, value in data.items()}
-        return data if all(made.get(key, made) is value for key, value in data.items()) else made
+        plain_entries = {str(key): plain(value) for key, value in data.items()}
+        return (
+            data
+            if all(plain_entries.get(key, plain_entries) is value for key, value in data.items())
+            else plain_entries
+        )
     if isinstance(data, (list, tuple)):
         parts = [plain(value) for value in data]
         same = isinstance(data, list) and all(map(operator.is_, parts, data))
@@ -262,8 +266,10 @@ def write_frame(
     elif suffix == ".csv":
         write_text((frame if exact else _each_text(frame, _no_formula)).to_csv(index=False), path)
     else:  # texts stay as they are: ``007`` is no number, ``a|b`` is one cell
-        shown = _each_text(frame, _one_cell)
-        write_text(shown.to_markdown(index=False, disable_numparse=_texts(frame)) + "\n", path)
+        printed_frame = _each_text(frame, _one_cell)
+        write_text(
+            printed_frame.to_markdown(index=False, disable_numparse=_texts(frame)) + "\n", path
+        )
 
 
 def _texts(frame: pd.DataFrame) -> list[int]:
@@ -271,17 +277,17 @@ def _texts(frame: pd.DataFrame) -> list[int]:
     return [k for k, kind in enumerate(frame.dtypes) if kind.kind not in "iufb"]
 
 
-def _each_text(frame: pd.DataFrame, shown: Callable[[str], str]) -> pd.DataFrame:
+def _each_text(frame: pd.DataFrame, format_text: Callable[[str], str]) -> pd.DataFrame:
     """A copy with every text, and every title, as it is shown."""
 
     def cell(value: Any) -> Any:
-        return shown(value) if isinstance(value, str) else value
+        return format_text(value) if isinstance(value, str) else value
 
-    made = frame.copy()
+    text_frame = frame.copy()
     for k in _texts(frame):
-        made.isetitem(k, [cell(value) for value in frame.iloc[:, k]])
-    made.columns = [cell(name) for name in frame.columns]
-    return made
+        text_frame.isetitem(k, [cell(value) for value in frame.iloc[:, k]])
+    text_frame.columns = [cell(name) for name in frame.columns]
+    return text_frame
 
 
 def _no_formula(text: str) -> str:
@@ -292,5 +298,5 @@ def _no_formula(text: str) -> str:
 
 def _one_cell(text: str) -> str:
     """No column, no tag and no link of its own."""
-    plain = printable(" ".join(text.splitlines())).replace("|", "\\|").replace("](", "]\\(")
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", plain)
+    escaped = printable(" ".join(text.splitlines())).replace("|", "\\|").replace("](", "]\\(")
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", escaped)

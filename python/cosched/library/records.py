@@ -40,10 +40,10 @@ def entries() -> dict[str, dict[str, Any]]:
 
 def entry_of(name: str) -> dict[str, Any]:
     """The entry of a name; refused with near ones where there is none."""
-    known = entries()
-    if not isinstance(name, str) or name not in known:
-        raise InvalidInstance(unknown_name("instance of the library", name, known))
-    return known[name]
+    all_entries = entries()
+    if not isinstance(name, str) or name not in all_entries:
+        raise InvalidInstance(unknown_name("instance of the library", name, all_entries))
+    return all_entries[name]
 
 
 def family_of(name: str) -> Any:
@@ -70,13 +70,13 @@ def load(name: str) -> Instance:
     >>> cs.library.load("dags/cholesky-12-ccr1")
     <dags.Instance: 364 tasks, 858 edges with 9e+08 bytes, 16 + 4 units>
     """
-    given = dict(entry_of(name))
-    generator, load_of = given.pop("generator"), given.pop("load", None)
-    made = WORKLOADS[generator](**given)
+    arguments = dict(entry_of(name))
+    generator, load_of = arguments.pop("generator"), arguments.pop("load", None)
+    jobs_and_nodes = WORKLOADS[generator](**arguments)
     if load_of is not None:  # a log: its jobs, on the machine that they were drawn for
-        jobs = rescale_load(made, given["nodes"], load_of)
-        made = family_of(name).instance_type(jobs, nodes=given["nodes"])
-    return made
+        jobs = rescale_load(jobs_and_nodes, arguments["nodes"], load_of)
+        jobs_and_nodes = family_of(name).instance_type(jobs, nodes=arguments["nodes"])
+    return jobs_and_nodes
 
 
 FORMAT, VERSION = "cosched-library", 1
@@ -158,17 +158,17 @@ class Record:
 
 def names_in(folder: Path) -> list[str]:
     """The instances of which a folder has a record; refused where it has a file of another name."""
-    known = entries()
+    all_entries = entries()
     names = sorted(path.relative_to(folder).as_posix()[:-5] for path in folder.glob("*/*.json"))
     shown_folder = printable(folder)
     for name in names:
-        if name not in known:
+        if name not in all_entries:
             raise ValueError(
-                f"{shown_folder}: {unknown_name('instance of the library', name, known)}"
+                f"{shown_folder}: {unknown_name('instance of the library', name, all_entries)}"
             )
     if not names:
         raise ValueError(f"{shown_folder}: no record of the library, expected FAMILY/NAME.json")
-    return [name for name in known if name in set(names)]
+    return [name for name in all_entries if name in set(names)]
 
 
 def record_of(name: str, folder: Path = FOLDER) -> Record:
@@ -180,7 +180,7 @@ def record_of(name: str, folder: Path = FOLDER) -> Record:
         if (data.pop("format"), data.pop("version")) != (FORMAT, VERSION):
             raise ValueError(f"expected format {FORMAT!r}, version {VERSION}")
         best, bound = Finding(**data.pop("best")), Finding(**data.pop("bound"))
-        history = tuple(Finding(**found) for found in data.pop("history"))
+        history = tuple(Finding(**finding) for finding in data.pop("history"))
         record = Record(**data, best=best, bound=bound, history=history)
         _require_whole(record, name)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
@@ -191,25 +191,27 @@ def record_of(name: str, folder: Path = FOLDER) -> Record:
 def _require_whole(record: Record, name: str) -> None:
     if record.name != name:
         raise ValueError(f"it is of {shorten(record.name)}: expected {name}")
-    for found in (record.best, record.bound, *record.history):
-        if isinstance(found.value, bool) or not isfinite(found.value):
-            raise ValueError(f"value = {shorten(found.value)}: expected a number")
+    for finding in (record.best, record.bound, *record.history):
+        if isinstance(finding.value, bool) or not isfinite(finding.value):
+            raise ValueError(f"value = {shorten(finding.value)}: expected a number")
         for key in ("algorithm", "by"):
-            _line(getattr(found, key), key)
-        date.fromisoformat(found.since)
+            _line(getattr(finding, key), key)
+        date.fromisoformat(finding.since)
     if type(record.size) is not int or record.size < 1:
         raise ValueError(f"size = {shorten(record.size)}: expected a number >= 1")
-    kept = isinstance(record.schedule, dict) and {"placements", "algorithm"} & set(record.schedule)
-    if not kept or not isinstance(record.certificate, dict):
+    missing_keys = isinstance(record.schedule, dict) and {"placements", "algorithm"} & set(
+        record.schedule
+    )
+    if not missing_keys or not isinstance(record.certificate, dict):
         raise ValueError("expected a schedule and a certificate")
 
 
-def _line(given: Any, what: str) -> str:
+def _line(text: Any, what: str) -> str:
     """A short text of one line."""
-    if not (isinstance(given, str) and given.isprintable() and 0 < len(given.strip()) <= 200):
+    if not (isinstance(text, str) and text.isprintable() and 0 < len(text.strip()) <= 200):
         who = "who" if what == "by" else "what"
-        raise ValueError(f"{what} = {shorten(given)}: expected {who} found it, in one line")
-    return given.strip()
+        raise ValueError(f"{what} = {shorten(text)}: expected {who} found it, in one line")
+    return text.strip()
 
 
 def gap_of(record: Record) -> float:
@@ -287,8 +289,8 @@ def submit(
             f"{record.best.by} has since {record.best.since}"
         )
     what = _line(named if algorithm is None else algorithm, "algorithm")
-    found = Finding(float(value), what, who, date.today().isoformat())
-    better = record.beaten_by(found, rows_without_names(read))
+    finding = Finding(float(value), what, who, date.today().isoformat())
+    better = record.beaten_by(finding, rows_without_names(read))
     gap_of(better)
     return better.write(where)
 
@@ -310,5 +312,5 @@ def rows_without_names(schedule: Schedule) -> dict[str, Any]:
     """What a record keeps of a schedule: the instance has the names."""
     data = schedule.to_dict()
     rows = data["placements"]
-    kept = [{key: value for key, value in row.items() if key != "name"} for row in rows]
-    return data | {"placements": kept}
+    unnamed_rows = [{key: value for key, value in row.items() if key != "name"} for row in rows]
+    return data | {"placements": unnamed_rows}

@@ -37,18 +37,24 @@ from cosched.library.records import (
 
 def proven(of: Family, instance: Instance, certificate: dict[str, Any]) -> float:
     """The bound that a certificate proves for an instance, checked."""
-    given = dict(certificate)
-    kind = given.pop("kind", None)
+    certificate_fields = dict(certificate)
+    kind = certificate_fields.pop("kind", None)
     try:
         if kind in ("windows", "transfers"):
-            return dags.Certificate(kind, given).bound(instance)  # type: ignore[arg-type]
+            return dags.Certificate(kind, certificate_fields).bound(instance)  # type: ignore[arg-type]
         if kind == "bound":
-            return float(of.bound(instance, given["method"], **given.get("options", {})))
+            return float(
+                of.bound(
+                    instance, certificate_fields["method"], **certificate_fields.get("options", {})
+                )
+            )
         if kind == "algorithm":
-            seed, options = given.get("seed"), given.get("options", {})
-            found = of.solve(instance, given["algorithm"], seed=seed, **options).own_bound
-            if found is not None:
-                return float(found)
+            seed, options = certificate_fields.get("seed"), certificate_fields.get("options", {})
+            proven_bound = of.solve(
+                instance, certificate_fields["algorithm"], seed=seed, **options
+            ).own_bound
+            if proven_bound is not None:
+                return float(proven_bound)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidBound(f"a certificate of kind {kind!r} cannot be read: {error}") from None
     raise InvalidBound(f"a certificate of kind {kind!r} proves nothing")
@@ -115,12 +121,12 @@ def result_of(record: Record) -> Result:
     if "placements" in record.schedule:
         schedule = of.schedule_type.from_dict(instance, record.schedule)
     else:  # too long to be kept: what made it has no chance but its seed
-        made = of.solve(instance, record.schedule["algorithm"], seed=record.schedule["seed"])
-        schedule = made.schedule
+        solved = of.solve(instance, record.schedule["algorithm"], seed=record.schedule["seed"])
+        schedule = solved.schedule
     schedule.validate()
-    found = of.result_of(instance, schedule)
+    result = of.result_of(instance, schedule)
     bound = Bound(record.bound.value, record.bound.algorithm)
-    return replace(found, algorithm=record.best.algorithm, own_bound=bound)
+    return replace(result, algorithm=record.best.algorithm, own_bound=bound)
 
 
 #: Relative gap of a record up to which no search can beat it.
@@ -195,12 +201,12 @@ def _better_search(record: Record) -> str:
     algorithm = DEFAULT_SEARCHES.get(of.name)
     if algorithm is None or gap_of(record) <= CLOSED_GAP:
         return ""
-    found = of.solve(load(record.name), algorithm, seed=0)
-    if not is_better(record, float(found.value)):
+    result = of.solve(load(record.name), algorithm, seed=0)
+    if not is_better(record, float(result.value)):
         return ""
-    found.schedule.validate()
+    result.schedule.validate()
     return (
-        f"{algorithm} finds {found.value:.9g}, the record of {record.best.by} is "
+        f"{algorithm} finds {result.value:.9g}, the record of {record.best.by} is "
         f"{record.best.value:.9g}"
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
-from cosched.core.resampling import held_of, released_by, value_range
+from cosched.core.resampling import awaited_rows, resource_needs, value_range
 from cosched.core.result import relative_gap
 from cosched.moldable.bounds import (
     area_bound,
@@ -144,8 +144,8 @@ class Result(core.Result):
             self.schedule,
             self.instance.spread,
             barriers=False,
-            held=held_of(self.schedule, sharing.arguments()),
-            awaited=released_by(self.schedule) if sharing.slows else None,
+            held=resource_needs(self.schedule, sharing.arguments()),
+            awaited=awaited_rows(self.schedule) if sharing.slows else None,
         )
 
 

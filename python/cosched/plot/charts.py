@@ -67,7 +67,7 @@ def gantt(
     groups = _per_task(schedule, color_by, "kernels", "color_by")
     colors = _colors(schedule, groups, ax)
     lanes, ticks = _lanes(schedule)
-    many = len(schedule) > _MOST_LABELLED
+    has_many_tasks = len(schedule) > _MOST_LABELLED
     hatched = _estimated(schedule)
     rectangles, owners = [], []
     for row in range(len(schedule)):
@@ -77,7 +77,11 @@ def gantt(
             rectangles.append((schedule.start[row], low - 0.5, schedule.end[row], high + 0.5))
             owners.append(row)
     draw_rectangles(
-        ax, rectangles, [colors[row] for row in owners], [hatched[row] for row in owners], many
+        ax,
+        rectangles,
+        [colors[row] for row in owners],
+        [hatched[row] for row in owners],
+        has_many_tasks,
     )
     ax.set_xlim(0, max(schedule.makespan, 1e-300))
     ax.set_ylim(ticks[-1][0] + ticks[-1][2] - 0.5, -0.5)
@@ -93,7 +97,7 @@ def gantt(
     ax.set_xlabel("time (s)")
     ax.set_ylabel("unit" if len(ticks) > 1 else "processor")
     _draw_transfers(ax, schedule, lanes)
-    if not many and texts is not None:
+    if not has_many_tasks and texts is not None:
         label_rectangles(ax, rectangles, [texts[int(schedule.task[row])] for row in owners])
     return ax
 
@@ -101,9 +105,11 @@ def gantt(
 def _step(count: int) -> int:
     """From one tick to the next, so that there are at most nine: 1, 2, 5, 10, 20, ..."""
     return next(
-        step for power in range(19) for step in (10**power, 2 * 10**power, 5 * 10**power)
+        step
+        for power in range(19)
+        for step in (10**power, 2 * 10**power, 5 * 10**power)
         if count <= 9 * step
-    )  # fmt: skip
+    )
 
 
 def save(ax_or_figure: plt.Axes | plt.Figure, path: str | PathLike[str]) -> None:
@@ -183,9 +189,9 @@ def _draw_transfers(ax: plt.Axes, schedule: Schedule, lanes: dict[int, int]) -> 
 def _unit_counts(schedule: Schedule) -> list[int]:
     if not len(schedule):
         raise InvalidInstance("an empty schedule: nothing to draw")
-    known = getattr(schedule.instance, "unit_counts", None)
-    if known is not None:
-        return list(known)
+    unit_counts = getattr(schedule.instance, "unit_counts", None)
+    if unit_counts is not None:
+        return list(unit_counts)
     owner = np.repeat(schedule.kind, np.diff(schedule.unit_begin))
     return [
         int(schedule.unit[owner == kind].max(initial=0)) + 1
@@ -194,18 +200,20 @@ def _unit_counts(schedule: Schedule) -> list[int]:
 
 
 def _per_task(
-    schedule: Schedule, given: Sequence[str] | None, own: str, argument: str
+    schedule: Schedule, texts: Sequence[str] | None, attribute: str, argument: str
 ) -> Sequence[str] | None:
     """What was given for each task, else what the instance has."""
-    if given is None:
-        return getattr(schedule.instance, own, None) or None
-    if not isinstance(given, (list, tuple, np.ndarray)) or np.ndim(given) != 1:
-        raise InvalidInstance(f"{argument} = {shorten(given)}: expected a list, a text a task")
-    found = [str(text) for text in given]
+    if texts is None:
+        return getattr(schedule.instance, attribute, None) or None
+    if not isinstance(texts, (list, tuple, np.ndarray)) or np.ndim(texts) != 1:
+        raise InvalidInstance(f"{argument} = {shorten(texts)}: expected a list, a text a task")
+    text_of_tasks = [str(text) for text in texts]
     needed = int(schedule.task.max(initial=-1)) + 1
-    if len(found) < needed:
-        raise InvalidInstance(f"{argument} has {len(found)} entries: expected {needed}, one a task")
-    return found
+    if len(text_of_tasks) < needed:
+        raise InvalidInstance(
+            f"{argument} has {len(text_of_tasks)} entries: expected {needed}, one a task"
+        )
+    return text_of_tasks
 
 
 def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: plt.Axes) -> list:
@@ -238,7 +246,7 @@ def _estimated(schedule: Schedule) -> np.ndarray:
 
 
 def draw_rectangles(
-    ax: plt.Axes, rectangles: list, colors: list, hatched: list, many: bool
+    ax: plt.Axes, rectangles: list, colors: list, hatched: list, has_many: bool
 ) -> None:
     from matplotlib.collections import PolyCollection
 
@@ -254,7 +262,7 @@ def draw_rectangles(
             PolyCollection(
                 corners,
                 facecolors=[colors[k] for k in chosen],
-                edgecolors="none" if many else "black",
+                edgecolors="none" if has_many else "black",
                 linewidths=0.6,
                 hatch="/" if with_hatch else None,
                 alpha=0.9,
@@ -272,12 +280,12 @@ def label_rectangles(ax: plt.Axes, rectangles: list, texts: Sequence[str]) -> No
     for (x0, y0, x1, y1), text in zip(rectangles, texts, strict=True):
         room = int((x1 - x0) * characters)
         if room >= 3:
-            shown = printable(text)
-            shown = shown if len(shown) <= room else shown[: room - 1] + "…"
+            label = printable(text)
+            label = label if len(label) <= room else label[: room - 1] + "…"
             ax.text(
                 (x0 + x1) / 2,
                 (y0 + y1) / 2,
-                literal(shown),
+                literal(label),
                 ha="center",
                 va="center",
                 fontsize=7,
@@ -327,20 +335,20 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     rectangles: list[Rectangle] = []
     owners: list[tuple[Any, bool]] = []
     for task in execution.tasks:
-        mine = sorted(lanes[task.kind, unit] for unit in task.units)
+        lanes_of_task = sorted(lanes[task.kind, unit] for unit in task.units)
         spans = [(task.planned_start, task.planned_end, 0, False)]
         if not math.isnan(task.start) and not math.isnan(task.end):
             spans.append((task.start, task.end, height, task.state != "completed"))
         for start, end, below, hatched in spans:
-            for first, last in ranges(np.array(mine) + below):
+            for first, last in ranges(np.array(lanes_of_task) + below):
                 rectangles.append((start, first - 0.5, end, last + 0.5))
                 owners.append((task, hatched))
     from matplotlib import colormaps
 
     palette = colormaps["tab20"].colors  # type: ignore[attr-defined]
     colors = [palette[task.task % len(palette)] for task, _ in owners]
-    many = len(rectangles) > 240
-    draw_rectangles(ax, rectangles, colors, [hatched for _, hatched in owners], many)
+    has_many = len(rectangles) > 240
+    draw_rectangles(ax, rectangles, colors, [hatched for _, hatched in owners], has_many)
     ax.set_xlim(0, max((rectangle[2] for rectangle in rectangles), default=0.0) or 1.0)
     ax.set_ylim(height + len(lanes) - 0.5, -0.5)
     ax.set_yticks([(len(lanes) - 1) / 2, height + (len(lanes) - 1) / 2])
@@ -353,6 +361,6 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
         if not math.isnan(end):
             ax.vlines(end, low, high, color="black", linestyle="--", linewidth=1.0)
     ax.set_xlabel("time (s)")
-    if not many:
+    if not has_many:
         label_rectangles(ax, rectangles, [task.name for task, _ in owners])
     return ax

@@ -192,16 +192,16 @@ def _fill(
     # Infinite neighbours are no neighbours to go by: nothing says that the task can run here.
     runs_below = np.isfinite(t)[np.maximum(after - 1, 0)]
     runs_above = np.isfinite(t)[np.minimum(after, len(q) - 1)]
-    wanted = open_counts[runs_below & runs_above]
-    if not len(wanted):
+    counts_between = open_counts[runs_below & runs_above]
+    if not len(counts_between):
         return
-    outside = (wanted < q[0]) | (wanted > q[-1])
+    outside = (counts_between < q[0]) | (counts_between > q[-1])
     finite = np.isfinite(t)
     q, t = q[finite], t[finite]
     if outside.any() and not extrapolate:
-        above = wanted[outside].min() > q[-1]
+        above = counts_between[outside].min() > q[-1]
         ways = ["pass extrapolate=True (--extrapolate) to use a fitted model there"]
-        if len(wanted) == p:  # nothing would be left
+        if len(counts_between) == p:  # nothing would be left
             ways.append("or more processors")
         else:
             ways.append("counts='measured' (--counts measured) to use none")
@@ -209,15 +209,15 @@ def _fill(
             ways.append("or fewer processors")
         raise InvalidInstance(
             f"task {shorten(name)} was measured on {list_of(q)} processors, and "
-            f"{list_of(wanted[outside])} of 1..{p} are outside: {', '.join(ways)}"
+            f"{list_of(counts_between[outside])} of 1..{p} are outside: {', '.join(ways)}"
         )
     if len(q) < 2:
         raise InvalidInstance(
             f"task {shorten(name)} was measured on {list_of(q)} processors only: "
             "a model needs at least two counts"
         )
-    times[wanted - 1] = MODELS[fit](q, t)(wanted)
-    origin[wanted - 1] = np.where(outside, EXTRAPOLATED, INTERPOLATED)
+    times[counts_between - 1] = MODELS[fit](q, t)(counts_between)
+    origin[counts_between - 1] = np.where(outside, EXTRAPOLATED, INTERPOLATED)
 
 
 def _summary(times: np.ndarray, origin: np.ndarray, fit: str) -> list[str]:
@@ -256,7 +256,7 @@ def _amdahl(q: np.ndarray, t: np.ndarray) -> Model:
     # With two counts the overhead cannot be told from the serial part: leave it out.
     terms = 2 if len(q) == 2 else 3
     weights = _least_squares(_amdahl_basis(q)[:, :terms], t)
-    return lambda wanted: _amdahl_basis(wanted)[:, :terms] @ weights
+    return lambda counts: _amdahl_basis(counts)[:, :terms] @ weights
 
 
 def _amdahl_basis(q: np.ndarray) -> np.ndarray:
@@ -281,23 +281,23 @@ def _power_law(q: np.ndarray, t: np.ndarray) -> Model:
     refined = minimize_scalar(misfit, bounds=bracket, method="bounded").x
     alpha = min((best, refined), key=misfit)
     weights = _least_squares(basis(alpha, q), t)
-    return lambda wanted: basis(alpha, wanted) @ weights
+    return lambda counts: basis(alpha, counts) @ weights
 
 
 def _interpolation(q: np.ndarray, t: np.ndarray) -> Model:
-    def model(wanted: np.ndarray) -> np.ndarray:
-        inside = np.exp(np.interp(np.log(wanted), np.log(q), np.log(t)))
+    def model(counts: np.ndarray) -> np.ndarray:
+        inside = np.exp(np.interp(np.log(counts), np.log(q), np.log(t)))
         # Between its neighbours also in the last digit.
-        after = np.clip(np.searchsorted(q, wanted), 1, len(q) - 1)
+        after = np.clip(np.searchsorted(q, counts), 1, len(q) - 1)
         low, high = np.minimum(t[after - 1], t[after]), np.maximum(t[after - 1], t[after])
         inside = np.clip(inside, low, high)
-        outside = (wanted < q[0]) | (wanted > q[-1])
+        outside = (counts < q[0]) | (counts > q[-1])
         if not outside.any():
             return inside
         fitted = _amdahl(q, t)
-        ends = np.where(wanted < q[0], q[0], q[-1])
-        at_ends = np.where(wanted < q[0], t[0], t[-1])
-        return np.where(outside, fitted(wanted) * at_ends / fitted(ends), inside)
+        ends = np.where(counts < q[0], q[0], q[-1])
+        at_ends = np.where(counts < q[0], t[0], t[-1])
+        return np.where(outside, fitted(counts) * at_ends / fitted(ends), inside)
 
     return model
 
@@ -364,8 +364,10 @@ def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any,
 
 
 def _count(label: Any) -> int:
-    whole = isinstance(label, float) and label.is_integer()  # as pandas reads them beside a gap
-    text = str(int(label) if whole else label).strip()
+    is_whole_number = (
+        isinstance(label, float) and label.is_integer()
+    )  # as pandas reads them beside a gap
+    text = str(int(label) if is_whole_number else label).strip()
     if isinstance(label, (bool, np.bool_)) or not text.isascii() or not text.isdigit():
         raise InvalidInstance(
             f"times: column {shorten(label)}: expected a processor count, or no labels"
@@ -406,11 +408,11 @@ def benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, 
         q = io.parse_integer(cells[nodes], f"{where}, column 'nodes'", 1, INT_MAX)
         t = io.parse_positive(cells[time], f"{where}, column 'time_s'")
         series = (cells[system], "" if metric is None else cells[metric])
-        found = runs[f"{cells[app]}/{cells[benchmark]}"].setdefault(series, {})
+        seconds_by_count = runs[f"{cells[app]}/{cells[benchmark]}"].setdefault(series, {})
         if q <= most:
             way = tuple(cells[column] for column in ways)
-            found.setdefault(q, {}).setdefault(way, []).append(t)
-    measured, skipped, taken = {}, [], []
+            seconds_by_count.setdefault(q, {}).setdefault(way, []).append(t)
+    measured, skipped, read_names = {}, [], []
     for name in sorted(runs):
         series = min(runs[name], key=lambda key: (-len(runs[name][key]), key))
         counts = runs[name][series]
@@ -418,8 +420,8 @@ def benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, 
             skipped.append(f"{name} ({len(counts)} count{'s' * (len(counts) != 1)})")
         else:
             measured[name] = {q: min(of.values(), key=np.median) for q, of in counts.items()}
-            taken.append(f"{name} on {series[0]}")
-    notes = [f"measured: {'; '.join(taken)}"]
+            read_names.append(f"{name} on {series[0]}")
+    notes = [f"measured: {'; '.join(read_names)}"]
     if incomplete:
         notes.append(
             f"skipped {len(incomplete)} runs without nodes or time (lines {list_of(incomplete)})"

@@ -91,14 +91,14 @@ def from_csv(
     notes: list[str] = []
     if set(BENCHMARK) <= set(header):
         measured, notes = benchmark_runs(table, procs)
-        known = {*BENCHMARK, "metric", *WAYS}
+        read_columns = {*BENCHMARK, "metric", *WAYS}
     elif {"task", "processors", "seconds"} <= set(header):
         measured = _measurements(table)
-        known = {"task", "processors", "seconds", AFTER, *TASK_COLUMNS}
-        known |= RUN_COLUMNS | MEASURED_COLUMNS if set(header) >= RUN_COLUMNS else set()
+        read_columns = {"task", "processors", "seconds", AFTER, *TASK_COLUMNS}
+        read_columns |= RUN_COLUMNS | MEASURED_COLUMNS if set(header) >= RUN_COLUMNS else set()
     elif header[:1] == ["task"] and any(name.isdecimal() for name in header):
         measured = _wide(table)
-        known = set(header)
+        read_columns = set(header)
     else:
         raise InvalidInstance(
             f"{table.path}: line 1: header {shorten(','.join(table.header))}: expected "
@@ -106,7 +106,7 @@ def from_csv(
         )
     notes += renamed
     titles = map(str.strip, table.header)
-    notes += not_read("columns", [name for name in titles if name.lower() not in known])
+    notes += not_read("columns", [name for name in titles if name.lower() not in read_columns])
     weights, release = (_task_column(table, header, name) for name in TASK_COLUMNS)
     with io.naming(table.path):
         full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts, most=most)
@@ -126,12 +126,12 @@ def with_usual_names(table: io.CsvTable) -> tuple[io.CsvTable, list[str]]:
     header = [name.strip().lower() for name in table.header]
     titles, notes = list(table.header), []
     for name, others in OTHER_NAMES.items():
-        found = [k for k, title in enumerate(header) if title in others]
-        if name not in header and len(found) == 1:
-            titles[found[0]] = name
-            notes.append(f"column {shorten(header[found[0]])} is read as {name}")
-    known = {title.strip().lower() for title in titles} >= {"task", *OTHER_NAMES}
-    return (replace(table, header=titles), notes) if known else (table, [])
+        columns = [k for k, title in enumerate(header) if title in others]
+        if name not in header and len(columns) == 1:
+            titles[columns[0]] = name
+            notes.append(f"column {shorten(header[columns[0]])} is read as {name}")
+    has_task_columns = {title.strip().lower() for title in titles} >= {"task", *OTHER_NAMES}
+    return (replace(table, header=titles), notes) if has_task_columns else (table, [])
 
 
 def _without_index(table: io.CsvTable) -> io.CsvTable:
@@ -179,7 +179,7 @@ def _edges(table: io.CsvTable, header: list[str]) -> tuple[tuple[int, int], ...]
         number.setdefault(cells[task].strip(), len(number))
     waits: dict[str, list[str]] = {name: [] for name in number}
     line_of: dict[str, int] = {}
-    found: dict[tuple[int, int], None] = {}
+    edges: dict[tuple[int, int], None] = {}
     for line, cells in io.polled(table.rows):
         text = cells[column]
         for name in map(str.strip, text.split(";") if ";" in text else text.split()):
@@ -189,16 +189,16 @@ def _edges(table: io.CsvTable, header: list[str]) -> tuple[tuple[int, int], ...]
                     "the name of a task"
                 )
             if name:
-                own = cells[task].strip()
-                found[number[name], number[own]] = None
-                waits[own].append(name)
-                line_of.setdefault(own, line)
+                names_of_task = cells[task].strip()
+                edges[number[name], number[names_of_task]] = None
+                waits[names_of_task].append(name)
+                line_of.setdefault(names_of_task, line)
     if cycle := cycle_of(waits):
         raise InvalidInstance(
             f"{table.path}: line {line_of[cycle[0]]}, column {column + 1}: "
             f"{waits_for_itself(cycle)}"
         )
-    return tuple(found)
+    return tuple(edges)
 
 
 def _wide(table: io.CsvTable) -> dict[str, Runs]:

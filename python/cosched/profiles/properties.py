@@ -86,14 +86,15 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
         task, column = rising[0]
         before = int(np.argmin(times[task, :column]))
         notes.append(
-            f"{_of(len(rising), tasks)} slower on more processors ({names[task]}: "
+            f"{_tasks_in_words(len(rising), tasks)} slower on more processors ({names[task]}: "
             f"{times[task, column]:g} s on {column + 1}, {times[task, before]:g} s on "
             f"{before + 1}): the fewer are used"
         )
     if falling:
         task, column = falling[0]
         notes.append(
-            f"{_of(len(falling), tasks)} super-linear ({names[task]} on {column + 1} processors "
+            f"{_tasks_in_words(len(falling), tasks)} super-linear ({names[task]} on {column + 1} "
+            "processors "
             f"does less work than on fewer)"
         )
     if falling or no_start:
@@ -110,14 +111,14 @@ def _plainly_good(block: np.ndarray) -> bool:
     return bool((work[:, 1:] >= work[:, :-1] * (1 - _ROUNDING / p)).all())
 
 
-def _of(some: int, all_of_them: int) -> str:
-    return f"{some} of {all_of_them} tasks {'is' if some == 1 else 'are'}"
+def _tasks_in_words(count: int, total: int) -> str:
+    return f"{count} of {total} tasks {'is' if count == 1 else 'are'}"
 
 
 def _table(times: Any) -> np.ndarray:
     """A table of numbers; one that is a table already is not copied."""
-    plain = type(times) is np.ndarray and times.ndim == 2 and times.dtype.kind == "f"
-    return times if plain else real_array(times, "times", 2)
+    is_table = type(times) is np.ndarray and times.ndim == 2 and times.dtype.kind == "f"
+    return times if is_table else real_array(times, "times", 2)
 
 
 def _first_in_rows(breaches: np.ndarray, first: int) -> list[tuple[int, int]]:
@@ -142,10 +143,10 @@ def facts(procs: int, times: np.ndarray | None) -> dict[str, Any]:
     >>> facts(2, np.array([[4.0, np.inf]]))
     {'procs': 2, 'times': [[4.0, inf]]}
     """
-    made: dict[str, Any] = {"procs": procs}
+    facts_by_name: dict[str, Any] = {"procs": procs}
     if times is not None and (table := _table(times)).size <= MOST_FACTS:
-        made["times"] = table.tolist()
-    return made
+        facts_by_name["times"] = table.tolist()
+    return facts_by_name
 
 
 def monotone(times: Any) -> np.ndarray:

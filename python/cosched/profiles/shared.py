@@ -40,9 +40,9 @@ class HasSharing:
 
     def _unslowed(self) -> tuple[list[str], Sharing]:
         """Notes and what is shared, as if no task slowed another."""
-        said = set(self.sharing.notes(self.names))  # type: ignore[attr-defined]
-        kept = [line for line in self.notes if line not in said]  # type: ignore[attr-defined]
-        return kept, self.sharing.without_slowdowns()
+        sharing_notes = set(self.sharing.notes(self.names))  # type: ignore[attr-defined]
+        other_notes = [line for line in self.notes if line not in sharing_notes]  # type: ignore[attr-defined]
+        return other_notes, self.sharing.without_slowdowns()
 
     def require_unshared(self, algorithm: str, instead: str) -> None:
         """Refuse tasks that share something, for an algorithm that would plan as if they did not.
@@ -61,15 +61,15 @@ class HasSharing:
         """
         if not self.sharing:
             return
-        given = " and ".join(
+        shared_words = " and ".join(
             what
-            for what, there in (
+            for what, is_shared in (
                 (f"resources ({', '.join(self.sharing.resources)})", self.sharing.resources),
                 ("slow-downs", self.sharing.slows),
             )
-            if there
+            if is_shared
         )
         raise InvalidInstance(
-            f"{algorithm} does not know the {given} of this instance: expected {instead}, or an "
-            "instance without them"
+            f"{algorithm} does not know the {shared_words} of this instance: expected {instead}, "
+            "or an instance without them"
         )

@@ -25,17 +25,19 @@ class _ByValue:
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return all(map(_equal, vars(self).values(), vars(other).values()))
+        return all(map(_are_equal, vars(self).values(), vars(other).values()))
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_equal(v, other[k]) for k, v in one.items())
-    if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=True)
-    return bool(one == other)
+def _are_equal(value: Any, other: Any) -> bool:
+    if isinstance(value, dict):
+        return value.keys() == other.keys() and all(
+            _are_equal(v, other[k]) for k, v in value.items()
+        )
+    if isinstance(value, np.ndarray):
+        return np.array_equal(value, other, equal_nan=True)
+    return bool(value == other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,16 +162,16 @@ class Sharing(_ByValue):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as JSON instances and schedule files hold them; empty parts are left out."""
-        made: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if self.resources:
-            made["resources"] = {name: v.tolist() for name, v in self.resources.items()}
+            fields["resources"] = {name: v.tolist() for name, v in self.resources.items()}
         if self.capacity:
-            made["capacity"] = {k: v for k, v in self.capacity.items() if np.isfinite(v)}
+            fields["capacity"] = {k: v for k, v in self.capacity.items() if np.isfinite(v)}
         for name in ("slowdowns", "bandwidth"):
             if (part := getattr(self, name)) is not None:
                 arrays = {k: v.tolist() for k, v in vars(part).items() if hasattr(v, "tolist")}
-                made[name] = vars(part) | arrays
-        return made
+                fields[name] = vars(part) | arrays
+        return fields
 
     def select(self, tasks: np.ndarray) -> Sharing:
         """What some of the tasks share.
@@ -229,7 +231,7 @@ class Sharing(_ByValue):
         """
         self.require_counts(*times.shape)
         slow, traffic = self.slowdowns, self.bandwidth
-        made = _core.Sharing(
+        core_sharing = _core.Sharing(
             len(times),
             {
                 name: (_table(values), self.capacity.get(name, np.inf))
@@ -244,7 +246,7 @@ class Sharing(_ByValue):
             None if traffic is None else (_table(traffic.demand), traffic.capacity, traffic.stall),
         )
         self._require_each_fits(times, names)
-        return made
+        return core_sharing
 
     def require_counts(self, tasks: int, counts: int) -> None:
         """Refuse needs and demands that are not (tasks,) or (tasks, counts).
@@ -307,20 +309,20 @@ class Sharing(_ByValue):
         if table.shape != (len(names), len(names)):
             return lines  # refused elsewhere
         other = ~np.eye(len(names), dtype=bool)
-        for found, what in (
+        for is_affected, what in (
             (np.isnan(table) & other, "slow-downs are not measured and count as 1"),
             ((table < 1) & other, "slow-downs are below 1 and read as 1"),
         ):
-            pairs = np.argwhere(found)
+            pairs = np.argwhere(is_affected)
             if not len(pairs):
                 continue
-            shown = [
+            pairs_in_words = [
                 f"{names[i]} beside {names[j]}"
                 + ("" if np.isnan(table[i, j]) else f" {table[i, j]:.3g}")
                 for i, j in pairs[:_MOST_NAMED]
             ]
-            more = ", ..." if len(pairs) > _MOST_NAMED else ""
-            lines.append(f"{len(pairs)} {what}: {', '.join(shown)}{more}")
+            ellipsis = ", ..." if len(pairs) > _MOST_NAMED else ""
+            lines.append(f"{len(pairs)} {what}: {', '.join(pairs_in_words)}{ellipsis}")
         return lines
 
 
@@ -345,23 +347,23 @@ def sharing_of_json(data: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(data, Mapping):
         raise InvalidInstance(f"expected an object, got {type(data).__name__}")
-    found = {name: data[name] for name in SHARED_FIELDS if data.get(name) is not None}
-    if "slowdowns" in found:
-        given = found["slowdowns"]
-        fields = given if isinstance(given, Mapping) else {"table": given}
+    arguments = {name: data[name] for name in SHARED_FIELDS if data.get(name) is not None}
+    if "slowdowns" in arguments:
+        slowdowns = arguments["slowdowns"]
+        fields = slowdowns if isinstance(slowdowns, Mapping) else {"table": slowdowns}
         _require_fields(fields, "slowdowns", ("table",), ("rule",))
-        found["slowdowns"] = Slowdowns(_measured(fields["table"]), fields.get("rule", "sum"))
-    if "bandwidth" in found:
-        _require_fields(found["bandwidth"], "bandwidth", ("demand", "capacity", "stall"))
-        found["bandwidth"] = Bandwidth(**found["bandwidth"])
-    return found
+        arguments["slowdowns"] = Slowdowns(_measured(fields["table"]), fields.get("rule", "sum"))
+    if "bandwidth" in arguments:
+        _require_fields(arguments["bandwidth"], "bandwidth", ("demand", "capacity", "stall"))
+        arguments["bandwidth"] = Bandwidth(**arguments["bandwidth"])
+    return arguments
 
 
 def _require_fields(
-    given: Any, what: str, needed: Sequence[str], optional: Sequence[str] = ()
+    data: Any, what: str, needed: Sequence[str], optional: Sequence[str] = ()
 ) -> None:
-    known = {*needed, *optional}
-    if not isinstance(given, Mapping) or not set(needed) <= set(given) <= known:
+    known_fields = {*needed, *optional}
+    if not isinstance(data, Mapping) or not set(needed) <= set(data) <= known_fields:
         raise InvalidInstance(f"{what}: expected an object with {', '.join((*needed, *optional))}")
 
 
@@ -379,12 +381,12 @@ def _freeze(owner: Any, name: str, values: np.ndarray) -> None:
     object.__setattr__(owner, name, values)
 
 
-def _mapping(given: Any, what: str, of: str) -> Mapping[str, Any]:
-    if given is None:
+def _mapping(data: Any, what: str, of: str) -> Mapping[str, Any]:
+    if data is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise InvalidInstance(f"{what} = {shorten(given)}: expected {of} by name")
-    return given
+    if not isinstance(data, Mapping) or not all(isinstance(name, str) for name in data):
+        raise InvalidInstance(f"{what} = {shorten(data)}: expected {of} by name")
+    return data
 
 
 def _amounts(values: Any, name: str) -> np.ndarray:

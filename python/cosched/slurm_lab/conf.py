@@ -17,10 +17,10 @@ _PORTS = range(11_000, 30_000, 100)
 #: Characters of a Unix socket's path; a step's is in the spool folder, named node_job.step.
 _SOCKET, _STEP = 107, "_4294967295.4294967295"
 _FILE = Path(__file__).with_name("base.toml")
-_KNOWN: dict[str, dict[str, Any]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-_BASE, _TIMEOUTS = _KNOWN["base"], _KNOWN["timeouts"]
+_CONF_TABLE: dict[str, dict[str, Any]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_BASE, _TIMEOUTS = _CONF_TABLE["base"], _CONF_TABLE["timeouts"]
 #: Plugins that since 24.11 are none by their absence.
-_GONE = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")
+_REMOVED_SINCE_24 = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")
 
 
 def plain_nodes(nodes: int, cpus: int) -> tuple[str, ...]:
@@ -66,22 +66,36 @@ class Configuration:
         return self.port + len(self.names) + 1
 
     def slurm(
-        self, speed: float, more: Mapping[str, str], since_24: bool, spool: Path | None = None
+        self,
+        speed: float,
+        further_keys: Mapping[str, str],
+        since_24: bool,
+        spool: Path | None = None,
     ) -> str:
         """slurm.conf; `more`: keys between the usual ones and the user's own."""
         host, me, where = socket.gethostname().split(".")[0], getpass.getuser(), self.folder
-        usual = {key: value for key, value in _BASE.items() if not (since_24 and key in _GONE)}
+        usual = {
+            key: value
+            for key, value in _BASE.items()
+            if not (since_24 and key in _REMOVED_SINCE_24)
+        }
         if speed != 1:
             usual |= {key: f"{seconds * speed:.0f}" for key, seconds in _TIMEOUTS.items()}
-        own = {
-            "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmctldPort": str(self.port),
-            "SlurmUser": me, "SlurmdUser": me, "StateSaveLocation": f"{where}/state",
+        daemon_keys = {
+            "SlurmctldHost": f"{host}(127.0.0.1)",
+            "SlurmctldPort": str(self.port),
+            "SlurmUser": me,
+            "SlurmdUser": me,
+            "StateSaveLocation": f"{where}/state",
             "SlurmdSpoolDir": f"{spool or where}/spool-%n",
-            "SlurmctldPidFile": f"{where}/slurmctld.pid", "SlurmdPidFile": f"{where}/slurmd-%n.pid",
-            "SlurmctldLogFile": f"{where}/slurmctld.log", "SlurmdLogFile": f"{where}/slurmd-%n.log",
-            "SlurmSchedLogFile": f"{where}/scheduler.log", "SlurmSchedLogLevel": "5",
-        }  # fmt: skip
-        keys = {**usual, **more, **self._settings, **own}
+            "SlurmctldPidFile": f"{where}/slurmctld.pid",
+            "SlurmdPidFile": f"{where}/slurmd-%n.pid",
+            "SlurmctldLogFile": f"{where}/slurmctld.log",
+            "SlurmdLogFile": f"{where}/slurmd-%n.log",
+            "SlurmSchedLogFile": f"{where}/scheduler.log",
+            "SlurmSchedLogLevel": "5",
+        }
+        keys = {**usual, **further_keys, **self._settings, **daemon_keys}
         kinds = sorted({name for name, *_ in self._gres()})
         if kinds:
             keys.setdefault("GresTypes", ",".join(kinds))
@@ -91,35 +105,35 @@ class Configuration:
     def _node_lines(self, host: str) -> Iterator[str]:
         first = self.port + 1
         for line in self._nodes:
-            own = dict(line.keys)
-            count = len(hosts(own["nodename"], line.place))
-            if not {"sockets", "boards", "corespersocket", "threadspercore"} & set(own):
-                cpus = own.setdefault("cpus", "1")
-                own |= {"sockets": "1", "corespersocket": cpus, "threadspercore": "1"}
-            own.setdefault("state", "UNKNOWN")
+            node_keys = dict(line.keys)
+            count = len(hosts(node_keys["nodename"], line.place))
+            if not {"sockets", "boards", "corespersocket", "threadspercore"} & set(node_keys):
+                cpus = node_keys.setdefault("cpus", "1")
+                node_keys |= {"sockets": "1", "corespersocket": cpus, "threadspercore": "1"}
+            node_keys.setdefault("state", "UNKNOWN")
             ports = f"[{first}-{first + count - 1}]" if count > 1 else str(first)
-            own |= {"nodehostname": host, "nodeaddr": "127.0.0.1", "port": ports}
+            node_keys |= {"nodehostname": host, "nodeaddr": "127.0.0.1", "port": ports}
             first += count
-            yield " ".join(f"{key}={value}" for key, value in own.items())
+            yield " ".join(f"{key}={value}" for key, value in node_keys.items())
 
     def _gres(self) -> Iterator[tuple[str, str, int, str]]:
         """(name, type, count, nodes) of each kind of what nodes have."""
         for line in self._nodes:
             for part in filter(None, line.keys.get("gres", "").split(",")):
-                found = re.fullmatch(r"(\w+)(?::([A-Za-z]\w*))?(?::(\d+))?", part)
-                if not found:
+                match = re.fullmatch(r"(\w+)(?::([A-Za-z]\w*))?(?::(\d+))?", part)
+                if not match:
                     raise InvalidInstance(f"Gres={shorten(part)}: expected gpu:2 or gpu:a100:2")
-                yield found[1], found[2] or "", int(found[3] or 1), line.keys["nodename"]
+                yield match[1], match[2] or "", int(match[3] or 1), line.keys["nodename"]
 
     def gres(self) -> str:
         """gres.conf; a GPU is a plain file, since 24.11 counts none without."""
         (self.folder / "devices").mkdir(exist_ok=True)
-        text, used = [], dict[tuple[str, str], int]()
+        text, next_gpu = [], dict[tuple[str, str], int]()
         for name, kind, count, nodes in self._gres():
             words = [f"NodeName={nodes} Name={name}", *([f"Type={kind}"] if kind else ())]
             if name == "gpu":
-                first = used.get((nodes, name), 0)
-                used[nodes, name] = first + count
+                first = next_gpu.get((nodes, name), 0)
+                next_gpu[nodes, name] = first + count
                 files = [self.folder / "devices" / f"gpu{k}" for k in range(first, first + count)]
                 for file in files:
                     file.touch()
@@ -138,12 +152,12 @@ def _free_ports(count: int) -> int:
         sockets = []
         try:
             for port in range(first, first + count):
-                sockets.append(one := socket.socket())
-                one.bind(("127.0.0.1", port))
+                sockets.append(listener := socket.socket())
+                listener.bind(("127.0.0.1", port))
             return first
         except OSError:
             continue
         finally:
-            for one in sockets:
-                one.close()
+            for listener in sockets:
+                listener.close()
     raise SolverError(f"no {count} neighbouring ports are free below {_PORTS.stop}")

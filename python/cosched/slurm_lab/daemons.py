@@ -48,8 +48,9 @@ class Root:
         folder.mkdir()
         libraries = f"{self.plugins}:{self.plugins.parent}"
         for name in names:
-            places = (self.path / "usr" / d / f"{name}{e}" for d in ("sbin", "bin")
-                      for e in ("-wlm", ""))  # fmt: skip
+            places = (
+                self.path / "usr" / d / f"{name}{e}" for d in ("sbin", "bin") for e in ("-wlm", "")
+            )
             source = next((p for p in places if p.is_file() and not p.is_symlink()), None)
             if source is None:
                 raise InvalidInstance(f"{self.path}: no {name} there")
@@ -116,8 +117,8 @@ class RealSlurm:
         self._daemons: list[Any] = []  # of psutil
         self._clock: subprocess.Popen | None = None
         self._database: Database | None = None
-        found = Root(root) if root is not None else None
-        for name in _PROGRAMS if found is None else ():
+        installation = Root(root) if root is not None else None
+        for name in _PROGRAMS if installation is None else ():
             if shutil.which(name, path=_PATH) is None:
                 raise SolverError(f"no {name} on this host: apt install slurm-wlm")
         self._configuration = Configuration(self.folder, nodes, settings, partitions)
@@ -131,14 +132,16 @@ class RealSlurm:
         self._conf = self.folder / "slurm.conf"
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("SLURM_")},
-            "PATH": _PATH, "SLURM_CONF": str(self._conf), "TZ": "UTC",
-        }  # fmt: skip
+            "PATH": _PATH,
+            "SLURM_CONF": str(self._conf),
+            "TZ": "UTC",
+        }
         self._preload: list[str] = []
         self._users = self._make_users(sorted(set(users)))
         try:
             if speed != 1 or begin is not None:
                 self._start_clock(begin)
-            self._start(found, accounts)
+            self._start(installation, accounts)
         except BaseException:
             self.stop()
             raise
@@ -147,9 +150,9 @@ class RealSlurm:
         elsewhere = self._configuration.spool_elsewhere
         if elsewhere is None:
             return None
-        made = Path(tempfile.mkdtemp(prefix="slurm-", dir=elsewhere))
-        made.chmod(0o755)  # scripts of others' jobs are in it
-        return made
+        spool = Path(tempfile.mkdtemp(prefix="slurm-", dir=elsewhere))
+        spool.chmod(0o755)  # scripts of others' jobs are in it
+        return spool
 
     @property
     def job_folder(self) -> Path:
@@ -163,13 +166,13 @@ class RealSlurm:
         self.stop()
 
     def _start(self, root: Root | None, accounts: Sequence[str] | None) -> None:
-        more: dict[str, str] = {}
+        further_keys: dict[str, str] = {}
         step: tuple[str, ...] = ()
         if root is not None:
             programs = self.folder / "bin"
             root.install(_OF_ROOT, programs)
             self.environment["PATH"] = f"{programs}:{_PATH}"
-            more["PluginDir"] = str(root.plugins)
+            further_keys["PluginDir"] = str(root.plugins)
             step = ("-d", str(programs / "slurmstepd"))
             (self.folder / "cgroup.conf").write_text("CgroupPlugin=disabled\n")
         if accounts is not None:
@@ -177,8 +180,8 @@ class RealSlurm:
                 raise InvalidInstance("accounts are recorded with the host's own Slurm: no root")
             port = self._configuration.last_port
             self._database = Database(self.folder / "dbd", port, self.environment)
-            more |= self._database.settings
-        text = self._configuration.slurm(self.speed, more, root is not None, self._spool)
+            further_keys |= self._database.settings
+        text = self._configuration.slurm(self.speed, further_keys, root is not None, self._spool)
         self._conf.write_text(text)
         gres = self._configuration.gres()
         if gres:
@@ -201,9 +204,9 @@ class RealSlurm:
         self.until(lambda: self._done(*show).returncode == 0, "its slurmdbd answers", 60)
         for line in (f"add cluster {keys['ClusterName']}", *accounts):
             done = self._done("sacctmgr", "-i", *shlex.split(line, comments=True))
-            said = " ".join((done.stdout + done.stderr).split())
-            if done.returncode and "Nothing new added" not in said:
-                raise InvalidInstance(f"sacctmgr {line}: {shorten(said, 200)}")
+            message = " ".join((done.stdout + done.stderr).split())
+            if done.returncode and "Nothing new added" not in message:
+                raise InvalidInstance(f"sacctmgr {line}: {shorten(message, 200)}")
 
     def _make_users(self, users: list[str]) -> dict[str, tuple[int, int]]:
         """Numbers of users and their groups; who is none of the host's has one for Slurm alone."""
@@ -244,12 +247,15 @@ class RealSlurm:
             raise SolverError("a clock of another speed needs libfaketime: apt install faketime")
         # An absolute date would begin anew with every process; an offset is the same for all.
         offset = 0 if begin is None else round(begin.timestamp() - time.time())
-        own = {"LD_PRELOAD": str(library), "FAKETIME": f"{offset:+d} x{self.speed:g}"}
+        variables = {"LD_PRELOAD": str(library), "FAKETIME": f"{offset:+d} x{self.speed:g}"}
         self._clock = subprocess.Popen(
             ["bash", "-c", 'echo "$FAKETIME_SHARED"; read _'],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
-            env={**self.environment, **own},
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            env={**self.environment, **variables},
+        )
         assert self._clock.stdout is not None
         shared = self._clock.stdout.readline().strip()
         if self._users:  # their jobs read it
@@ -258,16 +264,16 @@ class RealSlurm:
                     if os.path.exists(path):
                         os.chmod(path, 0o666)
         self._preload.insert(0, str(library))
-        self.environment |= {**own, "FAKETIME_SHARED": shared}
+        self.environment |= {**variables, "FAKETIME_SHARED": shared}
         self.environment["LD_PRELOAD"] = " ".join(self._preload)
 
     def _calibrate(self) -> None:
         """What time it is there when this process's own clock is 0, as near as `date` tells."""
-        found = []
+        offsets = []
         for _ in range(3):
-            shown = float(self.run("date", "+%s.%N"))
-            found.append(shown - time.monotonic() * self.speed)  # too early by the way back
-        self._zero = max(found)
+            shown_time = float(self.run("date", "+%s.%N"))
+            offsets.append(shown_time - time.monotonic() * self.speed)  # too early by the way back
+        self._zero = max(offsets)
 
     def now(self) -> float:
         """Its Unix time."""
@@ -299,8 +305,12 @@ class RealSlurm:
     def _done(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [shutil.which(command[0], path=self.environment["PATH"]) or command[0], *command[1:]],
-            env=self.environment, cwd=self.folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def run(self, *command: str, check: bool = True) -> str:
         """What a client of this Slurm prints."""

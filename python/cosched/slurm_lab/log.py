@@ -20,7 +20,7 @@ _YIELD = re.compile(
     r".* jobs( tested, .* time slots)?,.*\n(?:.*\n)*?"
     + _TIME + r"sched/backfill: (_attempt_backfill: BACKFILL: system state changed)?"
 )  # fmt: skip
-_OVER = re.compile(_TIME + rf"TRACE_JOBS: deallocate_nodes: {_JOB}$", re.MULTILINE)
+_DEALLOCATED = re.compile(_TIME + rf"TRACE_JOBS: deallocate_nodes: {_JOB}$", re.MULTILINE)
 _CLEAN = re.compile(_TIME + rf"TRACE_JOBS: cleanup_completing: {_JOB}$", re.MULTILINE)
 _TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")
 #: At a limit check, also where a GraceTime is over.
@@ -78,74 +78,84 @@ class RunLog:
     def _times(self, pattern: re.Pattern[str]) -> list[float]:
         return [self.since(stamp) for stamp, _ in pattern.findall(self._log)]
 
-    def jobs(self, shown: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
+    def jobs(self, scontrol_text: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
         """What happened to each job, from ``scontrol --details --oneliner show job``."""
         by = {number: name for _, number, name, *_ in self._starts()}
-        found: list[dict[str, Any] | None] = [None] * len(jobs)
+        records: list[dict[str, Any] | None] = [None] * len(jobs)
         tasks: dict[int, list[dict[str, Any]]] = {}
-        for line in shown.splitlines():
+        for line in scontrol_text.splitlines():
             if not line.startswith("JobId="):
                 continue
             keys = _pairs(line)
             number = int(keys["JobId"])
-            own = {**self._life(keys, line), "by": by.get(number, "")}
+            record = {**self._record_of_job(keys, line), "by": by.get(number, "")}
             array = keys.get("ArrayJobId")
             if int(array or number) not in self._place:
                 continue  # refused, and yet on its list
             if array is None:
-                found[self._place[number]] = own
+                records[self._place[number]] = record
             elif keys["ArrayTaskId"].isdigit():
                 row = self._place[int(array)]
-                tasks.setdefault(row, []).append({"task": int(keys["ArrayTaskId"]), **own})
+                tasks.setdefault(row, []).append({"task": int(keys["ArrayTaskId"]), **record})
         for row, rows in tasks.items():
-            found[row] = {"tasks": sorted(rows, key=lambda task: task["task"])}
-        return found
+            records[row] = {"tasks": sorted(rows, key=lambda task: task["task"])}
+        return records
 
-    def _life(self, keys: Mapping[str, str], line: str) -> dict[str, Any]:
+    def _record_of_job(self, keys: Mapping[str, str], line: str) -> dict[str, Any]:
         times = {
-            name: None if keys.get(key) in (None, "Unknown", "N/A", "None")
+            name: None
+            if keys.get(key) in (None, "Unknown", "N/A", "None")
             else int(_seconds(keys[key])) - self.epoch
-            for name, key in (("submit", "SubmitTime"), ("eligible", "EligibleTime"),
-                              ("start", "StartTime"), ("end", "EndTime"))
-        }  # fmt: skip
+            for name, key in (
+                ("submit", "SubmitTime"),
+                ("eligible", "EligibleTime"),
+                ("start", "StartTime"),
+                ("end", "EndTime"),
+            )
+        }
         nodes = keys.get("NodeList", "")
-        ran = nodes not in ("", "(null)")
-        if not ran:
+        has_run = nodes not in ("", "(null)")
+        if not has_run:
             times["start"] = times["end"] = None
-        life: dict[str, Any] = {
-            **times, "state": keys["JobState"], "reason": keys["Reason"],
-            "nodelist": nodes if ran else "", "cpus": int(keys["NumCPUs"]),
+        record: dict[str, Any] = {
+            **times,
+            "state": keys["JobState"],
+            "reason": keys["Reason"],
+            "nodelist": nodes if has_run else "",
+            "cpus": int(keys["NumCPUs"]),
             "partition": keys["Partition"],
-        }  # fmt: skip
-        more = {"account": "Account", "qos": "QOS"}
-        life |= {k: keys[v] for k, v in more.items() if keys.get(v, "(null)") not in ("", "(null)")}
-        held = re.findall(r" Nodes=(\S+) CPU_IDs=(\S+) Mem=(\d+)", line)
-        if held:
-            life["alloc"] = {
+        }
+        owner_keys = {"account": "Account", "qos": "QOS"}
+        record |= {
+            k: keys[v] for k, v in owner_keys.items() if keys.get(v, "(null)") not in ("", "(null)")
+        }
+        allocations = re.findall(r" Nodes=(\S+) CPU_IDs=(\S+) Mem=(\d+)", line)
+        if allocations:
+            record["alloc"] = {
                 names: {"cpus": cpus, **({"mem": int(memory)} if int(memory) else {})}
-                for names, cpus, memory in held
+                for names, cpus, memory in allocations
             }
-        return life
+        return record
 
     def _starts(self) -> list[tuple[float, int, str, str, str]]:
         """(time, Slurm's number, who, nodes, partition)."""
-        found = [
+        starts = [
             (self.since(stamp), int(real or job), "main", nodes, part)
             for stamp, job, _, real, nodes, part in _MAIN.findall(self._log)
         ]
-        found += [
+        starts += [
             (self.since(stamp), int(real or job), "backfill", nodes, part)
             for stamp, job, _, real, part, nodes in _BACKFILL.findall(self._log)
         ]
-        return sorted(found)
+        return sorted(starts)
 
-    def phases(self, shown: str) -> dict[str, Any]:
+    def phases(self, scontrol_text: str) -> dict[str, Any]:
         """The times of the run."""
-        rows = self._rows_of(shown)
+        rows = self._rows_of(scontrol_text)
         decay = self._times(_DECAY)
         pauses = [
-            [self.since(stamp), rows[int(number)], _PAUSES[what]]
-            for stamp, what, number in _PAUSE.findall(self._log)
+            [self.since(stamp), rows[int(number)], _PAUSES[action]]
+            for stamp, action, number in _PAUSE.findall(self._log)
             if int(number) in rows
         ]
         return {
@@ -160,9 +170,13 @@ class RunLog:
                 [self.since(stamp), int(tested)] for stamp, tested in _TESTED.findall(self._log)
             ],
             "bf_yields": [
-                [self.since(stamp), int(jobs) - bool(amid), None if over else self.since(again),
-                 bool(amid)]
-                for stamp, jobs, amid, again, over in _YIELD.findall(self._log)
+                [
+                    self.since(stamp),
+                    int(jobs) - bool(amid),
+                    None if is_over else self.since(resumption),
+                    bool(amid),
+                ]
+                for stamp, jobs, amid, resumption, is_over in _YIELD.findall(self._log)
             ],
             "ends": self._ends(rows),
             "main_passes": [
@@ -172,29 +186,34 @@ class RunLog:
             "kills": sorted(set(self._times(_KILL))),
             "starts": [
                 [time, rows[number], who, nodes, part]
-                for time, number, who, nodes, part in self._starts() if number in rows
+                for time, number, who, nodes, part in self._starts()
+                if number in rows
             ],
             **({"decay_thread_start": decay[0]} if decay else {}),
             **({"pauses": pauses} if pauses else {}),
             "plans": self._plans(),
             "reasons": self._reasons(rows),
-        }  # fmt: skip
+        }
 
     def _ends(self, rows: Mapping[int, int | list[int]]) -> list[Any]:
         """When each job was over, and when its nodes were free."""
         times: list[dict[int, float]] = [
-            {int(real or job): self.since(stamp) for stamp, job, _, real in one.findall(self._log)}
-            for one in (_OVER, _CLEAN)
+            {
+                int(real or job): self.since(stamp)
+                for stamp, job, _, real in pattern.findall(self._log)
+            }
+            for pattern in (_DEALLOCATED, _CLEAN)
         ]
         return [
-            [over, times[1][number], rows[number]]
-            for number, over in times[0].items() if number in rows and number in times[1]
-        ]  # fmt: skip
+            [end, times[1][number], rows[number]]
+            for number, end in times[0].items()
+            if number in rows and number in times[1]
+        ]
 
-    def _rows_of(self, shown: str) -> dict[int, int | list[int]]:
+    def _rows_of(self, scontrol_text: str) -> dict[int, int | list[int]]:
         """The job, or job and task, of each of Slurm's numbers."""
         rows: dict[int, int | list[int]] = dict(self._place)
-        for line in shown.splitlines():
+        for line in scontrol_text.splitlines():
             keys = _pairs(line)
             array = int(keys.get("ArrayJobId", -1))
             if array in self._place and keys["ArrayTaskId"].isdigit():
@@ -204,27 +223,27 @@ class RunLog:
     def _plans(self) -> list[Any]:
         """Planned reservations by the cycle that made them."""
         cycles = self._times(_CYCLE)
-        found: dict[float, list[Any]] = {}
-        at = 0
+        plans_by_cycle: dict[float, list[Any]] = {}
+        cycle_count = 0
         for stamp, job, task, _, start, end, nodes, part in _PLAN.findall(self._log):
             when = self.since(stamp)
-            while at < len(cycles) and cycles[at] <= when:
-                at += 1
+            while cycle_count < len(cycles) and cycles[cycle_count] <= when:
+                cycle_count += 1
             place = self._place[int(job)]
-            who = [place, "*"] if task else place
+            job_or_tasks = [place, "*"] if task else place
             times = [int(_seconds(start)) - self.epoch, int(_seconds(end)) - self.epoch]
-            cycle = cycles[at - 1] if at else when
-            found.setdefault(cycle, []).append([who, *times, nodes, part])
-        return [[cycle, plan] for cycle, plan in found.items()]
+            cycle = cycles[cycle_count - 1] if cycle_count else when
+            plans_by_cycle.setdefault(cycle, []).append([job_or_tasks, *times, nodes, part])
+        return [[cycle, plan] for cycle, plan in plans_by_cycle.items()]
 
     def _reasons(self, rows: Mapping[int, int | list[int]]) -> list[Any]:
         """Why jobs wait, where a pass of the main scheduler finds it changed."""
-        found: dict[int, list[list[Any]]] = {}
+        reasons_by_job: dict[int, list[list[Any]]] = {}
         for stamp, job, _, _, reason in _REASON.findall(self._scheduler_log):
-            own = found.setdefault(self._place[int(job)], [])
-            if not own or own[-1][1] != reason:
-                own.append([self.since(stamp), reason])
-        return [[job, own] for job, own in found.items()]
+            changes = reasons_by_job.setdefault(self._place[int(job)], [])
+            if not changes or changes[-1][1] != reason:
+                changes.append([self.since(stamp), reason])
+        return [[job, changes] for job, changes in reasons_by_job.items()]
 
 
 def _pairs(line: str) -> dict[str, str]:

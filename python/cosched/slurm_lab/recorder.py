@@ -53,49 +53,66 @@ def record(
     :func:`cosched.slurm.recordings.agreement.read_recording` reads it.
     """
     shared = any("cores" in job for job in jobs)
-    usual = _usual(jobs) if shared else {"SelectType": "select/linear"}
-    given = {**usual, **(settings or {})}
-    whole = "" if shared else " OverSubscribe=EXCLUSIVE"
-    partitions = tuple(partitions) or (_PARTITION + whole,)
+    default_settings = _usual_select(jobs) if shared else {"SelectType": "select/linear"}
+    all_settings = {**default_settings, **(settings or {})}
+    exclusive_option = "" if shared else " OverSubscribe=EXCLUSIVE"
+    partitions = tuple(partitions) or (_PARTITION + exclusive_option,)
     lines = conf.plain_nodes(nodes, _CPUS) if isinstance(nodes, int) else tuple(nodes)
-    found: dict[str, list[Any]] = {"runs": [], "phases": [], "samples": [], "cancelled_at_end": []}
-    told: dict[str, Any] = {}
+    recorded_runs: dict[str, list[Any]] = {
+        "runs": [],
+        "phases": [],
+        "samples": [],
+        "cancelled_at_end": [],
+    }
+    facts: dict[str, Any] = {}
     export_failure = ""
-    pauses = any("SUSPEND" in text.upper() for text in (given.get("PreemptMode", ""), *partitions))
+    pauses = any(
+        "SUSPEND" in text.upper() for text in (all_settings.get("PreemptMode", ""), *partitions)
+    )
     users = {str(job["user"]) for job in jobs if "user" in job}
     for _ in range(runs):
-        with tempfile.TemporaryDirectory(prefix="cosched-slurm-", dir=_place_for(users)) as folder:
-            where = Path(folder) / "slurm"
+        with tempfile.TemporaryDirectory(prefix="cosched-slurm-", dir=_folder_for(users)) as folder:
+            slurm_folder = Path(folder) / "slurm"
             if users:  # their jobs read what is below
                 Path(folder).chmod(0o755)
             with RealSlurm(
-                where, lines, {**_LOGGED, **given}, partitions, speed=speed, root=root,
-                accounts=accounts, users=users, begin=begin,
-            ) as slurm:  # fmt: skip
-                one = _Recorder(
+                slurm_folder,
+                lines,
+                {**_LOGGED, **all_settings},
+                partitions,
+                speed=speed,
+                root=root,
+                accounts=accounts,
+                users=users,
+                begin=begin,
+            ) as slurm:
+                recorded_run = _Recorder(
                     slurm, list(map(dict, jobs)), every if accounts else None, pauses
                 ).run()
                 if export is not None:
                     export_failure = _try_export(slurm, export)
-                told = told or one.pop("told")
-                one.pop("told", None)
-        for name, value in one.items():
-            found[name].append(value)
+                facts = facts or recorded_run.pop("told")
+                recorded_run.pop("told", None)
+        for name, value in recorded_run.items():
+            recorded_runs[name].append(value)
     if accounts is None:
-        del found["samples"]
-    config = {**given, "Partitions": list(partitions), "speed": speed}
+        del recorded_runs["samples"]
+    config = {**all_settings, "Partitions": list(partitions), "speed": speed}
     if shared or not isinstance(nodes, int):
         config["NodeNames"] = list(lines)
     else:
         config["NodeLines"] = "one"
     if accounts is not None:
         config.setdefault("AccountingStorageEnforce", "limits,qos")
-        told |= {"sacctmgr": list(accounts), **COLUMNS}
+        facts |= {"sacctmgr": list(accounts), **COLUMNS}
     recording = {
-        "config": config, "nodes": len(conf.node_names(lines)),
+        "config": config,
+        "nodes": len(conf.node_names(lines)),
         "jobs": [{**job, "hold": True} if "hold" in job else dict(job) for job in jobs],
-        "events": _releases(jobs), **told, **found,
-    }  # fmt: skip
+        "events": _releases(jobs),
+        **facts,
+        **recorded_runs,
+    }
     if export_failure:
         raise ExportError(export_failure, recording)
     return recording
@@ -110,7 +127,7 @@ def _try_export(slurm: RealSlurm, folder: Path) -> str:
     return ""
 
 
-def _place_for(users: Collection[str]) -> str | None:
+def _folder_for(users: Collection[str]) -> str | None:
     """A folder that these users can enter: /tmp, where the usual temporary folder is closed.
 
     Jobs of other users than the one who records run scripts that are below it.
@@ -121,7 +138,7 @@ def _place_for(users: Collection[str]) -> str | None:
     return None if can_enter or not users else "/tmp"
 
 
-def _usual(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _usual_select(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Jobs with cores of their own share nodes."""
     memory = any("mem" in job or "mem_per_cpu" in job for job in jobs)
     kind = "CR_Core_Memory" if memory else "CR_Core"
@@ -132,8 +149,9 @@ def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Held jobs that are let go after some seconds."""
     events = [
         {"t": job["submit"] + job["hold"], "do": "release", "job": number}
-        for number, job in enumerate(jobs) if job.get("hold", True) is not True
-    ]  # fmt: skip
+        for number, job in enumerate(jobs)
+        if job.get("hold", True) is not True
+    ]
     return sorted(events, key=lambda event: event["t"])
 
 
@@ -155,15 +173,15 @@ class _Recorder:
         self._last = 0.0
 
     def run(self) -> dict[str, Any]:
-        over = Event()
-        sampling = Thread(target=self._sample, args=(over,), daemon=True)
+        is_over = Event()
+        sampling = Thread(target=self._sample, args=(is_over,), daemon=True)
         if self._every is not None:
             sampling.start()
         try:
             self._submit_all()
             cancelled = self._wait()
         finally:
-            over.set()
+            is_over.set()
             if self._every is not None:
                 sampling.join()
         return self._read(cancelled)
@@ -187,17 +205,17 @@ class _Recorder:
         if options is None:
             self._refused[str(number)] = "depends on a job that was refused"
             return
-        own = self._slurm.of_user(job["user"]) if "user" in job else ()
+        user_options = self._slurm.of_user(job["user"]) if "user" in job else ()
         if self._job_program is None:
             work = f"sleep {job['runtime']}"
         else:
             work = self._job_program.command(job["runtime"], job.get("rss", 0))
         work = f"{work}; exit 1" if job.get("fail") else f"exec {work}"
-        self._numbers[number], said = self._slurm.sbatch(
-            *options, *own, "--output=/dev/null", "--chdir=/", f"--wrap={work}"
+        self._numbers[number], refusal = self._slurm.sbatch(
+            *options, *user_options, "--output=/dev/null", "--chdir=/", f"--wrap={work}"
         )
-        if said:
-            self._refused[str(number)] = said
+        if refusal:
+            self._refused[str(number)] = refusal
 
     def _release(self, event: int, job: int) -> None:
         if self._numbers[job] is not None:
@@ -209,12 +227,12 @@ class _Recorder:
         slurm = self._slurm
         if all(number is None for number in self._numbers):
             raise SolverError(f"all jobs were refused: {next(iter(self._refused.values()))}")
-        most = sum(longest_run(job) for job in self._jobs) + 3600
+        longest_work = sum(longest_run(job) for job in self._jobs) + 3600
         begins = [job["submit"] + job.get("begin", 0) for job in self._jobs]
         self._last = slurm.now() + max(begins) - self._jobs[-1]["submit"]
         waiting: set[int] = set()
 
-        def over() -> bool:
+        def has_ended() -> bool:
             nonlocal waiting
             rows = [row.split() for row in slurm.run("squeue", "-h", "-o", "%A %T").splitlines()]
             waiting = {int(number) for number, state in rows if state == "PENDING"}
@@ -223,53 +241,57 @@ class _Recorder:
             time.sleep(0.5)
             return not rows or slurm.now() > self._last + _STUCK
 
-        slurm.until(over, "its jobs are over", 60 + _PATIENCE * most / slurm.speed)
+        slurm.until(has_ended, "its jobs are over", 60 + _PATIENCE * longest_work / slurm.speed)
         return sorted(waiting)
 
-    def _sample(self, over: Event) -> None:
+    def _sample(self, is_over: Event) -> None:
         assert self._every is not None
         due = self._slurm.now() + self._every
-        while not over.wait(max(0.0, (due - self._slurm.now()) / self._slurm.speed)):
+        while not is_over.wait(max(0.0, (due - self._slurm.now()) / self._slurm.speed)):
             self._samples.append(sample(self._slurm))
             due = max(due + self._every, self._slurm.now())
 
     def _read(self, cancelled: list[int]) -> dict[str, Any]:
-        shown = self._slurm.run("scontrol", "--details", "--oneliner", "show", "job")
+        scontrol_text = self._slurm.run("scontrol", "--details", "--oneliner", "show", "job")
         log = RunLog(
-            self._slurm.log.read_text(), self._slurm.scheduler_log.read_text(),
+            self._slurm.log.read_text(),
+            self._slurm.scheduler_log.read_text(),
             self._numbers,
-        )  # fmt: skip
-        phases = log.phases(shown)
+        )
+        phases = log.phases(scontrol_text)
         exact = iter(phases["submit_exact"])
         phases["submit_exact"] = [None if n is None else next(exact) for n in self._numbers]
         phases["refused"] = self._refused
         phases["requeues"], phases["reservations"] = [], []
         phases["events"] = [
-            [event, round(when - log.epoch, 1), said] for event, when, said in self._released
+            [event, round(when - log.epoch, 1), message] for event, when, message in self._released
         ]
-        runs = log.jobs(shown, self._jobs)
+        runs = log.jobs(scontrol_text, self._jobs)
         _require_work(runs, self._jobs)
         places = {number: k for k, number in enumerate(self._numbers) if number is not None}
-        told: dict[str, Any] = {"slurm": log.version}
+        facts: dict[str, Any] = {"slurm": log.version}
         if self._every is not None:
             for kind, columns in COLUMN_TABLE["recorded"].items():
                 show = ("sacctmgr", "-P", "show", kind, f"format={','.join(columns)}")
-                told[kind] = slurmdbd.rows_shown(self._slurm.run(*show))
+                facts[kind] = slurmdbd.rows_shown(self._slurm.run(*show))
         return {
-            "runs": runs, "phases": phases,
-            "samples": [one.since(log.epoch, places) for one in self._samples],
+            "runs": runs,
+            "phases": phases,
+            "samples": [
+                recorded_sample.since(log.epoch, places) for recorded_sample in self._samples
+            ],
             "cancelled_at_end": [places[number] for number in cancelled if number in places],
-            "told": told,
-        }  # fmt: skip
+            "told": facts,
+        }
 
 
 def _require_work(runs: Sequence[Any], jobs: Sequence[Mapping[str, Any]]) -> None:
     """A job that fails at once was never at work: what follows is no recording of these jobs."""
     for number, (run, job) in enumerate(zip(runs, jobs, strict=True)):
-        for one in (run or {}).get("tasks", [run or {}]):
-            took = (one.get("end") or 0) - (one.get("start") or 0)
-            if one.get("state") == "FAILED" and took < job["runtime"]:
-                raise SolverError(f"job {number} failed after {took} s: {one['reason']}")
+        for record in (run or {}).get("tasks", [run or {}]):
+            took = (record.get("end") or 0) - (record.get("start") or 0)
+            if record.get("state") == "FAILED" and took < job["runtime"]:
+                raise SolverError(f"job {number} failed after {took} s: {record['reason']}")
 
 
 #: What a recording says of the columns.
@@ -296,14 +318,16 @@ class Sample:
             "t": round(self.time - epoch, 1),
             "squeue": [
                 [places[int(job)], state, int(priority), reason, _second(start, epoch)]
-                for job, state, priority, reason, start in self.squeue if int(job) in places
+                for job, state, priority, reason, start in self.squeue
+                if int(job) in places
             ],
             "sprio": [
                 [places[int(job)], *map(int, numbers), tres]
-                for job, *numbers, tres in self.sprio if int(job) in places
+                for job, *numbers, tres in self.sprio
+                if int(job) in places
             ],
             "sshare": self.sshare,
-        }  # fmt: skip
+        }
 
 
 def sample(slurm: RealSlurm) -> Sample:

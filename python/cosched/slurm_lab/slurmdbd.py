@@ -38,9 +38,10 @@ class Database:
         self.folder, self.port = folder, port
         self.settings = {
             "AccountingStorageType": "accounting_storage/slurmdbd",
-            "AccountingStorageHost": "127.0.0.1", "AccountingStoragePort": str(port),
+            "AccountingStorageHost": "127.0.0.1",
+            "AccountingStoragePort": str(port),
             "AccountingStorageEnforce": "limits,qos",
-        }  # fmt: skip
+        }
         self._socket = folder / "db.sock"
         if len(str(self._socket)) > _LONGEST_SOCKET:
             raise SolverError(f"the path of the database's socket is too long: {self._socket}")
@@ -51,49 +52,84 @@ class Database:
     def start(self, conf: Path, until: Callable[..., None]) -> None:
         """The database, then slurmdbd beside a slurm.conf."""
         life = {
-            key: value for key, value in self._environment.items()
+            key: value
+            for key, value in self._environment.items()
             if key != "LD_PRELOAD" and not key.startswith("FAKETIME")
-        }  # fmt: skip
+        }
         data, me = self.folder / "data", getpass.getuser()
-        made = subprocess.run(
-            ["mariadb-install-db", "--no-defaults", f"--datadir={data}", f"--user={me}",
-             "--auth-root-authentication-method=normal", "--skip-test-db"],
-            env=life, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if made.returncode:
-            raise SolverError(f"mariadb-install-db failed: {shorten(made.stderr[-300:])}")
+        process = subprocess.run(
+            [
+                "mariadb-install-db",
+                "--no-defaults",
+                f"--datadir={data}",
+                f"--user={me}",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+            ],
+            env=life,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if process.returncode:
+            raise SolverError(f"mariadb-install-db failed: {shorten(process.stderr[-300:])}")
         self._daemon(
-            "mariadbd", "--no-defaults", f"--datadir={data}", f"--tmpdir={self.folder}",
-            f"--socket={self._socket}", f"--user={me}", "--skip-networking", "--skip-grant-tables",
-            "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0",
-            "--innodb-lock-wait-timeout=900", "--innodb-buffer-pool-size=128M",
-            "--performance-schema=off", environment=life,
-        )  # fmt: skip
+            "mariadbd",
+            "--no-defaults",
+            f"--datadir={data}",
+            f"--tmpdir={self.folder}",
+            f"--socket={self._socket}",
+            f"--user={me}",
+            "--skip-networking",
+            "--skip-grant-tables",
+            "--skip-log-bin",
+            "--innodb-flush-log-at-trx-commit=0",
+            "--innodb-lock-wait-timeout=900",
+            "--innodb-buffer-pool-size=128M",
+            "--performance-schema=off",
+            environment=life,
+        )
         until(self._socket.exists, "its database listens", 60)
         text = {
-            "AuthType": "auth/none", "DbdHost": "localhost", "DbdAddr": "127.0.0.1",
-            "DbdPort": self.port, "SlurmUser": me, "LogFile": self.folder / "slurmdbd.log",
-            "PidFile": self.folder / "slurmdbd.pid", "StorageType": "accounting_storage/mysql",
-            "StorageHost": "localhost", "StorageUser": me, "StorageLoc": "slurm_acct_db",
+            "AuthType": "auth/none",
+            "DbdHost": "localhost",
+            "DbdAddr": "127.0.0.1",
+            "DbdPort": self.port,
+            "SlurmUser": me,
+            "LogFile": self.folder / "slurmdbd.log",
+            "PidFile": self.folder / "slurmdbd.pid",
+            "StorageType": "accounting_storage/mysql",
+            "StorageHost": "localhost",
+            "StorageUser": me,
+            "StorageLoc": "slurm_acct_db",
             "CommitDelay": 1,
-        }  # fmt: skip
-        own = self.folder / "slurmdbd.conf"  # beside the slurm.conf that SLURM_CONF names
-        own.write_text("".join(f"{key}={value}\n" for key, value in text.items()))
-        own.chmod(0o600)
+        }
+        conf_file = self.folder / "slurmdbd.conf"  # beside the slurm.conf that SLURM_CONF names
+        conf_file.write_text("".join(f"{key}={value}\n" for key, value in text.items()))
+        conf_file.chmod(0o600)
         (self.folder / "slurm.conf").symlink_to(conf)
-        self._daemon("slurmdbd", "-D", environment={
-            **self._environment, "SLURM_CONF": str(self.folder / "slurm.conf"),
-            "MYSQL_UNIX_PORT": str(self._socket),
-        })  # fmt: skip
+        self._daemon(
+            "slurmdbd",
+            "-D",
+            environment={
+                **self._environment,
+                "SLURM_CONF": str(self.folder / "slurm.conf"),
+                "MYSQL_UNIX_PORT": str(self._socket),
+            },
+        )
 
     def _daemon(self, *command: str, environment: dict[str, str]) -> None:
         self._daemons.append(
             subprocess.Popen(
                 [str(shutil.which(command[0], path=_PATH)), *command[1:]],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                env=environment, cwd=self.folder, start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                cwd=self.folder,
+                start_new_session=True,
             )
-        )  # fmt: skip
+        )
 
     def ended(self) -> bool:
         """One of its daemons is not there any more."""
@@ -133,7 +169,7 @@ def read_accounts(path: Path) -> tuple[str, ...]:
         commands += [
             shlex.join([command.verb, command.entity, *command.words])
             for command in script.commands
-        ]  # fmt: skip
+        ]
     if not commands:
         raise InvalidInstance(f"{path}: expected lines of sacctmgr: add account physics")
     return tuple(commands)

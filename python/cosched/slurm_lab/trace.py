@@ -17,7 +17,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.recordings.files import NO_LIMIT
 from cosched.slurm.requests.request import KINDS
 
-_MOST = 10**9
+_MAX_COUNT = 10**9
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "")
 _NAME = r"[A-Za-z_][\w.-]*"
 
@@ -34,7 +34,7 @@ def _limit(text: str, where: str) -> float:
 
 
 def _count(text: str, where: str) -> int:
-    return io.parse_integer(text, where, 1, _MOST)
+    return io.parse_integer(text, where, 1, _MAX_COUNT)
 
 
 def _flag(text: str, where: str) -> bool:
@@ -43,17 +43,17 @@ def _flag(text: str, where: str) -> bool:
     return text.lower() in _TRUE
 
 
-def _held(text: str, where: str) -> bool | int:
+def _hold(text: str, where: str) -> bool | int:
     if text.lower() in ("yes", "true", "no", "false"):
         return _flag(text, where)
     return round(io.parse_nonnegative(text, where, "yes, or seconds until it is released"))
 
 
 def _memory(text: str, where: str) -> int:
-    found = megabytes_of(text)
-    if found is None:
+    megabytes = megabytes_of(text)
+    if megabytes is None:
         raise InvalidInstance(f"{where}: {shorten(text)}: expected MB as 4000, or 4G")
-    return math.ceil(found)
+    return math.ceil(megabytes)
 
 
 def _text(pattern: str, expected: str) -> Callable[[str, str], str]:
@@ -75,7 +75,7 @@ def _array(text: str, where: str) -> str:
 
 def _dependency(text: str, where: str) -> list[tuple[str, str]]:
     """(kind, job as the file calls it)."""
-    found = []
+    kinds_and_jobs = []
     for part in text.split(","):
         kind, *jobs = part.split(":")
         if not (kind == "singleton" and not jobs) and not (kind in KINDS and jobs):
@@ -84,8 +84,8 @@ def _dependency(text: str, where: str) -> list[tuple[str, str]]:
                 f"{where}: {shorten(text)}: expected afterok:JOB[:JOB][,...] with one of {kinds}, "
                 "or singleton"
             )
-        found += [(kind, job) for job in jobs] or [(kind, "")]
-    return found
+        kinds_and_jobs += [(kind, job) for job in jobs] or [(kind, "")]
+    return kinds_and_jobs
 
 
 #: What a column says, by its name; as in recordings.
@@ -99,9 +99,9 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "licenses": _text(rf"{_NAME}(:\d+)?(,{_NAME}(:\d+)?)*", "licences: a:2,b"),
     "partition": _text(rf"{_NAME}(,{_NAME})*", "a partition, or several: a,b"),
     "array": _array, "name": _text(r"[\w.-]+", "a name"), "dependency": _dependency,
-    "begin": _number, "hold": _held,
+    "begin": _number, "hold": _hold,
     "exclusive": _flag, "no_requeue": _flag, "fail": _flag,
-    "nice": partial(io.parse_integer, low=-_MOST, high=_MOST),
+    "nice": partial(io.parse_integer, low=-_MAX_COUNT, high=_MAX_COUNT),
     "user": _text(_NAME, "a user"), "account": _text(_NAME, "an account"),
     "qos": _text(_NAME, "a QOS"),
 }  # fmt: skip
@@ -125,19 +125,20 @@ def read_trace(path: str | PathLike[str], nodes: int) -> list[dict[str, Any]]:
     for place, cells in _rows(path, nodes):
         job = {
             name: _READERS[name](text, f"{place}, column '{name}'")
-            for name, text in cells.items() if name in _READERS and text != ""
-        }  # fmt: skip
+            for name, text in cells.items()
+            if name in _READERS and text != ""
+        }
         for name in _NEEDED:
             if name not in job:
                 raise InvalidInstance(f"{place}: no {name}: expected one of each job")
-        jobs.append(_spelled(job, place, nodes))
+        jobs.append(_normalize(job, place, nodes))
         names.append(cells.get("id", "") or str(len(names)))
     if not jobs:
         raise InvalidInstance(f"{path}: expected one job at least")
-    return _sorted(jobs, names, path)
+    return _sort_by_submission(jobs, names, path)
 
 
-def _spelled(job: dict[str, Any], place: str, nodes: int) -> dict[str, Any]:
+def _normalize(job: dict[str, Any], place: str, nodes: int) -> dict[str, Any]:
     """The words of a recording: ``tasks`` are whole nodes, ``estimate`` the limit."""
     estimate, tasks = job.pop("estimate", None), job.pop("tasks", None)
     limit = job.pop("limit", estimate)
@@ -156,35 +157,35 @@ def _spelled(job: dict[str, Any], place: str, nodes: int) -> dict[str, Any]:
     return {key: value for key, value in job.items() if value is not False}
 
 
-def _sorted(
+def _sort_by_submission(
     jobs: list[dict[str, Any]], names: list[str], path: str | PathLike[str]
 ) -> list[dict[str, Any]]:
     """By submission; dependencies on places in that order."""
     order = sorted(range(len(jobs)), key=lambda k: jobs[k]["submit"])
     place = {names[k]: number for number, k in enumerate(order)}
     if len(place) < len(jobs):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInstance(f"{path}: id {shorten(twice)}: expected another for each job")
+        repeated_name = next(name for name in names if names.count(name) > 1)
+        raise InvalidInstance(f"{path}: id {shorten(repeated_name)}: expected another for each job")
     first = jobs[order[0]]["submit"]
-    found = []
+    sorted_jobs = []
     for number, k in enumerate(order):
         job = {**jobs[k], "submit": jobs[k]["submit"] - first}
         if "dependency" in job:
             job["dependency"] = [
-                [kind, _before(name, place, number, names[k], path) if name else None]
+                [kind, _row_of_earlier_job(name, place, number, names[k], path) if name else None]
                 for kind, name in job["dependency"]
             ]
-        found.append(job)
-    return found
+        sorted_jobs.append(job)
+    return sorted_jobs
 
 
-def _before(
-    name: str, place: Mapping[str, int], number: int, own: str, path: str | PathLike[str]
+def _row_of_earlier_job(
+    name: str, place: Mapping[str, int], number: int, job_name: str, path: str | PathLike[str]
 ) -> int:
     if place.get(name, number) >= number:
         raise InvalidInstance(
-            f"{path}: job {own}, column 'dependency': job {shorten(name)}: expected one that is "
-            "submitted before"
+            f"{path}: job {job_name}, column 'dependency': job {shorten(name)}: expected one that "
+            "is submitted before"
         )
     return place[name]
 
@@ -202,8 +203,8 @@ def _rows(path: str | PathLike[str], nodes: int) -> Iterator[tuple[str, dict[str
     columns = _columns_of_json(path) if io.bare_name(path).endswith(".json") else _log(path, nodes)
     _require(list(columns), str(path))
     for number, values in enumerate(zip(*columns.values(), strict=True)):
-        none = [v is None or (isinstance(v, float) and math.isnan(v)) for v in values]
-        found = ["" if no else str(value) for no, value in zip(none, values, strict=True)]
+        is_missing = [v is None or (isinstance(v, float) and math.isnan(v)) for v in values]
+        found = ["" if no else str(value) for no, value in zip(is_missing, values, strict=True)]
         yield f"{path}: job {number}", dict(zip(columns, found, strict=True))
 
 
@@ -242,11 +243,21 @@ def longest_run(job: Mapping[str, Any]) -> int:
 def options_of(job: Mapping[str, Any], numbers: list[int | None]) -> list[str] | None:
     """What sbatch is told of a job; None: it depends on one that was refused."""
     words = {
-        "nodes": "nodes", "cores": "ntasks", "mem": "mem", "mem_per_cpu": "mem-per-cpu",
-        "gres": "gres", "gpus": "gpus", "constraint": "constraint", "licenses": "licenses",
-        "partition": "partition", "array": "array", "name": "job-name", "account": "account",
-        "qos": "qos", "nice": "nice",
-    }  # fmt: skip
+        "nodes": "nodes",
+        "cores": "ntasks",
+        "mem": "mem",
+        "mem_per_cpu": "mem-per-cpu",
+        "gres": "gres",
+        "gpus": "gpus",
+        "constraint": "constraint",
+        "licenses": "licenses",
+        "partition": "partition",
+        "array": "array",
+        "name": "job-name",
+        "account": "account",
+        "qos": "qos",
+        "nice": "nice",
+    }
     options = [f"--{word}={job[name]}" for name, word in words.items() if name in job]
     options += [
         f"--{name.replace('_', '-')}" for name in ("exclusive", "no_requeue") if name in job

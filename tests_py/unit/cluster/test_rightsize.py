@@ -10,20 +10,20 @@ from scipy.stats import binom, norm
 import cosched as cs
 from cosched.cluster.sizing.backtest import periods, rolling
 from cosched.core.tails import (
+    conformal_quantiles,
     first_allocations,
-    in_order,
     min_tolerance_count,
+    order_by_value,
     tail,
-    tails,
     tolerance_risks,
 )
 from support import data
 
 
 def sorted_tails(group, value, ended, groups, risk):
-    order = in_order(value, ended)
+    order = order_by_value(value, ended)
     order = order[np.argsort(group[order], kind="stable")]
-    return tails(group[order], value[order], ended[order], groups, risk)
+    return conformal_quantiles(group[order], value[order], ended[order], groups, risk)
 
 
 def test_without_censoring_it_is_the_order_statistic_of_conformal_prediction():

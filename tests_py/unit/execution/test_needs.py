@@ -8,7 +8,7 @@ import tomllib
 
 import cosched as cs
 from cosched.cli import main
-from cosched.core.tails import enough, least_past, tail
+from cosched.core.tails import conformal_limit, conformal_quantile, min_sample_count
 from cosched.execution import Codes, plan
 from cosched.execution.plan_input import toml_of
 
@@ -27,10 +27,10 @@ def runs(tmp_path):
 
 @pytest.mark.parametrize("risk", [0.4, 0.3, 0.05, 0.025, 0.01, 0.007, 0.0049])
 def test_the_least_past_is_just_enough(risk):
-    n = least_past(risk)
-    assert tail(np.arange(n), risk) == n - 1
-    assert math.isnan(tail(np.arange(n - 1), risk))
-    assert enough(list(range(n - 1)), risk, 2.0) == 2 * (n - 2)
+    n = min_sample_count(risk)
+    assert conformal_quantile(np.arange(n), risk) == n - 1
+    assert math.isnan(conformal_quantile(np.arange(n - 1), risk))
+    assert conformal_limit(list(range(n - 1)), risk, 2.0) == 2 * (n - 2)
 
 
 def test_memory_and_limits_as_codes_have_them(runs):

@@ -12,7 +12,14 @@ import numpy as np
 from cosched.cluster.files.swf import KNOWN, exceeds_run
 from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine.parts import lacks, room, site_of, wider_than_nodes
-from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
+from cosched.core.arrays import (
+    OVERUSE_RATIO,
+    OVERUSE_SHARE,
+    integer,
+    positive,
+    share_above,
+    step_function,
+)
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -306,8 +313,8 @@ def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[st
         return []
     end = start + jobs["runtime"].to_numpy()
     held = (jobs["tasks"] * jobs["cpu"]).to_numpy(dtype=float)
-    times, level = levels(start[known], end[known], held[known])
-    if share_above(times, level, MOST * nodes) <= OFTEN:
+    times, level = step_function(start[known], end[known], held[known])
+    if share_above(times, level, OVERUSE_RATIO * nodes) <= OVERUSE_SHARE:
         return []
     mean = float((level[:-1] * np.diff(times)).sum() / (times[-1] - times[0])) / nodes
     return [

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cosched.cluster.instance.instance import Instance
-from cosched.core.arrays import MOST, OFTEN, levels, share_above
+from cosched.core.arrays import OVERUSE_RATIO, OVERUSE_SHARE, share_above, step_function
 from cosched.errors import InvalidInstance
 
 #: States of jobs that still run, as a log of sacct has them.
@@ -98,8 +98,8 @@ def recorded_starts(instance: Instance) -> np.ndarray:
 
 def overused(instance: Instance, start: np.ndarray, end: np.ndarray) -> bool:
     """Whether jobs hold more than the machine has: 1% more, for 1% of the time."""
-    times, level = levels(start, end, instance.column("tasks") * instance.column("cpu"))
-    return share_above(times, level, MOST * instance.nodes) > OFTEN
+    times, level = step_function(start, end, instance.column("tasks") * instance.column("cpu"))
+    return share_above(times, level, OVERUSE_RATIO * instance.nodes) > OVERUSE_SHARE
 
 
 def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:

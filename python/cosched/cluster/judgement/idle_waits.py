@@ -8,7 +8,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.result.compare_waits import AT_ONCE
 from cosched.cluster.result.groups import Capacity
-from cosched.core.arrays import levels
+from cosched.core.arrays import step_function
 
 #: A job waits on an idle machine if there is room for it during so large a part of its wait.
 IDLE_PART = 0.5
@@ -100,7 +100,9 @@ class _IdleCapacity:
         if (name, mask) not in self._levels:
             may_use_parts = (self._masks & np.uint64(mask)) != 0
             jobs = np.flatnonzero(may_use_parts & (self._amounts[name] > 0))
-            times, level = levels(self._start[jobs], self._end[jobs], self._amounts[name][jobs])
+            times, level = step_function(
+                self._start[jobs], self._end[jobs], self._amounts[name][jobs]
+            )
             place = np.searchsorted(times, self._times, side="right") - 1
             padded = np.append(level, 0.0)  # place -1: before the first of these jobs
             self._levels[name, mask] = padded[place]

@@ -15,7 +15,7 @@ from cosched.cluster.judgement.running_cores import split_running_jobs
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.cluster.result import Result
-from cosched.core.arrays import levels
+from cosched.core.arrays import step_function
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -129,7 +129,7 @@ def _begin_of_known_jobs(instance: Instance, *, has_unknown_jobs: bool) -> float
     waits = start > eligible
     if not (waits & (eligible <= first_end) & (start > first_end)).any():
         return first_end
-    times, waiting = levels(eligible[waits], start[waits], np.ones(int(waits.sum())))
+    times, waiting = step_function(eligible[waits], start[waits], np.ones(int(waits.sum())))
     last = first_end + LONGEST_SEARCH * (float(start.max()) - first_end)
     is_quiet = (waiting == 0) & (times >= first_end) & (times <= last)
     return float(times[np.argmax(is_quiet)]) if is_quiet.any() else first_end

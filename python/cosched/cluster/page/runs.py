@@ -31,7 +31,7 @@ from cosched.cluster.page.window import Window, window_of
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import keys_of, range_of
 from cosched.core import Bound
-from cosched.core.comparison import settled
+from cosched.core.comparison import apply_best_bound
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InfeasibleError, InvalidInstance
 
@@ -300,7 +300,7 @@ def run_all(
     first = {} if proof is None else {"bound": proof.value, "proof": proof}
     rows_with_bound = [run.row | ({} if run.lacks_jobs else first) for run in runs.policy_runs]
     results = [run.result for run in runs.policy_runs]
-    settled_rows = settled(list(zip(rows_with_bound, results, strict=True)))
+    settled_rows = apply_best_bound(list(zip(rows_with_bound, results, strict=True)))
     pairs = zip(runs.policy_runs, settled_rows, strict=True)
     return replace(runs, policy_runs=tuple(replace(run, row=row) for run, row in pairs))
 

@@ -48,7 +48,7 @@ from cosched.cluster.page.text import (
 from cosched.cluster.page.window import Window
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
-from cosched.core.arrays import levels
+from cosched.core.arrays import step_function
 from cosched.core.text import count_of
 
 _MOST_ROWS = 8
@@ -547,7 +547,7 @@ def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> l
         if name.startswith("gpus:"):
             del lacking["gpus"]  # the type says it
         used = np.append(amount[during], 0)
-        times, level = levels(np.append(begin, now), np.append(end, starts[job]), used)
+        times, level = step_function(np.append(begin, now), np.append(end, starts[job]), used)
         lacking[name] = level[:-1] + amount[job] > there.of(name, mask) * (1 + 1e-9)
         if not capacity:  # the first: nodes, or cores
             capacity = there.of(name, mask)

@@ -19,7 +19,7 @@ from cosched.cluster.instance.usage import used_of
 from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.cluster.page.replications import CommonJobs, mean_waits
 from cosched.cluster.page.runs import EASY, Runs
-from cosched.core.arrays import levels, means
+from cosched.core.arrays import means, step_function
 from cosched.lazy import plt
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def _panels(result: Result, edges: np.ndarray) -> tuple[np.ndarray, ...]:
     many = np.bincount(slices, minlength=len(edges) - 1)
     waits = np.bincount(slices, weights=result.waits, minlength=len(edges) - 1)
     return (
-        100 * means(*levels(start, end, needs), edges),
-        means(*levels(came, start, np.ones(len(instance))), edges),
+        100 * means(*step_function(start, end, needs), edges),
+        means(*step_function(came, start, np.ones(len(instance))), edges),
         np.where(many > 0, waits / np.maximum(many, 1) / 3600, np.nan),
     )

@@ -11,7 +11,7 @@ from cosched.cluster.instance.usage import overused, resources
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import starts_of
 from cosched.cluster.schedule import Schedule
-from cosched.core.arrays import levels, means
+from cosched.core.arrays import means, step_function
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Window:
         edges = np.array([self.begin, self.end])
         shares = []
         for starts in starts_of(result):
-            times, level = levels(starts, starts + durations, amounts)
+            times, level = step_function(starts, starts + durations, amounts)
             shares.append(_mean_level(times, level, edges) / capacity)
         return float(np.mean(shares))
 

@@ -12,7 +12,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.job_names import kinds_of_comments, kinds_of_jobs
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
-from cosched.core.arrays import levels
+from cosched.core.arrays import step_function
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -142,7 +142,7 @@ def by_resource(instance: Instance, start: np.ndarray, end: np.ndarray) -> pd.Da
     waited = waited_for(instance, start, end)
     every = float((start - instance.column("eligible")).sum()) / 3600
     for name, capacity, amount in resources(instance):
-        times, level = levels(start, end, amount)
+        times, level = step_function(start, end, amount)
         hours = float(level[:-1] @ np.diff(times)) / 3600
         known = capacity > 0
         rows.append(

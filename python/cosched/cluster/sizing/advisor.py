@@ -9,10 +9,10 @@ import numpy as np
 
 from cosched.cluster.sizing.use import Measure, Use
 from cosched.core.tails import (
+    conformal_quantiles,
     first_allocations,
-    in_order,
     min_tolerance_count,
-    tails,
+    order_by_value,
     tolerance_risks,
 )
 from cosched.lazy import pd
@@ -83,7 +83,7 @@ class Sizes:
         orders = []
         for score in self._scores:
             rows = np.flatnonzero(~np.isnan(score))
-            orders.append(rows[in_order(score[rows], self.measure.ended[rows])])
+            orders.append(rows[order_by_value(score[rows], self.measure.ended[rows])])
         found: list[tuple[np.ndarray, ...]] = []
         for _, group, by_part in self._steps:
             small = group.astype(np.uint16) if group.max() < 2**16 else group  # sorted by radix
@@ -122,7 +122,7 @@ class Sizes:
         """
         measure, score = self.measure, self._scores[by_part][rows]
         of_row, ended = group[rows], measure.ended[rows]
-        amounts = tails(of_row, score, ended, size, self.risk)
+        amounts = conformal_quantiles(of_row, score, ended, size, self.risk)
         counts = np.bincount(of_row, minlength=size)
         uses_much = np.bincount(of_row, self._scores[1][rows] > _MUCH_OF_REQUEST, size)
         min_count = _ENOUGH_PASTS * min_tolerance_count(self.risk)
@@ -131,7 +131,7 @@ class Sizes:
         if not needs_tolerance_limit.any():
             return amounts
         risks = tolerance_risks(np.where(needs_tolerance_limit, counts, 0), self.risk)
-        tolerance_limits = tails(of_row, score, ended, size, risks)
+        tolerance_limits = conformal_quantiles(of_row, score, ended, size, risks)
         return np.where(needs_tolerance_limit, tolerance_limits, amounts)
 
     def at(self, known: np.ndarray) -> Advised:

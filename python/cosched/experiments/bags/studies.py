@@ -29,7 +29,7 @@ TABLE_1 = {
 _OURS = (GRID, "ttb", "ttb-exact", "ttb-best")
 
 
-def _there(wide: pd.DataFrame) -> list[str]:
+def _names_of_algorithms(wide: pd.DataFrame) -> list[str]:
     """Our algorithms that were run."""
     return [name for name in _OURS if name in wide]
 
@@ -63,7 +63,7 @@ def advantage_1(programs: pd.DataFrame) -> pd.DataFrame:
     of_paper = [100 * (ttb / tms - 1) for tms, ttb in list(TABLE_1.values())[1:]]
     paper = [*of_paper, sum(of_paper) / len(of_paper)]
     rows = []
-    for name in _there(wide):
+    for name in _names_of_algorithms(wide):
         percent = 100 * (wide[name] / wide["tms"] - 1)
         groups = [*percent.groupby("gamma"), ("mean", percent)]
         for (gamma, each), published in zip(groups, paper, strict=True):
@@ -95,7 +95,7 @@ def tarplee_over_tms(rows: pd.DataFrame) -> pd.DataFrame:
     """Percent above TMS for each gamma."""
     wide = wide_rates(rows, "gamma")
     table = wide[["tms"]].round(1)
-    for name in _there(wide):
+    for name in _names_of_algorithms(wide):
         table[f"{name} %"] = (100 * (wide[name] / wide["tms"] - 1)).round(4)
     return table.reset_index()
 
@@ -114,11 +114,13 @@ def tables_3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     means = wide_rates(frame, ["q", "draw"]).groupby("q").mean()
     ratio = advantage(frame)
     percent = ratio.assign(percent=100 * (ratio.ratio - 1))
-    over = percent.groupby(["algorithm", "q"], sort=False).percent.agg(["min", "mean", "max"])
-    over.columns = ["least %", "mean %", "greatest %"]
+    percentages = percent.groupby(["algorithm", "q"], sort=False).percent.agg(
+        ["min", "mean", "max"]
+    )
+    percentages.columns = ["least %", "mean %", "greatest %"]
     return {
         "fig3": means.round(4).reset_index(),
-        "advantage": over.round(3).rename_axis(["algorithm over tms", "q"]).reset_index(),
+        "advantage": percentages.round(3).rename_axis(["algorithm over tms", "q"]).reset_index(),
     }
 
 

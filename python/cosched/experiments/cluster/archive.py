@@ -78,20 +78,20 @@ def _instance(log: str, convention: str, days: float | None) -> Instance:
     options: dict[str, Any] = {"convention": convention, "drop": "too-wide"}
     if convention == "dfrs":
         options["memory_per_node"] = _MEMORY.get(log)
-    whole = cluster.from_swf(path, **options)
+    whole_log = cluster.from_swf(path, **options)
     if days is None:
-        return whole
-    first = float(whole.column("submit").min())
+        return whole_log
+    first = float(whole_log.column("submit").min())
     return cluster.from_swf(path, begin=first, until=first + days * _DAY, **options)
 
 
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """A table a log."""
     columns = ["policy", "days", "jobs", *(name for name in MEASURES if name in frame), "says"]
-    found = {}
+    tables_by_name = {}
     for log, rows in frame.groupby("log", sort=False):
         table = rows.reindex(columns=columns).rename(
             columns={"median": "calibration median", "p95": "calibration p95"}
         )
-        found[str(log)] = table.reset_index(drop=True)
-    return found
+        tables_by_name[str(log)] = table.reset_index(drop=True)
+    return tables_by_name

@@ -125,9 +125,9 @@ def steady_fall(table: Table, kind: str) -> tuple[float, float, float]:
 DRAWN = tuple(name for name in TABLE_2 if name not in NOT_DRAWN)
 
 
-def without(names: Iterable[str], some: Iterable[str]) -> tuple[str, ...]:
+def without(names: Iterable[str], excluded: Iterable[str]) -> tuple[str, ...]:
     """The names that are not among some."""
-    left_out = set(some)
+    left_out = set(excluded)
     return tuple(name for name in names if name not in left_out)
 
 
@@ -181,8 +181,8 @@ def four_digits(value: float) -> float:
 def pairs(first: str, second: str) -> list[tuple[str, str]]:
     """Policies of Table 5 that differ in one part of their names only."""
     names = [name for number, name in printed(5)["weeks"].found if number == "avg"]
-    found = [(name, name.replace(first, second)) for name in names if first in name]
-    return [(a, b) for a, b in found if b in names]
+    name_pairs = [(name, name.replace(first, second)) for name in names if first in name]
+    return [(a, b) for a, b in name_pairs if b in names]
 
 
 OPT_PAIRS = pairs("opt=min", "opt=avg") + pairs("opt=max", "opt=avg")
@@ -284,25 +284,27 @@ def _counts(others: pd.DataFrame) -> pd.DataFrame:
 
 def counted_at_rate(frame: pd.DataFrame, others: pd.DataFrame) -> Sets:
     """All of Table 3 under the other counts, and with as many jobs an hour as the paper's."""
-    plain, again = (
+    first_counts, again = (
         table_cells.busy(rows, intervals=False)["scaled"].found for rows in (frame, _counts(others))
     )
     theirs = printed(3)["scaled"].found
-    found = {}
-    for (number, name), seen in plain.items():
+    rates = {}
+    for (number, name), seen in first_counts.items():
         value = again[number, name].value if (number, name) in again else seen.value
         if (number, name) not in again and "bandwidth" in number:
             value /= 2
         if "job" not in number:
-            value *= _rate(theirs, name) / _rate(plain, name)
-        found[number, name] = Seen(value)
-    return {"scaled": Cells(found)}
+            value *= _rate(theirs, name) / _rate(first_counts, name)
+        rates[number, name] = Seen(value)
+    return {"scaled": Cells(rates)}
 
 
-def _rate(found: Mapping[tuple[str, str], Seen], name: str) -> float:
+def _rate(seen_by_cell: Mapping[tuple[str, str], Seen], name: str) -> float:
     """Jobs an hour: events an hour over events a job, of the event that the policy has."""
     for event in ("preemptions", "migrations"):
-        hour, job = (found[f"avg {event}_per_{unit}", name].value for unit in ("hour", "job"))
+        hour, job = (
+            seen_by_cell[f"avg {event}_per_{unit}", name].value for unit in ("hour", "job")
+        )
         if job:
             return hour / job
     return 1.0

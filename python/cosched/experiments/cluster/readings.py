@@ -33,13 +33,17 @@ def costs(instance: Instance, policy: str) -> dict[str, float]:
     assert isinstance(result.schedule, Schedule)
     metrics, span, jobs = result.metrics(), result.span, len(instance)
     moved, saved, carried = _short_pauses(result.schedule.rows, instance)
-    kept = {name: float(metrics[name]) for name in table_cells.COSTS}
-    kept["preemption_bandwidth"] = kept["preemption_bandwidth"] / 2 - _GB * saved / span
-    kept["migration_bandwidth"] = kept["migration_bandwidth"] / 2 + _GB * carried / span
+    cost_by_name = {name: float(metrics[name]) for name in table_cells.COSTS}
+    cost_by_name["preemption_bandwidth"] = (
+        cost_by_name["preemption_bandwidth"] / 2 - _GB * saved / span
+    )
+    cost_by_name["migration_bandwidth"] = (
+        cost_by_name["migration_bandwidth"] / 2 + _GB * carried / span
+    )
     for unit, amount in (("hour", span / 3600), ("job", jobs)):
-        kept[f"preemptions_per_{unit}"] -= moved / amount
-        kept[f"migrations_per_{unit}"] += moved / amount
-    return kept
+        cost_by_name[f"preemptions_per_{unit}"] -= moved / amount
+        cost_by_name[f"migrations_per_{unit}"] += moved / amount
+    return cost_by_name
 
 
 def _short_pauses(rows: Any, instance: Instance) -> tuple[int, float, float]:
@@ -89,8 +93,8 @@ def plan(quick: bool) -> list[Task]:
     ]
 
 
-def _reading(reading: str, some: list[Task], variants: Any) -> list[Task]:
-    return [{**t, "reading": reading, "variant": variant} for t in some for variant in variants]
+def _reading(reading: str, tasks: list[Task], variants: Any) -> list[Task]:
+    return [{**t, "reading": reading, "variant": variant} for t in tasks for variant in variants]
 
 
 def run(task: Task) -> dict[str, Any]:
@@ -132,23 +136,25 @@ def _in_time(release: Any, work: Any, deadline: Any) -> bool:
     """Earliest deadline first on one processor: whether every job ends in time."""
     waiting: list[list[float]] = []
     now = 0.0
-    for start, left, due in zip(release.tolist(), work.tolist(), deadline.tolist(), strict=True):
+    for start, remaining_work, due in zip(
+        release.tolist(), work.tolist(), deadline.tolist(), strict=True
+    ):
         if not _serve(waiting, now, start):
             return False
         now = start
-        heapq.heappush(waiting, [due, left])
+        heapq.heappush(waiting, [due, remaining_work])
     return _serve(waiting, now, float("inf"))
 
 
 def _serve(waiting: list[list[float]], now: float, until: float) -> bool:
     """Work on what waits up to an instant; False if a job ends late."""
     while waiting and now < until:
-        due, left = waiting[0]
-        done = min(left, until - now)
+        due, remaining_work = waiting[0]
+        done = min(remaining_work, until - now)
         now += done
         if now > due + 1e-6:
             return False
-        if done < left:
+        if done < remaining_work:
             waiting[0][1] -= done
         else:
             heapq.heappop(waiting)
@@ -167,8 +173,8 @@ def _facts(instance: Instance) -> dict[str, Any]:
 def _no_memory() -> int:
     """Jobs of the log that say neither the memory that they asked for nor what they used."""
     table = cluster_files.read_swf(data_path(*traces.LOG.split("/")))[0]
-    said = [table[name] > 0 for name in ("requested_memory", "used_memory")]
-    return int((~(said[0] | said[1])).sum())
+    is_reported = [table[name] > 0 for name in ("requested_memory", "used_memory")]
+    return int((~(is_reported[0] | is_reported[1])).sum())
 
 
 def max_stretch(instance: Instance, variant: str) -> float:
@@ -220,11 +226,13 @@ def max_stretch(instance: Instance, variant: str) -> float:
     return float((np.maximum(turnaround, 10) / np.maximum(runtime, 10)).max())
 
 
-def _reservation(free: int, wanted: int, released: list[tuple[float, int]]) -> tuple[float, int]:
+def _reservation(
+    free: int, needed_nodes: int, released: list[tuple[float, int]]
+) -> tuple[float, int]:
     """When the first job of the queue can start, and the nodes that it leaves then."""
     idle = free + np.cumsum([count for _, count in released])
-    shadow = released[int(np.argmax(idle >= wanted))][0]
-    extra = idle[bisect.bisect_right(released, (shadow, np.inf)) - 1] - wanted
+    shadow = released[int(np.argmax(idle >= needed_nodes))][0]
+    extra = idle[bisect.bisect_right(released, (shadow, np.inf)) - 1] - needed_nodes
     return shadow, int(extra)
 
 
@@ -233,8 +241,8 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     bounds, easy, counts, facts = (
         frame[frame.reading == name] for name in ("bound", "easy", "counts", "facts")
     )
-    over = easy.assign(**{name: easy.stretch / easy[name] for name in ("bound", "pooled")})
-    table = over.groupby(["traces", "variant"], sort=False)[["bound", "pooled"]].mean()
+    ratios = easy.assign(**{name: easy.stretch / easy[name] for name in ("bound", "pooled")})
+    table = ratios.groupby(["traces", "variant"], sort=False)[["bound", "pooled"]].mean()
     columns = ["jobs", "days", "least_memory"]
     return {
         "bounds": bounds.groupby("traces", sort=False)[["bound", "pooled"]].mean().reset_index(),

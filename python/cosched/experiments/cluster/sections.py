@@ -79,9 +79,9 @@ def equal_shares_worst(jobs: int) -> dict[str, np.ndarray]:
 
 def _columns(submit: np.ndarray, length: np.ndarray) -> dict[str, np.ndarray]:
     """The shortest is 100 s long, above the threshold of the bounded stretch."""
-    one = np.ones(len(submit))
+    ones = np.ones(len(submit))
     times = {"submit": 100.0 * submit, "runtime": 100.0 * length}
-    return times | {"tasks": one.astype(int), "cpu": one, "memory": one / (2 * len(one))}
+    return times | {"tasks": ones.astype(int), "cpu": ones, "memory": ones / (2 * len(ones))}
 
 
 def jobs_of_family(family: str, jobs: int, draw: int) -> Any:
@@ -129,26 +129,28 @@ def run_calls(task: Task) -> dict[str, Any]:
     submit = instance.column("submit")
     sizes, seconds = [], []
     for now in np.sort(np.concatenate([submit, end])):
-        there = np.flatnonzero((submit <= now) & (end > now))
-        if len(there):
-            sizes.append(len(there))
-            seconds.append(_ask(instance, there))
-    count, taken = np.array(sizes), np.array(seconds)
+        present_rows = np.flatnonzero((submit <= now) & (end > now))
+        if len(present_rows):
+            sizes.append(len(present_rows))
+            seconds.append(_ask(instance, present_rows))
+    count, call_seconds = np.array(sizes), np.array(seconds)
     small = count <= SMALL
     return {
         "calls": len(count),
         "small": int(small.sum()),
         "most_jobs": int(count.max()),
-        "seconds_small_slow": float((taken[small] >= 1e-3).sum()),
-        "seconds_large": float(taken[~small].sum()),
-        "seconds_longest": float(taken.max()),
-        "seconds": float(taken.sum()),
+        "seconds_small_slow": float((call_seconds[small] >= 1e-3).sum()),
+        "seconds_large": float(call_seconds[~small].sum()),
+        "seconds_longest": float(call_seconds.max()),
+        "seconds": float(call_seconds.sum()),
     }
 
 
-def _ask(instance: Instance, there: Any) -> float:
+def _ask(instance: Instance, present_rows: Any) -> float:
     """Seconds of MCB8 for these jobs; while their memory does not fit, the last is left out."""
-    tasks, cpu, memory = (instance.column(name)[there] for name in ("tasks", "cpu", "memory"))
+    tasks, cpu, memory = (
+        instance.column(name)[present_rows] for name in ("tasks", "cpu", "memory")
+    )
     begin = time.perf_counter()
     last = len(tasks)
     while cluster.mcb8_search(tasks[:last], cpu[:last], memory[:last], instance.nodes) is None:

@@ -71,12 +71,12 @@ def printed(table: int) -> Sets:
         kinds, numbers = ("scaled",), tuple(f"{n} {cost}" for cost in COSTS for n in ("avg", "max"))
     elif table == 4:
         numbers = ("avg",)
-    found: dict[str, dict[tuple[str, str], Seen]] = {kind: {} for kind in kinds}
+    cells_by_kind: dict[str, dict[tuple[str, str], Seen]] = {kind: {} for kind in kinds}
     keys = [(kind, number) for kind in kinds for number in numbers]
     for name, row in paper_table(table).items():
         for (kind, number), value in zip(keys, row, strict=False):  # Table 5 has the weeks only
-            found[kind][number, name] = Seen(value)
-    return {kind: Cells(cells) for kind, cells in found.items()}
+            cells_by_kind[kind][number, name] = Seen(value)
+    return {kind: Cells(cells) for kind, cells in cells_by_kind.items()}
 
 
 def degradations(frame: pd.DataFrame, intervals: bool = True) -> Sets:
@@ -99,16 +99,16 @@ def _sets(
     frame: pd.DataFrame, columns: Sequence[str], numbers: Sequence[str], intervals: bool
 ) -> Sets:
     """Of one column its numbers; of several ``"number column"``."""
-    found: dict[str, dict[tuple[str, str], Seen]] = {}
+    cells_by_kind: dict[str, dict[tuple[str, str], Seen]] = {}
     for (kind, name), rows in frame.groupby(["traces", "algorithm"], sort=False):
-        cells = found.setdefault(str(kind), {})
+        cells = cells_by_kind.setdefault(str(kind), {})
         for column in columns:
             of_traces = by_trace(rows, column)
             for number in numbers:
                 label = number if len(columns) == 1 else f"{number} {column}"
                 cell = with_interval if intervals else alone
                 cells[label, str(name)] = cell(of_traces, number)
-    return {kind: Cells(cells) for kind, cells in found.items()}
+    return {kind: Cells(cells) for kind, cells in cells_by_kind.items()}
 
 
 def by_trace(rows: pd.DataFrame, column: str) -> np.ndarray:
@@ -125,9 +125,9 @@ def with_interval(of_traces: np.ndarray, number: str) -> Seen:
     Bootstrap of the ratio of two draws: traces are drawn with all their loads.
     """
     value = float(number_of(of_traces.reshape(1, -1), number)[0])
-    some = number_of(of_traces[picks(len(of_traces))].reshape(_DRAWS, -1), number)
+    resampled = number_of(of_traces[picks(len(of_traces))].reshape(_DRAWS, -1), number)
     half = _DRAWS // 2
-    first, second = some[:half], some[half:]
+    first, second = resampled[:half], resampled[half:]
     use = (first > 0) & (second > 0)
     if not use.any() or value == 0:
         return Seen(value, value, value)

@@ -81,8 +81,8 @@ def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figure 1."""
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
-    drawn = frame[~frame.algorithm.isin(NOT_DRAWN)]
-    plot.lines(drawn, "load", "degradation", ax=ax).set_yscale("log")
+    drawn_rows = frame[~frame.algorithm.isin(NOT_DRAWN)]
+    plot.lines(drawn_rows, "load", "degradation", ax=ax).set_yscale("log")
     ax.set(xlabel="offered load", ylabel="degradation from bound")
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return {"fig1": figure}
@@ -149,10 +149,12 @@ def tables3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Mean (and maximum) of each measure a policy, the paper's beside it."""
     theirs = table_cells.paper_table(3)
     rows = []
-    for name, some in frame.groupby("algorithm", sort=False):
+    for name, rows_of_algorithm in frame.groupby("algorithm", sort=False):
         row: dict[str, object] = {"algorithm": name}
         for place, (measure, title) in enumerate(MEASURES.items()):
-            row[title] = _with_maximum(some[measure].mean(), some[measure].max())
+            row[title] = _with_maximum(
+                rows_of_algorithm[measure].mean(), rows_of_algorithm[measure].max()
+            )
             cells = theirs.get(str(name))
             row[f"paper {title}"] = (
                 _with_maximum(*cells[2 * place : 2 * place + 2]) if cells else ""
@@ -170,8 +172,8 @@ def tables4(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     places = {"weeks": 0, "generated": 0, "unscaled": 1, "scaled": 2}
     theirs = table_cells.paper_table(4)
     rows = []
-    for name, some in frame.groupby("algorithm", sort=False):
-        for kind, each in some.groupby("traces", sort=False):
+    for name, rows_of_algorithm in frame.groupby("algorithm", sort=False):
+        for kind, each in rows_of_algorithm.groupby("traces", sort=False):
             printed = (
                 _WHOLE_LOG.get(str(name))
                 if str(kind).startswith("log")
@@ -216,13 +218,17 @@ def figures_periods(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     )
     fourth, below = plt.subplots(figsize=(7, 4), layout="constrained")
     for ax, kind in zip(axes[0], sets, strict=True):
-        some = means[means.traces == kind].sort_values("period")
-        ax.plot(some.period, some.underutilisation, "o:", label=BEST)
-        ax.axhline(some["underutilisation of EASY"].iloc[0], label="EASY", color="tab:orange")
+        rows_of_kind = means[means.traces == kind].sort_values("period")
+        ax.plot(rows_of_kind.period, rows_of_kind.underutilisation, "o:", label=BEST)
+        ax.axhline(
+            rows_of_kind["underutilisation of EASY"].iloc[0], label="EASY", color="tab:orange"
+        )
         ax.set_title(traces.TITLES[str(kind)], fontsize=10)
         ax.set_xlabel("period (s)")
         ax.set_ylim(bottom=0)
-        below.plot(some.period, some.degradation, "o-", label=traces.TITLES[str(kind)])
+        below.plot(
+            rows_of_kind.period, rows_of_kind.degradation, "o-", label=traces.TITLES[str(kind)]
+        )
     axes[0][0].set_ylabel("normalised underutilisation")
     axes[0][0].legend(fontsize=7)
     below.set_xlabel("period (s)")

@@ -39,20 +39,20 @@ class Wide:
         self, above: str, below: str = "LP*", application: str = "", root: float = 0.0
     ) -> pd.Series:
         """One over another, on the instances of an application and of machines."""
-        some = self.rows
+        rows = self.rows
         if application:
-            some = some[some.application == application]
+            rows = rows[rows.application == application]
         if root:
-            some = some[(some.sqrt - root).abs() < 1e-6]
-        if some.empty:
+            rows = rows[(rows.sqrt - root).abs() < 1e-6]
+        if rows.empty:
             raise LookupError(f"{application} at {root}")
-        return some[above] / some[below]
+        return rows[above] / rows[below]
 
 
 def wide(frame: pd.DataFrame) -> Wide:
     """All graphs that the paper speaks of."""
-    known = frame[~frame.graph.str.contains(_TWENTY_PHASES)]
-    rows = known.assign(units=known.units.astype(str))
+    complete_rows = frame[~frame.graph.str.contains(_TWENTY_PHASES)]
+    rows = complete_rows.assign(units=complete_rows.units.astype(str))
     table = rows.pivot(index=_KEYS, columns="algorithm", values="value").reset_index()
     table = table.assign(sqrt=(table.cpus / table.gpus) ** 0.5)
     if "LP*" in table:

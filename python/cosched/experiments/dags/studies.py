@@ -55,8 +55,8 @@ def _wide(frame: pd.DataFrame) -> pd.DataFrame:
     keys = ["application", "graph", "units", "cpus", "gpus"]
     rows = frame.assign(units=frame.units.astype(str))
     wide = rows.pivot(index=keys, columns="algorithm", values="value").reset_index()
-    found = [name for name in frame.algorithm.unique() if name != BOUND]
-    return wide[[*keys, BOUND, *found]].rename(columns={BOUND: "lp"})
+    algorithms = [name for name in frame.algorithm.unique() if name != BOUND]
+    return wide[[*keys, BOUND, *algorithms]].rename(columns={BOUND: "lp"})
 
 
 def _algorithms(wide: pd.DataFrame) -> list[str]:
@@ -98,8 +98,10 @@ def online_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def tables(pairs: Pairs, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Makespan / LP*, and of those pairs that were run one over the other."""
     wide = _wide(frame)
-    there = {label: pair for label, pair in pairs.items() if set(pair) <= set(wide.columns)}
-    return {"ratio-to-lp": _ratio_table(wide), "pairs": _pair_table(wide, there)}
+    pairs_with_columns = {
+        label: pair for label, pair in pairs.items() if set(pair) <= set(wide.columns)
+    }
+    return {"ratio-to-lp": _ratio_table(wide), "pairs": _pair_table(wide, pairs_with_columns)}
 
 
 def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
@@ -139,12 +141,16 @@ def three_type_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
 def online_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figures 6 and 7."""
     wide = _wide(frame)
-    shown = [name for name in ("potri", "fork-join") if (wide.application == name).any()]
-    figure, axes = plt.subplots(1, len(shown), figsize=(10, 4), layout="constrained", squeeze=False)
-    for ax, application in zip(axes[0], shown, strict=True):
-        some = wide[wide.application == application]
-        ratio = some[list(ONLINE[:3])].div(some.lp, axis=0)
-        long = ratio.assign(root=(some.cpus / some.gpus) ** 0.5).melt("root", var_name="algorithm")
+    applications = [name for name in ("potri", "fork-join") if (wide.application == name).any()]
+    figure, axes = plt.subplots(
+        1, len(applications), figsize=(10, 4), layout="constrained", squeeze=False
+    )
+    for ax, application in zip(axes[0], applications, strict=True):
+        rows_of_application = wide[wide.application == application]
+        ratio = rows_of_application[list(ONLINE[:3])].div(rows_of_application.lp, axis=0)
+        long = ratio.assign(root=(rows_of_application.cpus / rows_of_application.gpus) ** 0.5).melt(
+            "root", var_name="algorithm"
+        )
         plot.lines(long, "root", "value", ax=ax)
         ax.plot(ROOTS, ROOTS, color="grey", linewidth=0.8, label="sqrt(m/k)")
         ax.set(title=application, xlabel="sqrt(m / k)", ylabel="makespan / LP*")
@@ -228,12 +234,12 @@ MAX_SECOND_SEARCH_TASKS = 1000
 
 def _best_schedule(instance: Instance) -> Result:
     """The best schedule that hlp-best finds; optimal where its bound is its makespan."""
-    found = dags.hlp_best(instance)
-    if found.gap and instance.tasks <= MAX_SECOND_SEARCH_TASKS:
+    best_result = dags.hlp_best(instance)
+    if best_result.gap and instance.tasks <= MAX_SECOND_SEARCH_TASKS:
         second = dags.hlp_best(instance, **SECOND_SEARCH)
-        found = min(found, second, key=lambda result: float(result.value))
-    found.schedule.validate()
-    return found
+        best_result = min(best_result, second, key=lambda result: float(result.value))
+    best_result.schedule.validate()
+    return best_result
 
 
 def tables_of_theorems(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -285,8 +291,8 @@ def _files(types: int) -> Iterator[tuple[str, str]]:
 def _few_graphs(types: int) -> list[tuple[str, str]]:
     """Some small files; generated graphs where the benchmark is not there."""
     if has_data(_archive(types)):
-        wanted = ("-128-10.txt", "-512-5.txt", "-512-10.txt", "-2-100.txt", "-5-100.txt")
-        return [(name, path) for name, path in _files(types) if path.endswith(wanted)]
+        suffixes = ("-128-10.txt", "-512-5.txt", "-512-10.txt", "-2-100.txt", "-5-100.txt")
+        return [(name, path) for name, path in _files(types) if path.endswith(suffixes)]
     return [
         *(
             (application, f"{_GENERATED}:{generator} {tiles}")
@@ -351,13 +357,13 @@ def _run(task: Task) -> dict[str, Any]:
 
 
 #: Reading -> its algorithms: another optimum of HLP, another order of arrival.
-_OTHERS = {"glpk": ("hlp-est", "hlp-ols"), "levels": ("er-ls", "eft", "greedy")}
+_OTHER_READINGS = {"glpk": ("hlp-est", "hlp-ols"), "levels": ("er-ls", "eft", "greedy")}
 
 
 def _plan_readings(quick: bool) -> list[Task]:
     return [
         {**task, "reading": reading}
-        for reading, names in _OTHERS.items()
+        for reading, names in _OTHER_READINGS.items()
         for task in _plan(2, names, quick)
         if task["algorithm"] in names and (reading != "glpk" or task["graph"].endswith(_SMALL))
     ]

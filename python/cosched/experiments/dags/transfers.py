@@ -53,8 +53,10 @@ def plan(quick: bool) -> list[Task]:
 
 def _graphs(quick: bool) -> list[tuple[str, str]]:
     """(source, name) of every graph; without real data those that are generated."""
-    there = [name for name in _WORKFLOWS if has_data(_path(name))]
-    workflows = [name for name in there if not quick or name.startswith(("montage", "srasearch"))]
+    workflow_names = [name for name in _WORKFLOWS if has_data(_path(name))]
+    workflows = [
+        name for name in workflow_names if not quick or name.startswith(("montage", "srasearch"))
+    ]
     sizes = (4,) if quick else (5, 8)
     seeds = range(2) if quick else range(5)
     return [
@@ -73,13 +75,20 @@ def _graph(source: str, name: str) -> Instance:
     """A graph with its data, on the links of the machine."""
     if source == "workflows":
         path = data_path(*_path(name).split("/"))
-        one = Instance.read(path, units=[1], bandwidth=1e9, latency=1e-4)
-        kernels = one.kernels or one.names
-        drawn = np.random.default_rng(0).uniform(0.5, 10, len(set(kernels)))
-        factor = dict(zip(sorted(set(kernels)), drawn, strict=True))
-        cpu = one.times[:, 0]
+        single_unit_instance = Instance.read(path, units=[1], bandwidth=1e9, latency=1e-4)
+        kernels = single_unit_instance.kernels or single_unit_instance.names
+        drawn_times = np.random.default_rng(0).uniform(0.5, 10, len(set(kernels)))
+        factor = dict(zip(sorted(set(kernels)), drawn_times, strict=True))
+        cpu = single_unit_instance.times[:, 0]
         times = np.column_stack([cpu, cpu / [factor[kernel] for kernel in kernels]])
-        return Instance(times, one.edges, UNITS, data=one.data, bandwidth=1e9, latency=1e-4)
+        return Instance(
+            times,
+            single_unit_instance.edges,
+            UNITS,
+            data=single_unit_instance.data,
+            bandwidth=1e9,
+            latency=1e-4,
+        )
     first, second = name.split(" ")
     if source == "tiles":
         make = workloads.WORKLOADS[first]
@@ -109,16 +118,16 @@ def _mean_time(graph: Instance) -> float:
 
 def blind(instance: Instance) -> float:
     """HEFT without regard to data: its units and order of starts, transfers paid afterwards."""
-    plain = dags.heft(Instance(instance.times, instance.edges, instance.units))
-    seconds = instance.transfer_times(plain.kind, plain.unit)
+    without_transfers = dags.heft(Instance(instance.times, instance.edges, instance.units))
+    seconds = instance.transfer_times(without_transfers.kind, without_transfers.unit)
     before: list[list[tuple[int, float]]] = [[] for _ in range(instance.tasks)]
     for (i, j), cost in zip(instance.edges.tolist(), seconds.tolist(), strict=True):
         before[j].append((i, cost))
     place = np.argsort(instance.order)
     idle: dict[tuple[int, int], float] = {}
     end = np.zeros(instance.tasks)
-    for task in np.lexsort((place, plain.start)).tolist():
-        unit = int(plain.kind[task]), int(plain.unit[task])
+    for task in np.lexsort((place, without_transfers.start)).tolist():
+        unit = int(without_transfers.kind[task]), int(without_transfers.unit[task])
         ready = max((end[i] + cost for i, cost in before[task]), default=0.0)
         end[task] = max(ready, idle.get(unit, 0.0)) + instance.times[task, unit[0]]
         idle[unit] = end[task]

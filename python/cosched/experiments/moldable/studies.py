@@ -15,7 +15,14 @@ from cosched.moldable import Instance, Result
 from cosched.moldable.workloads import KINDS
 
 _JOBS, _MACHINES = 100, 200
-_OTHERS = ("demt", "sequential", "list-shelf", "list-lptf", "list-saf", "local-search")
+_REFERENCE_ALGORITHMS = (
+    "demt",
+    "sequential",
+    "list-shelf",
+    "list-lptf",
+    "list-saf",
+    "local-search",
+)
 
 
 def plan_sections(quick: bool) -> list[Task]:
@@ -33,9 +40,9 @@ def run_section(task: Task) -> dict[str, Any]:
         return _linear(task["draw"])
     inst = workloads.moldable(task["kind"], _JOBS, _MACHINES, seed=task["draw"])
     both = (moldable.demt(inst, shuffles=n, seed=task["draw"]) for n in (10, 0))
-    shuffled, plain = (result.weighted_completion for result in both)
+    shuffled, in_order = (result.weighted_completion for result in both)
     lists = moldable.list_shelf(inst).makespan / float(moldable.bound(inst))
-    return {"shuffled": shuffled / plain, "monotone": float(inst.monotone), "makespan": lists}
+    return {"shuffled": shuffled / in_order, "monotone": float(inst.monotone), "makespan": lists}
 
 
 def _linear(draw: int) -> dict[str, Any]:
@@ -43,7 +50,7 @@ def _linear(draw: int) -> dict[str, Any]:
     work, weights = random.uniform(1, 10, (2, 12))
     inst = Instance(work[:, None] / np.arange(1, 9), weights=weights)
     gang = moldable.gang(inst)
-    others = (moldable.solve(inst, name, seed=draw).metrics() for name in _OTHERS)
+    others = (moldable.solve(inst, name, seed=draw).metrics() for name in _REFERENCE_ALGORITHMS)
     return {
         "makespan": gang.makespan / float(moldable.bound(inst)),
         "minsum": gang.weighted_completion / min(o["weighted_completion"] for o in others),
@@ -193,14 +200,14 @@ def beside_demt(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     table = ratios(frame)
-    own = (frame.algorithm == "demt-best").any()
-    found = {
-        **({"demt-best": beside_demt(frame).round(4)} if own else {}),
+    has_demt_best = (frame.algorithm == "demt-best").any()
+    tables_by_name = {
+        **({"demt-best": beside_demt(frame).round(4)} if has_demt_best else {}),
         "means": means(table).round(4),
     }
     for kind, number in FIGURES.items():
-        found[f"fig{number}"] = table[table.kind == kind].drop(columns="kind").round(4)
-    return found
+        tables_by_name[f"fig{number}"] = table[table.kind == kind].drop(columns="kind").round(4)
+    return tables_by_name
 
 
 def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
@@ -209,8 +216,8 @@ def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     for kind, number in FIGURES.items():
         figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
         for ax, (criterion, top) in zip(axes, _TOP.items(), strict=True):
-            some = table[(table.kind == kind) & (table.criterion == criterion)]
-            plot.lines(some, "jobs", ("mean", "least", "greatest"), bars=True, ax=ax)
+            rows_of_kind = table[(table.kind == kind) & (table.criterion == criterion)]
+            plot.lines(rows_of_kind, "jobs", ("mean", "least", "greatest"), bars=True, ax=ax)
             ax.set_ylim(0.9, top)
             ax.set_xscale("log", base=2)
             ax.set_ylabel(f"{criterion} / lower bound")
@@ -225,12 +232,12 @@ def _plan_7(quick: bool) -> list[Task]:
 
 def _run_7(task: Task) -> dict[str, Any]:
     instance = _instance(task["kind"], task["jobs"], task["run"])
-    taken = []
+    seconds = []
     for _ in range(3):  # the first run of a process pays for what is loaded then
         begin = time.process_time()
         result = moldable.solve(instance, task["algorithm"], seed=task["run"])
-        taken.append(time.process_time() - begin)
-    return {"status": result.status, "makespan": result.value, "seconds": min(taken)}
+        seconds.append(time.process_time() - begin)
+    return {"status": result.status, "makespan": result.value, "seconds": min(seconds)}
 
 
 def _tables_7(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -35,8 +35,8 @@ def plan_of(sizes: Sizes, names: Iterable[str]) -> list[Task]:
 
 def instance_of(task: Task) -> Instance:
     """The draw of a task, with its pack size."""
-    drawn = _draw(task["workload"], task["tasks"], task["draw"])
-    return drawn.with_max_tasks(task["max_tasks"])
+    drawn_tasks = _draw(task["workload"], task["tasks"], task["draw"])
+    return drawn_tasks.with_max_tasks(task["max_tasks"])
 
 
 @lru_cache(maxsize=4)

@@ -40,8 +40,10 @@ def theorems(frame: pd.DataFrame) -> Table:
 @measure
 def gain(table: Table, workload: str, kind: str) -> float:
     """Least gain in relative cost of nine runs over one, over the pack sizes."""
-    one, nine = (table.curve("relative_cost", workload, f"{kind}-{runs}") for runs in (1, 9))
-    return float((one - nine).min())
+    single_run, nine_runs = (
+        table.curve("relative_cost", workload, f"{kind}-{runs}") for runs in (1, 9)
+    )
+    return float((single_run - nine_runs).min())
 
 
 @measure

@@ -81,8 +81,8 @@ _BOTH: dict[int, Callable[[int, int, int], tuple[float, float]]] = {
 
 def tables_of_theorems(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Least and greatest ratio a theorem."""
-    found = frame.groupby("theorem").ratio.agg(["count", "min", "max"])
-    return {"theorems": found.round(6).reset_index()}
+    ratio_table = frame.groupby("theorem").ratio.agg(["count", "min", "max"])
+    return {"theorems": ratio_table.round(6).reset_index()}
 
 
 MANY = 99
@@ -131,10 +131,10 @@ def beside(frame: pd.DataFrame) -> pd.DataFrame:
     seconds = frame.groupby(["workload", "algorithm"], sort=False).seconds.sum()
     rows = []
     for workload in frame.workload.unique():
-        some = cost.loc[workload]
+        cost_of_workload = cost.loc[workload]
         for name, variants in OF.items():
             for variant in variants:
-                gain = 1 - some[variant] / some[name]
+                gain = 1 - cost_of_workload[variant] / cost_of_workload[name]
                 rows.append(
                     {
                         "workload": workload,

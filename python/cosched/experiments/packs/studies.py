@@ -183,9 +183,9 @@ def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     rows = with_gap(frame)
     figures = {}
     for name, workload in (("fig2-4", "packs_ii"), ("fig5", "packs_iii")):
-        some = rows[rows.workload == workload]
-        title = f"{_WORKLOADS[workload]}, mean of {some.draw.nunique()} draws"
-        figures[name] = pack_quality(some, title)
+        rows_of_workload = rows[rows.workload == workload]
+        title = f"{_WORKLOADS[workload]}, mean of {rows_of_workload.draw.nunique()} draws"
+        figures[name] = pack_quality(rows_of_workload, title)
     return figures
 
 

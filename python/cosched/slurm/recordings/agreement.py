@@ -146,7 +146,7 @@ def agreement(recording: Recording, run: RecordedRun, *, replay: bool = False) -
 
 
 def simulated_run(
-    recording: Recording, run: Run, *, replay: bool = False
+    recording: Recording, run: RecordedRun, *, replay: bool = False
 ) -> tuple[Twin, dict[str, Any], Agreement]:
     """The simulator of a recorded run, the options of the simulation that :func:`agreement`
     compares, and the comparison."""
