@@ -144,7 +144,7 @@ class Result(core.Result):
             self.schedule,
             self.instance.spread,
             barriers=False,
-            held=resource_needs(self.schedule, sharing.arguments()),
+            needs=resource_needs(self.schedule, sharing.arguments()),
             awaited=awaited_rows(self.schedule) if sharing.slows else None,
         )
 
