@@ -144,7 +144,9 @@ class Family:
 
     def offered(self) -> list[str]:
         """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded."""
-        policies = installed.installed_entry_points(installed.POLICIES) if self.register_policy else ()
+        policies: Iterable[str] = ()
+        if self.register_policy:
+            policies = installed.installed_entry_points(installed.POLICIES)
         names = (*installed.algorithms(self.name), *policies)
         return [name for name in names if name not in self.algorithms]
 
