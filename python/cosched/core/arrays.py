@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 
 INT_MAX = 2**31 - 1
@@ -60,7 +61,7 @@ def _numbers(raw: np.ndarray, values: Any, kinds: set[type], name: str, ndim: in
         raise InvalidInstance(f"{name}: expected numbers, got True or False among them")
     if raw.ndim != ndim:
         raise InvalidInstance(
-            f"{name}: expected {ndim} dimension{'s' * (ndim != 1)}, got shape {raw.shape}"
+            f"{name}: expected {count_of(ndim, 'dimension')}, got shape {raw.shape}"
         )
     return raw
 

@@ -109,7 +109,7 @@ def row_of_run(
 
 
 def _row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:
-    """The row of an algorithm that has a result; its own bound counts before `bound`."""
+    """Return the row of an algorithm that has a result; its own bound counts before `bound`."""
     best = result.bound if result.own_measure else result.own_bound or bound
     return {
         "algorithm": name,
@@ -126,6 +126,6 @@ def _row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, 
 def _row_without_result(
     name: str, status: str, message: str, bound: Bound | None
 ) -> dict[str, Any]:
-    """The row of an algorithm that was stopped, refused the instance, or failed."""
+    """Return the row of an algorithm that was stopped, refused the instance, or failed."""
     row = {"algorithm": name, "status": status, "message": message}
     return row if bound is None else {**row, "bound": bound.value, "proof": bound}

@@ -151,7 +151,8 @@ class Family:
         return [name for name in names if name not in self.algorithms]
 
     def _installed(self, name: str) -> Algorithm | None:
-        """What an installed package offers under this name, registered; None where none does."""
+        """Return what an installed package offers under this name, registered; None where none
+        does."""
         installed.take(installed.ALGORITHMS, f"{self.name}.{name}", partial(self.register, name))
         if name not in self.algorithms and self.register_policy is not None:
             installed.take(installed.POLICIES, name, partial(self.register_policy, name))
@@ -292,7 +293,7 @@ class Family:
     def _measure_of(
         self, noise: float | None, seed: int | None
     ) -> Callable[[Result], dict[str, float]]:
-        """The columns that `noise` adds to the row of a result."""
+        """Return the columns that `noise` adds to the row of a result."""
         if noise is None:
             return lambda result: {}
         if self.under_noise is None:

@@ -102,7 +102,7 @@ def _types(schedule: Any) -> list[tuple[str, int]]:
 
 
 def _by_unit(schedule: Any) -> Iterable[tuple[str, list[int]]]:
-    """Rows on each unit, in the order of time."""
+    """Return rows on each unit, in the order of time."""
     rows: dict[str, list[int]] = {}
     for row in sorted(range(len(schedule)), key=lambda r: (schedule.start[r], schedule.end[r])):
         for unit in schedule.units(row):
@@ -111,7 +111,7 @@ def _by_unit(schedule: Any) -> Iterable[tuple[str, list[int]]]:
 
 
 def _states(schedule: Any, unit: str, rows: list[int]) -> Iterator[tuple[float, str, int | None]]:
-    """What happens on a unit: (time, unit, row that begins; None: what ran ends)."""
+    """Yield what happens on a unit: (time, unit, row that begins; None: what ran ends)."""
     start, end = schedule.start.tolist(), schedule.end.tolist()
     for row, after in zip(rows, [*rows[1:], None], strict=True):
         stop = end[row] if after is None else min(end[row], start[after])

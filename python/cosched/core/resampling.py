@@ -84,7 +84,7 @@ def value_range(
 
 
 def _spreads(task: np.ndarray, counts: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The spread of each placement; none where its task was never measured twice."""
+    """Return the spread of each placement; none where its task was never measured twice."""
     column = np.minimum(counts, spread.shape[1]) - 1
     spread_of_rows = spread[task, column]
     for row in np.flatnonzero(np.isnan(spread_of_rows)):
@@ -166,7 +166,8 @@ def _with_tokens(
     resource_needs: ResourceNeeds,
     awaited: Mapping[int, Sequence[int]],
 ) -> np.ndarray:
-    """Ends where a placement also waits for others and for what it needs, in the plan's order.
+    """Return ends where a placement also waits for others and for what it needs, in the plan's
+    order.
 
     The ones before it hold theirs until they end; of many only the last ones still may.
     """

@@ -192,7 +192,7 @@ class Result:
 
     @classmethod
     def _bound_that_holds(cls, instance: Instance) -> Bound | None:
-        """The strongest bound whose computation does not fail; none where all do."""
+        """Return the strongest bound whose computation does not fail; none where all do."""
         failed = []
         for bound_of in (cls._bound_of, *cls.weaker_bounds):
             try:
@@ -211,7 +211,7 @@ class Result:
 
     @classmethod
     def _bound_of(cls, instance: Any) -> Bound | None:
-        """What the family has to say of every schedule of `instance`; nothing, here."""
+        """Return what the family has to say of every schedule of `instance`; nothing, here."""
         return None
 
     @property
@@ -257,7 +257,7 @@ class Result:
         return self._end_of_search()
 
     def _end_of_search(self) -> dict[str, Any]:
-        """A metric of searches only."""
+        """Return a metric of searches only."""
         return {} if self.stopped_by is None else {"stopped_by": self.stopped_by}
 
     def overview(self, most: int = 20) -> Overview:

@@ -174,7 +174,8 @@ class Schedule:
 
     @staticmethod
     def _named(column: str, numbers: Any, names: Sequence[str] | None) -> dict[str, list[str]]:
-        """A column of labels; none where there are none, and an empty label where a number is off.
+        """Return a column of labels; none where there are none, and an empty label where a number
+        is off.
 
         A schedule may hold any number: whether it is right is validate()'s question.
         """

@@ -30,7 +30,12 @@ def count_of(number: int, noun: str) -> str:
     >>> count_of(1, "job"), count_of(1200, "job")
     ('1 job', '1,200 jobs')
     """
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+    return f"{number:,} {noun_for(number, noun)}"
+
+
+def noun_for(number: int, noun: str) -> str:
+    """Return a noun in the singular for one thing, else in the plural."""
+    return noun if number == 1 else f"{noun}s"
 
 
 def labels(
@@ -105,7 +110,7 @@ def require_columns(frame: pd.DataFrame, columns: tuple[str, ...], argument: str
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         raise InvalidInstance(
-            f"{argument}: lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}"
+            f"{argument}: lacks the {noun_for(len(missing), 'column')} {', '.join(missing)}"
         )
 
 

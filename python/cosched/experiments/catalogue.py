@@ -122,7 +122,7 @@ def read_claims(path: Path, *family: ModuleType) -> tuple[Claim, ...]:
 def _claims(
     entry: Fields, above: Fields, known: Fields, like: Fields, where: str
 ) -> Iterator[Claim]:
-    """The claims of an entry for each value of its names: those of its rows, or its own."""
+    """Yield the claims of an entry for each value of its names: those of its rows, or its own."""
     fields = dict(above)
     for name in entry.get("like", "").split():
         if name not in like:
@@ -138,7 +138,7 @@ def _claims(
 
 
 def _each_of_axes(axes: Fields, known: Fields, where: str) -> Iterator[dict[str, Any]]:
-    """Values of names, every combination; ``"a, b"`` takes its two values from one list."""
+    """Yield values of names, every combination; ``"a, b"`` takes its two values from one list."""
     choices = []
     for key, axis in axes.items():
         names = key.split(", ")
@@ -177,7 +177,7 @@ def _text(text: str, names: Fields, where: str) -> str:
 
 
 def _value(value: Any, names: Fields, where: str) -> Any:
-    """A number, list or text as it stands, or what a formula gives."""
+    """Return a number, list or text as it stands, or what a formula gives."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return _formula(value.removeprefix(_FORMULA), names, where)
     return tuple(value) if isinstance(value, list) else value

@@ -126,7 +126,7 @@ def _adopt(context: Context) -> None:
 
 
 def _pickled_algorithms() -> bytes:
-    """What the user registered, functions of a notebook or a script by value."""
+    """Return what the user registered, functions of a notebook or a script by value."""
     loaded = [name for name in FAMILIES if f"cosched.{name}" in sys.modules]
     registered = [
         (name, algorithm, family(name).algorithms[algorithm])
@@ -280,7 +280,7 @@ def _begin() -> None:
 
 
 def _ready(context: Context) -> int:
-    """The process, once it has imported what its tasks need: that is in no task's time."""
+    """Return the process, once it has imported what its tasks need: that is in no task's time."""
     prepare(context)
     return os.getpid()
 
@@ -316,7 +316,7 @@ def dask(
 
 
 def _host(context: Context, number: int, task: Task) -> Outcome:
-    """What Dask runs: a task in a process beside the Dask worker."""
+    """Return what Dask runs: a task in a process beside the Dask worker."""
     return _crew(context).run(number, task)
 
 

@@ -92,7 +92,7 @@ def keep(
 
 
 def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers without the digits that no claim needs: they are most of a file."""
+    """Return numbers without the digits that no claim needs: they are most of a file."""
     short = {}
     for column in frame.select_dtypes("float").columns:
         digits = _DIGITS_OF_TIMES if column.startswith("seconds") else _DIGITS

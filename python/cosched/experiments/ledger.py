@@ -254,7 +254,7 @@ def spearman(first: pd.Series, second: pd.Series) -> float:
 
 
 def _explained(claim: Claim, row: Row, prepared: _Prepared) -> Row:
-    """What differs or fails with the share of its gap that the claim's reading closes.
+    """Return what differs or fails with the share of its gap that the claim's reading closes.
 
     A cell has its value under the reading whatever its verdict, for the order of its column.
     """
@@ -281,7 +281,7 @@ def _explained(claim: Claim, row: Row, prepared: _Prepared) -> Row:
 
 
 def _under(claim: Claim, reading: Reading, prepared: _Prepared) -> float:
-    """The value of a claim's measure under another reading."""
+    """Return the value of a claim's measure under another reading."""
     assert claim.measure is not None
     other = claim.measure(prepared.get(reading.studies, reading.prepare))
     return float(other.value if isinstance(other, Curve | Seen) else other)

@@ -175,7 +175,7 @@ def _table(identifier: str, table: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    """Numbers in six digits; a cell of nothing where there is none."""
+    """Return numbers in six digits; a cell of nothing where there is none."""
     if isinstance(value, float):
         return f'<td class="number">{"" if value != value else f"{value:.6g}"}</td>'
     text = "" if value is None else escape(str(value))

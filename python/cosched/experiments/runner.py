@@ -106,7 +106,7 @@ def run(
 
 @contextmanager
 def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterator[State]:
-    """The state in a folder; what ends the work early says what is kept and how to go on."""
+    """Yield the state in a folder; what ends the work early says what is kept and how to go on."""
     kept_rows_text = "no row is kept"
     try:
         state = State.open(folder, design, version, resume)
@@ -192,7 +192,8 @@ def write_results(design: Design, state: State) -> None:
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows as columns whose types depend on the values only, not on how they came together."""
+    """Return rows as columns whose types depend on the values only, not on how they came
+    together."""
     pa = optional("pyarrow", extra="studies")
     names = list(dict.fromkeys(key for row in rows for key in row))
     if "message" in names:
@@ -238,7 +239,7 @@ def _progress(title: str, total: int, done: int) -> Iterator[Callable[[int], Non
 
 
 def _lines(title: str, total: int, first: int) -> Callable[[int], None]:
-    """A line a minute, for log files."""
+    """Return a function that prints progress for log files: a line a minute."""
     begun = last = time.monotonic()
 
     def show(done: int) -> None:

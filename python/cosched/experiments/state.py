@@ -217,7 +217,7 @@ def _is_whole(row: tuple[Any, ...]) -> bool:
 
 
 def _owner(database: sqlite3.Connection) -> dict[str, Any]:
-    """Whose the rows are."""
+    """Return whose the rows are."""
     try:
         ((stored_owner,),) = database.execute("SELECT said FROM owner")
         return {

@@ -97,7 +97,8 @@ def engine(folder: Path, address: str | None, jobs: int) -> Iterator[Engine]:
 
 
 def _workers(stack: ExitStack, jobs: int) -> str:
-    """The address of a scheduler here, whose workers are submitted; they may wait in the queue."""
+    """Return the address of a scheduler here, whose workers are submitted; they may wait in the
+    queue."""
     jobqueue = optional("dask_jobqueue", extra="dask")
     try:
         cluster = stack.enter_context(jobqueue.SLURMCluster())

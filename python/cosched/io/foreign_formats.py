@@ -174,7 +174,7 @@ def _any_line(pattern: str, among: int = 5) -> Callable[[Sequence[str]], bool]:
 
 
 def _all_of(*patterns: str) -> Callable[[Sequence[str]], bool]:
-    """Each pattern matches one of the first lines."""
+    """Return a test of lines: each pattern has to match one of the first lines."""
     compiled = [re.compile(pattern) for pattern in patterns]
     return lambda lines: all(any(form.match(line) for line in lines) for form in compiled)
 

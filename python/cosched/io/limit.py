@@ -184,7 +184,7 @@ def memory_of_content(content: bytes) -> int:
 
 
 def _used_bytes(content: bytes) -> set[int]:
-    """The values of the bytes, of ASCII at most one."""
+    """Return the values of the bytes, of ASCII at most one."""
     return {0} if content.isascii() else set(content)
 
 

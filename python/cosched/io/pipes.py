@@ -59,7 +59,7 @@ class _Pipe(io.RawIOBase):
                 return len(part)
 
     def _read_now(self, size: int) -> bytes | None:
-        """What there is to read, empty at the end; None: nothing yet, after a pause."""
+        """Return what there is to read, empty at the end; None: nothing yet, after a pause."""
         try:
             part = os.read(self._descriptor, size)
         except BlockingIOError:  # there is a writer, which has not written

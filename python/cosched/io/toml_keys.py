@@ -80,7 +80,7 @@ class _Scanner:
         self._place = match.end()
 
     def _read_key(self, table: Path) -> Path:
-        """A dotted key; notes the line of each of its parts."""
+        """Return a dotted key; notes the line of each of its parts."""
         path = table
         while True:
             self._skip_space()

@@ -126,7 +126,7 @@ def read_head(path: str | PathLike[str], size: int) -> bytes:
 
 @contextmanager
 def _opened(path: str | PathLike[str]) -> Iterator[io.BufferedReader]:
-    """A context with the bytes of a file; of a pipe, while its writer writes."""
+    """Yield a context with the bytes of a file; of a pipe, while its writer writes."""
     require_length(path)
     name = os.fspath(path)  # a number would be a file of the process
     with opened_pipe(name) if is_pipe(name) else open(name, "rb") as file:

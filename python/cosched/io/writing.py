@@ -95,7 +95,8 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def _behind(path: Path) -> Path:
-    """What a link names in the end; the path itself where it is none, or goes round in a circle."""
+    """Return what a link names in the end; the path itself where it is none, or goes round in a
+    circle."""
     try:
         return path.resolve() if path.is_symlink() else path
     except (OSError, RuntimeError) as error:
@@ -107,7 +108,7 @@ _PAGES = (".html", ".md")
 
 
 def _readable_page(text: str) -> str:
-    """A page in which what would steer a terminal, or turn the order of letters, is escaped.
+    """Return a page in which what would steer a terminal, or turn the order of letters, is escaped.
 
     Ends of lines, tabs and blanks of all widths stay as they are.
     """
@@ -278,7 +279,7 @@ def _texts(frame: pd.DataFrame) -> list[int]:
 
 
 def _each_text(frame: pd.DataFrame, format_text: Callable[[str], str]) -> pd.DataFrame:
-    """A copy with every text, and every title, as it is shown."""
+    """Return a copy with every text, and every title, as it is shown."""
 
     def cell(value: Any) -> Any:
         return format_text(value) if isinstance(value, str) else value

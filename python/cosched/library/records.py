@@ -207,7 +207,7 @@ def _require_whole(record: Record, name: str) -> None:
 
 
 def _line(text: Any, what: str) -> str:
-    """A short text of one line."""
+    """Return a short text of one line."""
     if not (isinstance(text, str) and text.isprintable() and 0 < len(text.strip()) <= 200):
         who = "who" if what == "by" else "what"
         raise ValueError(f"{what} = {shorten(text)}: expected {who} found it, in one line")
@@ -296,7 +296,7 @@ def submit(
 
 
 def _rows_of(schedule: Any) -> tuple[dict[str, Any], str]:
-    """The rows of a schedule as ``from_dict`` reads them, and what found it."""
+    """Return the rows of a schedule as ``from_dict`` reads them, and what found it."""
     if isinstance(schedule, Result):
         return schedule.schedule.to_dict(), schedule.algorithm
     if isinstance(schedule, Schedule):

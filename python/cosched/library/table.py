@@ -196,7 +196,7 @@ def _verified(name: str, deep: bool, folder: Path) -> dict[str, Any]:
 
 
 def _better_search(record: Record) -> str:
-    """What the default search finds, where it beats the record; else nothing."""
+    """Return what the default search finds, where it beats the record; else nothing."""
     of = family_of(record.name)
     algorithm = DEFAULT_SEARCHES.get(of.name)
     if algorithm is None or gap_of(record) <= CLOSED_GAP:

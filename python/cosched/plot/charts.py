@@ -202,7 +202,7 @@ def _unit_counts(schedule: Schedule) -> list[int]:
 def _per_task(
     schedule: Schedule, texts: Sequence[str] | None, attribute: str, argument: str
 ) -> Sequence[str] | None:
-    """What was given for each task, else what the instance has."""
+    """Return what was given for each task, else what the instance has."""
     if texts is None:
         return getattr(schedule.instance, attribute, None) or None
     if not isinstance(texts, (list, tuple, np.ndarray)) or np.ndim(texts) != 1:

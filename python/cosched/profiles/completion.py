@@ -10,7 +10,7 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
 from cosched.core.options import one_of
-from cosched.core.text import rows_named, texts
+from cosched.core.text import count_of, rows_named, texts
 from cosched.errors import InvalidInstance, shorten
 
 MEASURED, INTERPOLATED, EXTRAPOLATED = 0, 1, 2
@@ -417,7 +417,7 @@ def benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, 
         series = min(runs[name], key=lambda key: (-len(runs[name][key]), key))
         counts = runs[name][series]
         if len(counts) < 2:
-            skipped.append(f"{name} ({len(counts)} count{'s' * (len(counts) != 1)})")
+            skipped.append(f"{name} ({count_of(len(counts), 'count')})")
         else:
             measured[name] = {q: min(of.values(), key=np.median) for q, of in counts.items()}
             read_names.append(f"{name} on {series[0]}")

@@ -135,7 +135,8 @@ def with_usual_names(table: io.CsvTable) -> tuple[io.CsvTable, list[str]]:
 
 
 def _without_index(table: io.CsvTable) -> io.CsvTable:
-    """The first column of pandas' ``to_csv``, which has no title: the tasks' names, or numbers."""
+    """Return the first column of pandas' ``to_csv``, which has no title: the tasks' names, or
+    numbers."""
     if table.header[0].strip():
         return table
     if "task" not in [name.strip().lower() for name in table.header]:
@@ -145,7 +146,8 @@ def _without_index(table: io.CsvTable) -> io.CsvTable:
 
 
 def _task_column(table: io.CsvTable, header: list[str], name: str) -> np.ndarray | None:
-    """What the column ``weight`` or ``release`` says of each task, in the order of the tasks.
+    """Return what the column ``weight`` or ``release`` says of each task, in the order of the
+    tasks.
 
     A task of several rows may have it in any of them, the same in all that are not empty.
     """

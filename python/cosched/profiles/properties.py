@@ -116,7 +116,7 @@ def _tasks_in_words(count: int, total: int) -> str:
 
 
 def _table(times: Any) -> np.ndarray:
-    """A table of numbers; one that is a table already is not copied."""
+    """Return a table of numbers; one that is a table already is not copied."""
     is_table = type(times) is np.ndarray and times.ndim == 2 and times.dtype.kind == "f"
     return times if is_table else real_array(times, "times", 2)
 

@@ -32,7 +32,7 @@ Lines = list[tuple[str, str]]
 
 
 def lines_shown(config: Lines, nodes: Lines, parts: Lines) -> tuple[list[Line], str | None]:
-    """Lines as of a slurm.conf, and the version, of what the three commands printed."""
+    """Return lines as of a slurm.conf, and the version, of what the three commands printed."""
     settings, version = [], None
     for place, text in config:
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -48,6 +48,7 @@ def lines_shown(config: Lines, nodes: Lines, parts: Lines) -> tuple[list[Line], 
 
 
 def _lines(folder: Path, name: str) -> Lines:
+    """Return the lines of a file of the folder, with their places; it may be packed."""
     path = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
     if path is None:
         raise InvalidInstance(f"{folder}: no {name}: expected {', '.join(_FILES)}")
@@ -55,12 +56,12 @@ def _lines(folder: Path, name: str) -> Lines:
 
 
 def placed(text: str, name: str) -> Lines:
-    """Lines of a text, each with its place."""
+    """Return lines of a text, each with its place."""
     return [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1)]
 
 
 def _records(lines: Lines, first: str, known_keys: frozenset[str]) -> list[Line]:
-    """One line for each thing that is shown, over several lines of the text."""
+    """Return one line for each thing that is shown, over several lines of the text."""
     records: list[Line] = []
     for place, text in lines:
         if text.startswith(f"{first}="):
@@ -81,7 +82,7 @@ def read_machine(
     version: str | None = None,
     accounts: str | PathLike[str] | None = None,
 ) -> Machine | None:
-    """What :meth:`Machine.read` reads of a Slurm; None where the file is none of it."""
+    """Return what :meth:`Machine.read` reads of a Slurm; None where the file is none of it."""
     name = io.bare_name(path)
     if Path(path).is_dir():
         lines, shown_version = lines_shown(*(_lines(Path(path), name) for name in _FILES))
@@ -96,6 +97,7 @@ def read_machine(
 
 
 def _with_accounts(machine: Machine, path: str | PathLike[str] | None) -> Machine:
+    """Return the machine with the accounts of a file or folder."""
     if path is None:
         return machine
     settings = machine.slurm
@@ -107,7 +109,7 @@ def _with_accounts(machine: Machine, path: str | PathLike[str] | None) -> Machin
 
 
 def slurm_machine(content: str, name: str, version: str | None = None) -> Machine:
-    """The machine of a slurm.conf that is given as text, under this name in messages."""
+    """Return the machine of a slurm.conf that is given as text, under this name in messages."""
     return _of_slurm(name, parse_lines(content, name), version)
 
 
@@ -125,6 +127,7 @@ def _of_slurm(
     version: str | None,
     types: Mapping[str, str] | None = None,
 ) -> Machine:
+    """Return the machine of these lines of a slurm.conf."""
     nodes, parts, settings = machine_of_lines(path, lines, version, types or {})
     source = Source(str(path), tuple(lines), version, types or {})
     kinds = tuple(
@@ -136,7 +139,7 @@ def _of_slurm(
 
 
 def with_lines(machine: Machine, lines: Sequence[Line]) -> Machine:
-    """The machine read again from other lines, with the same accounts."""
+    """Return the machine read again from other lines, with the same accounts."""
     old = machine.slurm
     machine_read_again = _of_slurm(
         old.source.path, [*lines], old.source.version, old.source.gpu_types

@@ -24,12 +24,12 @@ _REMOVED_SINCE_24 = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "Accountin
 
 
 def plain_nodes(nodes: int, cpus: int) -> tuple[str, ...]:
-    """A NodeName line of n1, n2, ..."""
+    """Return a NodeName line of n1, n2, ..."""
     return (f"NodeName=n[1-{nodes}] CPUs={cpus} RealMemory=1000",)
 
 
 def node_names(lines: Sequence[str]) -> list[str]:
-    """Of all NodeName lines, in their order."""
+    """Return the names of all NodeName lines, in their order."""
     return [name for line in _parsed(lines) for name in hosts(line.keys["nodename"], line.place)]
 
 
@@ -146,7 +146,8 @@ class Configuration:
 
 
 def _free_ports(count: int) -> int:
-    """The first of some neighbouring ports below the ephemeral range that nobody listens on."""
+    """Return the first of some neighbouring ports below the ephemeral range that nobody listens
+    on."""
     begin = os.getpid() % len(_PORTS)
     for first in (*_PORTS[begin:], *_PORTS[:begin]):
         sockets = []

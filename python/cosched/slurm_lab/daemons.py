@@ -198,7 +198,7 @@ class RealSlurm:
         self._calibrate()
 
     def _tell(self, accounts: Sequence[str]) -> None:
-        """Its associations, before the controller asks for them."""
+        """Tell slurmdbd its associations, before the controller asks for them."""
         keys = dict(line.split("=", 1) for line in self._conf.read_text().splitlines())
         show = ("sacctmgr", "-n", "-P", "show", "cluster")
         self.until(lambda: self._done(*show).returncode == 0, "its slurmdbd answers", 60)
@@ -209,7 +209,8 @@ class RealSlurm:
                 raise InvalidInstance(f"sacctmgr {line}: {shorten(message, 200)}")
 
     def _make_users(self, users: list[str]) -> dict[str, tuple[int, int]]:
-        """Numbers of users and their groups; who is none of the host's has one for Slurm alone."""
+        """Return numbers of users and their groups; who is none of the host's has one for Slurm
+        alone."""
         if not users:
             return {}
         if os.geteuid() != 0:
@@ -276,7 +277,7 @@ class RealSlurm:
         self._zero = max(offsets)
 
     def now(self) -> float:
-        """Its Unix time."""
+        """Return the Unix time of this Slurm's clock."""
         return self._zero + time.monotonic() * self.speed
 
     def _daemon(self, *command: str) -> None:
@@ -313,14 +314,14 @@ class RealSlurm:
         )
 
     def run(self, *command: str, check: bool = True) -> str:
-        """What a client of this Slurm prints."""
+        """Return what a client of this Slurm prints."""
         done = self._done(*command)
         if check and done.returncode:
             raise SolverError(f"{command[0]} failed: {done.stderr.strip()[-300:]}")
         return done.stdout
 
     def sbatch(self, *options: str) -> tuple[int | None, str]:
-        """The number of a job, or why it was refused."""
+        """Return the number of a job, or why it was refused."""
         done = self._done("sbatch", "--parsable", *options)
         if done.returncode:
             return None, " ".join(done.stderr.split())

@@ -60,11 +60,11 @@ class JobProgram:
                 pass
 
     def command(self, seconds: float, megabytes: int) -> str:
-        """A shell command that lasts so many seconds and holds so many megabytes."""
+        """Return a shell command that lasts so many seconds and holds so many megabytes."""
         words = (_interpreter(), "-S", self._program, self._file, megabytes, seconds, self._sleeps)
         return shlex.join(map(str, words))
 
 
 def _interpreter() -> str:
-    """The Python of the system: users of jobs may not enter the folder of this one."""
+    """Return the Python of the system: users of jobs may not enter the folder of this one."""
     return shutil.which("python3", path="/usr/bin:/bin") or sys.executable

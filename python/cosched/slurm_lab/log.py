@@ -72,14 +72,15 @@ class RunLog:
         self.version = version[0][1] if version else ""
 
     def since(self, stamp: str) -> float:
-        """Seconds of the run."""
+        """Return seconds of the run."""
         return round(_seconds(stamp) - self.epoch, 3)
 
     def _times(self, pattern: re.Pattern[str]) -> list[float]:
+        """Return the times of all lines that a pattern matches (s)."""
         return [self.since(stamp) for stamp, _ in pattern.findall(self._log)]
 
     def jobs(self, scontrol_text: str, jobs: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
-        """What happened to each job, from ``scontrol --details --oneliner show job``."""
+        """Return what happened to each job, from ``scontrol --details --oneliner show job``."""
         by = {number: name for _, number, name, *_ in self._starts()}
         records: list[dict[str, Any] | None] = [None] * len(jobs)
         tasks: dict[int, list[dict[str, Any]]] = {}
@@ -102,6 +103,7 @@ class RunLog:
         return records
 
     def _record_of_job(self, keys: Mapping[str, str], line: str) -> dict[str, Any]:
+        """Return what happened to a job, of its line of scontrol."""
         times = {
             name: None
             if keys.get(key) in (None, "Unknown", "N/A", "None")
@@ -150,7 +152,7 @@ class RunLog:
         return sorted(starts)
 
     def phases(self, scontrol_text: str) -> dict[str, Any]:
-        """The times of the run."""
+        """Return the times of the run."""
         rows = self._rows_of(scontrol_text)
         decay = self._times(_DECAY)
         pauses = [
@@ -211,7 +213,7 @@ class RunLog:
         ]
 
     def _rows_of(self, scontrol_text: str) -> dict[int, int | list[int]]:
-        """The job, or job and task, of each of Slurm's numbers."""
+        """Return the job, or job and task, of each of Slurm's numbers."""
         rows: dict[int, int | list[int]] = dict(self._place)
         for line in scontrol_text.splitlines():
             keys = _pairs(line)
@@ -237,7 +239,7 @@ class RunLog:
         return [[cycle, plan] for cycle, plan in plans_by_cycle.items()]
 
     def _reasons(self, rows: Mapping[int, int | list[int]]) -> list[Any]:
-        """Why jobs wait, where a pass of the main scheduler finds it changed."""
+        """Return why jobs wait, where a pass of the main scheduler finds it changed."""
         reasons_by_job: dict[int, list[list[Any]]] = {}
         for stamp, job, _, _, reason in _REASON.findall(self._scheduler_log):
             changes = reasons_by_job.setdefault(self._place[int(job)], [])

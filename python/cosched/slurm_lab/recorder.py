@@ -119,7 +119,8 @@ def record(
 
 
 def _try_export(slurm: RealSlurm, folder: Path) -> str:
-    """Why the export failed, empty where it did not: the recording of hours is kept anyhow."""
+    """Return why the export failed, empty where it did not: the recording of hours is kept
+    anyhow."""
     try:
         export_tables(slurm, folder)
     except (SolverError, OSError) as error:
@@ -128,7 +129,7 @@ def _try_export(slurm: RealSlurm, folder: Path) -> str:
 
 
 def _folder_for(users: Collection[str]) -> str | None:
-    """A folder that these users can enter: /tmp, where the usual temporary folder is closed.
+    """Return a folder that these users can enter: /tmp, where the usual temporary folder is closed.
 
     Jobs of other users than the one who records run scripts that are below it.
     """
@@ -139,7 +140,7 @@ def _folder_for(users: Collection[str]) -> str | None:
 
 
 def _usual_select(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Jobs with cores of their own share nodes."""
+    """Return the usual SelectType for these jobs: those with cores of their own share nodes."""
     memory = any("mem" in job or "mem_per_cpu" in job for job in jobs)
     kind = "CR_Core_Memory" if memory else "CR_Core"
     return {"SelectType": "select/cons_tres", "SelectTypeParameters": kind}
@@ -156,7 +157,7 @@ def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 class _Recorder:
-    """One run."""
+    """Submits the jobs of one run to a Slurm, and reads what happened to them."""
 
     def __init__(
         self, slurm: RealSlurm, jobs: list[dict[str, Any]], every: float | None, pauses: bool
@@ -173,6 +174,7 @@ class _Recorder:
         self._last = 0.0
 
     def run(self) -> dict[str, Any]:
+        """Submit all jobs, wait for their end, and return what happened."""
         is_over = Event()
         sampling = Thread(target=self._sample, args=(is_over,), daemon=True)
         if self._every is not None:
@@ -200,6 +202,7 @@ class _Recorder:
                 self._submit(number)
 
     def _submit(self, number: int) -> None:
+        """Submit a job with sbatch, and keep its number, or why it is refused."""
         job = self._jobs[number]
         options = options_of(job, self._numbers)
         if options is None:
@@ -218,12 +221,14 @@ class _Recorder:
             self._refused[str(number)] = refusal
 
     def _release(self, event: int, job: int) -> None:
+        """Release a held job."""
         if self._numbers[job] is not None:
             self._released.append((event, self._slurm.now(), ""))
             self._slurm.run("scontrol", "release", str(self._numbers[job]))
 
     def _wait(self) -> list[int]:
-        """Until nothing runs, and what waits does so for ever: numbers of these jobs."""
+        """Wait until nothing runs, and what waits does so for ever; return the numbers of these
+        jobs."""
         slurm = self._slurm
         if all(number is None for number in self._numbers):
             raise SolverError(f"all jobs were refused: {next(iter(self._refused.values()))}")
@@ -245,6 +250,7 @@ class _Recorder:
         return sorted(waiting)
 
     def _sample(self, is_over: Event) -> None:
+        """Take a sample of sprio and sshare now and then, until the run is over."""
         assert self._every is not None
         due = self._slurm.now() + self._every
         while not is_over.wait(max(0.0, (due - self._slurm.now()) / self._slurm.speed)):
@@ -252,6 +258,7 @@ class _Recorder:
             due = max(due + self._every, self._slurm.now())
 
     def _read(self, cancelled: list[int]) -> dict[str, Any]:
+        """Return the recorded run: what scontrol, sacctmgr and the logs tell."""
         scontrol_text = self._slurm.run("scontrol", "--details", "--oneliner", "show", "job")
         log = RunLog(
             self._slurm.log.read_text(),
@@ -331,7 +338,7 @@ class Sample:
 
 
 def sample(slurm: RealSlurm) -> Sample:
-    """One after another, so that they are some moments apart."""
+    """Return what sprio and sshare show now; one is asked after another, some moments apart."""
     now = slurm.now()
     queue = slurm.run("squeue", "-h", "-t", "PD,R", "-o", "%F|%t|%Q|%r|%S", check=False)
     priorities = slurm.run("sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%S|%T", check=False)

@@ -21,7 +21,7 @@ _LONGEST_SOCKET = 100
 
 
 def missing_packages() -> str:
-    """What to install for a slurmdbd here; empty: nothing."""
+    """Return what to install for a slurmdbd here; empty: nothing."""
     lacks = [name for name in _PROGRAMS if shutil.which(name, path=_PATH) is None]
     return f"no {lacks[0]} on this host: apt install {_PACKAGES}" if lacks else ""
 
@@ -176,7 +176,7 @@ def read_accounts(path: Path) -> tuple[str, ...]:
 
 
 def rows_shown(text: str) -> list[dict[str, str]]:
-    """What ``sacctmgr -P show`` prints, without empty cells."""
+    """Return what ``sacctmgr -P show`` prints, without empty cells."""
     header, *lines = text.splitlines()
     names = header.split("|")
     cells: list[dict[str, Any]] = [

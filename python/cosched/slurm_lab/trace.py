@@ -115,7 +115,7 @@ _OF_LOGS = ("id", "submit", "tasks", "runtime")
 
 
 def read_trace(path: str | PathLike[str], nodes: int) -> list[dict[str, Any]]:
-    """Jobs of a trace in order of submission, as recordings have them.
+    """Return jobs of a trace in order of submission, as recordings have them.
 
     CSV, or JSON as :meth:`cosched.cluster.Instance.write` makes it; a log by way of an instance.
     A bad cell is refused with its line, column, value and what was expected.
@@ -139,7 +139,8 @@ def read_trace(path: str | PathLike[str], nodes: int) -> list[dict[str, Any]]:
 
 
 def _normalize(job: dict[str, Any], place: str, nodes: int) -> dict[str, Any]:
-    """The words of a recording: ``tasks`` are whole nodes, ``estimate`` the limit."""
+    """Return a job with the words of a recording: ``tasks`` are whole nodes, ``estimate`` the
+    limit."""
     estimate, tasks = job.pop("estimate", None), job.pop("tasks", None)
     limit = job.pop("limit", estimate)
     if limit is None:
@@ -160,7 +161,7 @@ def _normalize(job: dict[str, Any], place: str, nodes: int) -> dict[str, Any]:
 def _sort_by_submission(
     jobs: list[dict[str, Any]], names: list[str], path: str | PathLike[str]
 ) -> list[dict[str, Any]]:
-    """By submission; dependencies on places in that order."""
+    """Return jobs by submission; dependencies are places in that order."""
     order = sorted(range(len(jobs)), key=lambda k: jobs[k]["submit"])
     place = {names[k]: number for number, k in enumerate(order)}
     if len(place) < len(jobs):
@@ -182,6 +183,7 @@ def _sort_by_submission(
 def _row_of_earlier_job(
     name: str, place: Mapping[str, int], number: int, job_name: str, path: str | PathLike[str]
 ) -> int:
+    """Return the place of a job that others wait for; it has to be submitted before them."""
     if place.get(name, number) >= number:
         raise InvalidInstance(
             f"{path}: job {job_name}, column 'dependency': job {shorten(name)}: expected one that "
@@ -191,7 +193,7 @@ def _row_of_earlier_job(
 
 
 def _rows(path: str | PathLike[str], nodes: int) -> Iterator[tuple[str, dict[str, str]]]:
-    """Where each job stands, and its cells."""
+    """Yield where each job stands, and its cells."""
     if io.bare_name(path).endswith(".csv"):
         table = io.read_csv(path)
         header = [text.strip().lower() for text in table.header]
@@ -236,12 +238,12 @@ def _require(header: list[str], place: str) -> None:
 
 
 def longest_run(job: Mapping[str, Any]) -> int:
-    """Seconds after which the job is over at the latest: its limit, or its run time."""
+    """Return seconds after which the job is over at the latest: its limit, or its run time."""
     return job["runtime"] if job["limit"] == NO_LIMIT else job["limit"]
 
 
 def options_of(job: Mapping[str, Any], numbers: list[int | None]) -> list[str] | None:
-    """What sbatch is told of a job; None: it depends on one that was refused."""
+    """Return what sbatch is told of a job; None: it depends on one that was refused."""
     words = {
         "nodes": "nodes",
         "cores": "ntasks",

@@ -282,7 +282,7 @@ def _plan_1(quick: bool) -> list[Task]:
 
 @lru_cache(maxsize=2)
 def _bag(data: str, draw: int) -> Instance:
-    """The five programs with 12,000 tasks, or the 30 types of Tarplee et al."""
+    """Return the five programs with 12,000 tasks, or the 30 types of Tarplee et al."""
     if data == "tarplee":
         return Instance.read(data_path(*_TARPLEE), gamma=1.0)
     counts: Any = TASKS

@@ -300,7 +300,7 @@ def counted_at_rate(frame: pd.DataFrame, others: pd.DataFrame) -> Sets:
 
 
 def _rate(seen_by_cell: Mapping[tuple[str, str], Seen], name: str) -> float:
-    """Jobs an hour: events an hour over events a job, of the event that the policy has."""
+    """Return jobs an hour: events an hour over events a job, of the event that the policy has."""
     for event in ("preemptions", "migrations"):
         hour, job = (
             seen_by_cell[f"avg {event}_per_{unit}", name].value for unit in ("hour", "job")

@@ -66,7 +66,7 @@ def _short_pauses(rows: Any, instance: Instance) -> tuple[int, float, float]:
 
 
 def _common(first: np.ndarray, second: np.ndarray) -> int:
-    """Nodes in both, as often as they are in both."""
+    """Return nodes in both, as often as they are in both."""
     size = int(max(first.max(), second.max())) + 1
     both = (np.bincount(nodes, minlength=size) for nodes in (first, second))
     return int(np.minimum(*both).sum())
@@ -171,7 +171,7 @@ def _facts(instance: Instance) -> dict[str, Any]:
 
 
 def _no_memory() -> int:
-    """Jobs of the log that say neither the memory that they asked for nor what they used."""
+    """Return jobs of the log that say neither the memory that they asked for nor what they used."""
     table = cluster_files.read_swf(data_path(*traces.LOG.split("/")))[0]
     is_reported = [table[name] > 0 for name in ("requested_memory", "used_memory")]
     return int((~(is_reported[0] | is_reported[1])).sum())

@@ -78,7 +78,8 @@ def equal_shares_worst(jobs: int) -> dict[str, np.ndarray]:
 
 
 def _columns(submit: np.ndarray, length: np.ndarray) -> dict[str, np.ndarray]:
-    """The shortest is 100 s long, above the threshold of the bounded stretch."""
+    """Return the columns of jobs on one node: the shortest is 100 s long, above the threshold of
+    the bounded stretch."""
     ones = np.ones(len(submit))
     times = {"submit": 100.0 * submit, "runtime": 100.0 * length}
     return times | {"tasks": ones.astype(int), "cpu": ones, "memory": ones / (2 * len(ones))}
@@ -147,7 +148,8 @@ def run_calls(task: Task) -> dict[str, Any]:
 
 
 def _ask(instance: Instance, present_rows: Any) -> float:
-    """Seconds of MCB8 for these jobs; while their memory does not fit, the last is left out."""
+    """Return seconds of MCB8 for these jobs; while their memory does not fit, the last is left
+    out."""
     tasks, cpu, memory = (
         instance.column(name)[present_rows] for name in ("tasks", "cpu", "memory")
     )

@@ -158,7 +158,7 @@ def curves_in_order(name: str, worse: str, better: str, application: str) -> Mea
 
 
 def _beside(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> Measure[Any]:
-    """One rule's mean over another's; the means of all."""
+    """Return one rule's mean over another's; the means of all."""
     means = (of("mean", *key) for key in keys.values())
     return f.several(f.over("mean", keys[worse], keys[better]), *means)
 
@@ -169,7 +169,7 @@ def cube_root(_: pd.DataFrame) -> float:
 
 
 def _instead(frame: pd.DataFrame, others: pd.DataFrame, reading: str) -> Wide:
-    """The instances with the makespans that another reading gives its algorithms."""
+    """Return the instances with the makespans that another reading gives its algorithms."""
     ours, named = wide(frame), others[others.reading == reading]
     table = wide(named).rows.set_index(_KEYS)
     rows = ours.rows.set_index(_KEYS)

@@ -51,7 +51,7 @@ _ONLINE_PAIRS: Pairs = {"Greedy / ER-LS": ("greedy", "er-ls"), "EFT / ER-LS": ("
 
 
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row an instance, a column an algorithm; ``lp`` is LP*."""
+    """Return a row an instance, a column an algorithm; ``lp`` is LP*."""
     keys = ["application", "graph", "units", "cpus", "gpus"]
     rows = frame.assign(units=frame.units.astype(str))
     wide = rows.pivot(index=keys, columns="algorithm", values="value").reset_index()
@@ -64,7 +64,7 @@ def _algorithms(wide: pd.DataFrame) -> list[str]:
 
 
 def _offline(wide: pd.DataFrame) -> list[str]:
-    """The off-line algorithms that were run."""
+    """Return the off-line algorithms that were run."""
     return [name for name in OFFLINE if name in wide]
 
 
@@ -233,7 +233,7 @@ MAX_SECOND_SEARCH_TASKS = 1000
 
 
 def _best_schedule(instance: Instance) -> Result:
-    """The best schedule that hlp-best finds; optimal where its bound is its makespan."""
+    """Return the best schedule that hlp-best finds; optimal where its bound is its makespan."""
     best_result = dags.hlp_best(instance)
     if best_result.gap and instance.tasks <= MAX_SECOND_SEARCH_TASKS:
         second = dags.hlp_best(instance, **SECOND_SEARCH)
@@ -326,7 +326,7 @@ def _plan(types: int, names: tuple[str, ...], quick: bool) -> list[Task]:
 
 @lru_cache(maxsize=2)
 def _graph(name: str, types: int) -> Instance:
-    """A graph of the plan with one unit of each type."""
+    """Return a graph of the plan with one unit of each type."""
     place, _, rest = name.partition(":")
     units = (1,) * types
     if place == _GENERATED:
@@ -335,7 +335,7 @@ def _graph(name: str, types: int) -> Instance:
 
 
 def _generated(name: str, types: int) -> Instance:
-    """A graph like those of the benchmark; the third type is a GPU of half the speed."""
+    """Return a graph like those of the benchmark; the third type is a GPU of half the speed."""
     generator, _, size = name.partition(" ")
     if generator == "fork_join":
         return fork_join(100, int(size), types=types, seed=0)
@@ -374,7 +374,7 @@ _SMALL = ("-5.txt", "-10.txt", "-2-100.txt", "-2-200.txt", "-2-300.txt")
 
 
 def _run_reading(task: Task) -> dict[str, Any]:
-    """The makespan of one algorithm under another reading."""
+    """Return the makespan of one algorithm under another reading."""
     cpus, gpus = task["units"]
     instance = _graph(task["graph"], 2).with_units(task["units"])
     if task["reading"] == "glpk":
@@ -388,7 +388,7 @@ def _run_reading(task: Task) -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _levels(graph: str) -> np.ndarray:
-    """How many tasks precede each on its longest path."""
+    """Return how many tasks precede each on its longest path."""
     instance = _graph(graph, 2)
     level = np.zeros(instance.tasks, dtype=int)
     edges = np.asarray(instance.edges).reshape(-1, 2)

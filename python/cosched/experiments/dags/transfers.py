@@ -72,7 +72,7 @@ def _path(name: str) -> str:
 
 @lru_cache(maxsize=2)
 def _graph(source: str, name: str) -> Instance:
-    """A graph with its data, on the links of the machine."""
+    """Return a graph with its data, on the links of the machine."""
     if source == "workflows":
         path = data_path(*_path(name).split("/"))
         single_unit_instance = Instance.read(path, units=[1], bandwidth=1e9, latency=1e-4)

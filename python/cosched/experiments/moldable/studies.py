@@ -162,7 +162,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _place(kinds: pd.Series) -> pd.Series:
-    """The order of the figures, for sorting."""
+    """Return the order of the figures, for sorting."""
     return kinds.map(FIGURES)
 
 

@@ -43,11 +43,12 @@ class _Cluster:
     default_accounts: dict[str, str] = field(default_factory=lambda: {"root": "root"})
 
     def draft(self) -> "_Cluster":
-        """A copy whose rows may be replaced, but not changed: it shares them with this cluster."""
+        """Return a copy whose rows may be replaced, but not changed: it shares them with this
+        cluster."""
         return _Cluster(dict(self.accounts), dict(self.users), dict(self.default_accounts))
 
     def row_of(self, key: Key) -> Row:
-        """The association of a key: of its user, or of the account itself."""
+        """Return the association of a key: of its user, or of the account itself."""
         return self.users[key] if key[1] else self.accounts[key[0]]
 
     def put_row(self, key: Key, row: Row) -> None:
@@ -133,7 +134,8 @@ class _Database:
     def _added(
         self, command: Command, table: str
     ) -> tuple[dict[str, list[str]], list[CommandOption]]:
-        """Names by column, and settings, of a command that adds; words without ``=`` are names."""
+        """Return names by column, and settings, of a command that adds; words without ``=`` are
+        names."""
         column = {"qos": "Name", "new_user": "User", "cluster": "Cluster"}.get(table, "Account")
         tables = [_SETTINGS[table]] + ([_SETTINGS["association"]] if table != "qos" else [])
         names: dict[str, list[str]] = {column: []}
@@ -262,7 +264,7 @@ class _Database:
 
     @staticmethod
     def _require_no_loop(qos: Mapping[str, Row], command: Command) -> None:
-        """No QOS may preempt itself, directly or by way of others."""
+        """Check that no QOS may preempt itself, directly or by way of others."""
         for name in qos:
             reached: set[str] = set()
             waiting = list(qos[name].get("Preempt") or [])
@@ -387,7 +389,8 @@ class _Database:
     def _without_own_parent(
         self, chosen: Sequence[tuple[Key, Row]], parent: str, command: Command
     ) -> Sequence[tuple[Key, Row]]:
-        """The accounts but the parent itself and the root, which slurmdbd leaves as they are."""
+        """Return the accounts but the parent itself and the root, which slurmdbd leaves as they
+        are."""
         other_rows = [(key, row) for key, row in chosen if key[0] not in (parent, "root")]
         if any(key[0] == parent for key, _ in chosen):
             self._note(command, f"account {parent} stays as it is: it cannot be its own parent")
@@ -690,7 +693,7 @@ class _Database:
             row.pop("QOS changes", None)
 
     def _effective(self, cluster: _Cluster, key: Key, row: Row | None = None) -> Row:
-        """A row with what it inherits: of the account, and of those above that."""
+        """Return a row with what it inherits: of the account, and of those above that."""
         account, user, _ = key
         chain: list[Row] = []
         if user:
@@ -722,7 +725,7 @@ class _Database:
         return effective
 
     def rows(self) -> Iterator[Row]:
-        """Rows as ``sacctmgr show`` has them: associations by cluster, then QOS."""
+        """Yield rows as ``sacctmgr show`` has them: associations by cluster, then QOS."""
         for name, cluster in self.clusters.items():
             of_cluster = {"Cluster": name} if name else {}
             for account in cluster.accounts:
@@ -775,7 +778,7 @@ def _named(command: Command) -> str:
 
 
 def _printed(row: Row) -> Row:
-    """Values as text; what is empty is left out, but for the user of an account."""
+    """Return values as text; what is empty is left out, but for the user of an account."""
     printed: Row = {}
     for column, value in row.items():
         if isinstance(value, dict):

@@ -90,8 +90,8 @@ def read_script(lines: Iterable[tuple[str, str]]) -> Script:
 
 
 def _bare_verb(line: str) -> str:
-    """The verb that a line begins with, behind options of sacctmgr; empty: none, or what follows is
-    no word of a command."""
+    """Return the verb that a line begins with, behind options of sacctmgr; empty: none, or what
+    follows is no word of a command."""
     parts = _BARE.match(line)
     return _verb_of(parts[1]) if parts else ""
 
@@ -155,7 +155,8 @@ def _add_command(words: Sequence[Word], place: str, script: Script) -> None:
 
 
 def _without_options(words: Sequence[str], place: str) -> list[str] | None:
-    """Words without sacctmgr's own options; None: it prints something instead of a change."""
+    """Return words without sacctmgr's own options; None: it prints something instead of a
+    change."""
     arguments: list[str] = []
     for number, word in enumerate(words):
         if word == "--":
@@ -193,12 +194,12 @@ def _is_beginning(word: str, name: str, letters: int) -> bool:
 
 
 def _named(table: Sequence[Sequence[Any]], word: str) -> Sequence[Any] | None:
-    """The first row of a table whose name a word abbreviates."""
+    """Return the first row of a table whose name a word abbreviates."""
     return next((row for row in table if _is_beginning(word, row[0], row[1])), None)
 
 
 def command_option(word: str, tables: Sequence[Sequence[Sequence[Any]]]) -> CommandOption | None:
-    """The option that ``Name=value`` is in the first of these tables that has it.
+    """Return the option that ``Name=value`` is in the first of these tables that has it.
 
     Examples
     --------

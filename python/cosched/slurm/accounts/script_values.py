@@ -18,7 +18,7 @@ _TRES_NAME = re.compile(r"[a-z]+(/[\w.:-]+)?")
 
 
 def names_of(text: str) -> list[str]:
-    """Names of a list, in lower case as a slurmdbd keeps them; ``u[1-3]`` is three.
+    """Return names of a list, in lower case as a slurmdbd keeps them; ``u[1-3]`` is three.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _expanded(name: str) -> list[str]:
 
 
 def printed_value(option: CommandOption, place: str) -> str:
-    """A value of one of the kinds count, real, minutes, share and word; empty: no limit."""
+    """Return a value of one of the kinds count, real, minutes, share and word; empty: no limit."""
     value = option.value.strip("\"'")
     if option.kind == "word":
         return value.strip().lower()
@@ -101,7 +101,7 @@ def tres_of(option: CommandOption, place: str) -> dict[str, str]:
 def changed_names(
     names: Sequence[str], option: CommandOption, known_names: Sequence[str], place: str
 ) -> list[str]:
-    """A list after ``=``, ``+=`` or ``-=``; ``+a,-b`` does the same for single names."""
+    """Return a list after ``=``, ``+=`` or ``-=``; ``+a,-b`` does the same for single names."""
     value = option.value.strip("\"'")
     changes = [_change(part, option.operator) for part in names_of(value)]
     for _, name in changes:

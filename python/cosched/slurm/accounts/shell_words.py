@@ -55,7 +55,7 @@ def split_commands(text: str, place: str) -> list[list[Word]]:
 
 
 def without_comment(line: str) -> str:
-    """A line up to a ``#`` that begins a word outside of quotes.
+    """Return a line up to a ``#`` that begins a word outside of quotes.
 
     >>> without_comment("echo 'step #2' # the second")
     "echo 'step #2' "
@@ -145,7 +145,7 @@ class _Splitter:
             self._commands[-1].append(word)
 
     def _quoted(self, mark: str) -> str:
-        """What stands between two quotation marks."""
+        """Return what stands between two quotation marks."""
         end = self._text.find(mark, self._at + 1)
         while mark == '"' and end > 0 and self._text[end - 1] == "\\":
             end = self._text.find(mark, end + 1)

@@ -31,7 +31,8 @@ _PARENT_SHARES = 0x7FFFFFFF  # shares: of the parent
 
 
 def canonical_column(key: str) -> str | None:
-    """A column as sacctmgr shows it, of its name in any case; None: there is none that counts."""
+    """Return a column as sacctmgr shows it, of its name in any case; None: there is none that
+    counts."""
     name = _CANONICAL_NAMES.get(key.lower())
     return None if name in _PASSED_OVER and name != "FairShare" else _NAMES.get(name or "", name)
 
@@ -88,7 +89,8 @@ class AccountingDump:
 
 
 def read_accounts(path: str | PathLike[str], cluster: str = "") -> AccountingDump:
-    """Of a file (several outputs may follow each other), or of a folder's files.
+    """Return the accounts of a file (several outputs may follow each other), or of a folder's
+    files.
 
     `cluster`: the one whose associations count where several are shown (ClusterName).
     """
@@ -109,6 +111,7 @@ def has_accounts(path: str | PathLike[str]) -> bool:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a folder that are read, each with its name; it may be packed."""
     for name in FILES:
         file = next((p for p in (folder / name, folder / f"{name}.gz") if p.is_file()), None)
         if file is not None:
@@ -116,7 +119,8 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def parse_accounts(texts: Mapping[str, str], name: str, cluster: str = "") -> AccountingDump:
-    """The same of texts by their names; what one says is not said again by another."""
+    """Return the accounts of texts by their names; what one text says is not said again by
+    another."""
     associations: dict[tuple[str, str, str], dict[str, Any]] = {}
     qos: dict[str, dict[str, Any]] = {}
     default_accounts: dict[str, str] = {}
@@ -154,7 +158,7 @@ PlacedRows = list[tuple[str, dict[str, Any]]]
 def _rows_of_cluster(
     texts: Mapping[str, str], name: str, cluster: str
 ) -> tuple[PlacedRows, tuple[str, ...]]:
-    """Rows of one cluster and of all, and notes."""
+    """Return rows of one cluster and of all, and notes."""
     rows: PlacedRows = []
     notes: list[str] = []
     for where, text in texts.items():
@@ -186,7 +190,7 @@ def _rows_of_cluster(
 def _sort_by_tree(
     row_by_key: Mapping[tuple[str, str, str], Mapping[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """The root first, then each account with its users and, below it, its own accounts."""
+    """Yield the root first, then each account with its users and, below it, its own accounts."""
     rows_by_parent: dict[str, list[Mapping[str, Any]]] = {}
     for (account, user, _), row in row_by_key.items():
         if (account, user) != ("root", ""):
@@ -207,7 +211,7 @@ def _sort_by_tree(
 
 
 def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Rows of all outputs in a text, and notes."""
+    """Return rows of all outputs in a text, and notes."""
     lines = [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     notes: list[str] = []
     rows = [*_tables(lines, notes), *_dump(line for _, line in lines), *assoc_records(text, name)]
@@ -222,7 +226,7 @@ def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _tables(lines: Iterable[tuple[str, str]], notes: list[str]) -> Iterator[dict[str, Any]]:
-    """Rows of tables; a column that is there twice with the same values is noted."""
+    """Yield rows of tables; a column that is there twice with the same values is noted."""
     header: list[str] = []
     tree = ShareTree()
     for place, line in lines:
@@ -272,6 +276,7 @@ class ShareTree:
 
 
 def _share(row: Mapping[str, str], tree: ShareTree) -> dict[str, Any]:
+    """Return a row of sshare as one of ``sacctmgr show assoc``."""
     account, user, _, above = tree.placed(row)
     share = {key: row[key].strip() for key in ("Share", "Usage") if key in row}
     share |= {"Account": account, "User": user}
@@ -282,6 +287,7 @@ def _share(row: Mapping[str, str], tree: ShareTree) -> dict[str, Any]:
 
 
 def _dump(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the associations of ``sacctmgr dump``."""
     parent = "root"
     for line in lines:
         match = re.fullmatch(r"(Cluster|Parent|Account|User) - '([^']*)'(.*)", line.strip())
@@ -323,7 +329,7 @@ def assoc_records(text: str, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
-    """Values are ``limit(used)``, N: none."""
+    """Return the row of an association or a QOS; its values are ``limit(used)``, N: none."""
     row: dict[str, Any] = {}
     if "QOS" in pairs:
         row["Name"] = pairs["QOS"].split("(")[0]

@@ -47,7 +47,7 @@ class Source:
 
 
 def read_lines(path: str | PathLike[str], depth: int = 0) -> list[Line]:
-    """Lines of the file and of those that it includes, in order."""
+    """Return lines of the file and of those that it includes, in order."""
     if depth > _MAX_INCLUDE_DEPTH:
         raise InvalidInstance(
             f"{path}: Include: expected at most {_MAX_INCLUDE_DEPTH} files in each other"
@@ -56,7 +56,7 @@ def read_lines(path: str | PathLike[str], depth: int = 0) -> list[Line]:
 
 
 def parse_lines(content: str, path: str | PathLike[str], depth: int = 0) -> list[Line]:
-    """Lines of a text that stands in the file of this name."""
+    """Return lines of a text that stands in the file of this name."""
     lines = []
     for number, text in _joined(content):
         place = f"{Path(path).name}:{number}"
@@ -69,7 +69,7 @@ def parse_lines(content: str, path: str | PathLike[str], depth: int = 0) -> list
 
 
 def version_of(path: str | PathLike[str]) -> str | None:
-    """The version of Slurm that the comments at the begin of the file name, if they do."""
+    """Return the version of Slurm that the comments at the begin of the file name, if they do."""
     for line in io.read_text(path).splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             return None
@@ -80,7 +80,7 @@ def version_of(path: str | PathLike[str]) -> str | None:
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments; one that ends in a backslash goes on in the next."""
+    """Yield lines without comments; one that ends in a backslash goes on in the next."""
     unfinished, first = "", 0
     for number, raw in enumerate(text.splitlines(), 1):
         without_comment = re.sub(r"(?<!\\)#.*", "", raw).rstrip()
@@ -100,6 +100,7 @@ _PAIR = re.compile(r'([A-Za-z_0-9/]+)\s*=\s*("[^"]*"|\S*)')
 
 
 def _line(place: str, text: str) -> Line:
+    """Return a line ``Key=Value Key=Value``, parsed."""
     keys: dict[str, str] = {}
     spellings: dict[str, str] = {}
     position = 0
@@ -116,8 +117,8 @@ def _line(place: str, text: str) -> Line:
 
 
 def read_gres_conf(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Of a gres.conf beside the file: the type of the GPUs by host (the empty name is for all), and
-    what is said of the rest of it, beyond types and numbers of GPUs."""
+    """Return the type of the GPUs by host (the empty name is for all) of a gres.conf beside the
+    file, and notes of the rest of it."""
     file = Path(path).with_name("gres.conf")
     types: dict[str, str] = {}
     notes: list[str] = []
@@ -137,12 +138,13 @@ def read_gres_conf(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
 def seconds_of_limit(text: str, place: str) -> float:
-    """Seconds of minutes, or of ``[days-]hours:minutes:seconds`` as Slurm reads a time limit."""
+    """Return seconds of minutes, or of ``[days-]hours:minutes:seconds`` as Slurm reads a time
+    limit."""
     if text.upper() in ("NONE", "-1"):
         return float("inf")
     seconds = time_of(text, 60.0)
@@ -152,7 +154,7 @@ def seconds_of_limit(text: str, place: str) -> float:
 
 
 def seconds_of_minutes(text: str, place: str) -> float:
-    """Seconds of a limit that Slurm keeps in whole minutes, rounded up (``time_str2mins``).
+    """Return seconds of a limit that Slurm keeps in whole minutes, rounded up (``time_str2mins``).
 
     Examples
     --------
@@ -164,7 +166,8 @@ def seconds_of_minutes(text: str, place: str) -> float:
 
 
 def seconds_of_time(text: str, place: str) -> float:
-    """Seconds of a time that somebody types: ``4h``, ``1h30m``, or as Slurm reads a limit."""
+    """Return seconds of a time that somebody types: ``4h``, ``1h30m``, or as Slurm reads a
+    limit."""
     seconds = seconds_with_unit(text)
     if seconds is not None:
         return seconds

@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched.cluster.machine import node_types
 from cosched.core.arrays import ranges
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line, seconds_of_minutes
@@ -47,7 +48,7 @@ def machine_of_lines(
     version: str | None = None,
     gpu_types: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[PlainNode], list[node_types.Partition], conf.SlurmSettings]:
-    """Nodes in the order in which Slurm numbers them, partitions, and the settings."""
+    """Return nodes in the order in which Slurm numbers them, partitions, and the settings."""
     reader = Reader(version)
     reader.read(line for line in lines if not line.record)
     node_lines = _with_defaults(line for line in lines if line.record == "nodename")
@@ -81,7 +82,7 @@ def _down_nodes(
     numbers: Mapping[str, int],
     reader: Reader,
 ) -> node_types.Spans:
-    """Nodes that take no jobs: by State of their own line, or by a DownNodes line."""
+    """Return nodes that take no jobs: by State of their own line, or by a DownNodes line."""
     states: dict[tuple[str, str], int] = {}
     down: set[int] = set()
     hosts_and_states = [
@@ -104,7 +105,7 @@ def _down_nodes(
         key = (state, "no jobs there" if is_down else "there at once")
         states[key] = states.get(key, 0) + len(names)
     for (state, effect), count in states.items():
-        reader.assumed.append(f"State={state} ({count} node{'s' * (count > 1)}): {effect}")
+        reader.assumed.append(f"State={state} ({count_of(count, 'node')}): {effect}")
     return node_types.spans_of(down)
 
 
@@ -140,7 +141,7 @@ def _nodes(
     reader: Reader,
     gpu_types: Mapping[str, str],
 ) -> tuple[list[PlainNode], frozenset[str]]:
-    """The nodes that are there, and the names of those for the future."""
+    """Return the nodes that are there, and the names of those for the future."""
     nodes: dict[str, PlainNode] = {}
     absent: list[str] = []
     for number_of_line, (line, keys) in enumerate(lines):
@@ -168,6 +169,8 @@ def _nodes(
 def _node(
     name: str, line: int, conf_line: Line, keys: Mapping[str, str], gpu_types: Mapping[str, str]
 ) -> PlainNode:
+    """Return a node of a NodeName line."""
+
     def integer(key: str, usual: int) -> int:
         if key not in keys:
             return usual
@@ -240,13 +243,13 @@ def _gpus_of_gres(gres: str, place: str) -> tuple[int, str]:
 
 
 def _other_gres(gres: str) -> list[str]:
-    """What is no GPU of ``gpu:a100:4(S:0-1),mps:100``."""
+    """Return the Gres of ``gpu:a100:4(S:0-1),mps:100`` that are no GPUs."""
     parts = [part.strip() for part in re.sub(r"\([^()]*\)", "", gres).split(",")]
     return [part for part in parts if part and part.split(":")[0].lower() not in ("gpu", "none")]
 
 
 def _node_sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
-    """Names of nodes by NodeSet: its Nodes, and those with its Feature."""
+    """Return names of nodes by NodeSet: its Nodes, and those with its Feature."""
     sets: dict[str, list[str]] = {}
     for line in lines:
         text, feature = line.keys.get("nodes", ""), line.keys.get("feature", "")
@@ -271,6 +274,7 @@ def _partition(
     sets: Mapping[str, list[str]],
     reader: Reader,
 ) -> node_types.Partition:
+    """Return the partition of a PartitionName line."""
     name = keys["partitionname"]
     for key in set(keys) - conf.PARTITION_KEYS:
         reader.unknown.append(f"{line.spellings.get(key, key)} of PartitionName")
@@ -339,6 +343,7 @@ def _settings(
     down: node_types.Spans,
     reader: Reader,
 ) -> conf.SlurmSettings:
+    """Return the settings of the whole file: those of single lines, of nodes and of partitions."""
     lines: dict[int, list[int]] = {}
     weight: dict[int, int] = {}
     for k, node in enumerate(nodes):
@@ -404,7 +409,7 @@ def _settings(
 def _preempt_modes(
     partition_lines: list[tuple[Line, dict[str, str]]],
 ) -> dict[str, tuple[int, float]]:
-    """Of partitions that have their own, or a GraceTime."""
+    """Return PreemptMode and GraceTime of the partitions that have one of their own."""
     mode_and_grace = {}
     for line, keys in partition_lines:
         mode = conf.preempt_mode(keys["preemptmode"]) if "preemptmode" in keys else -1
@@ -417,7 +422,7 @@ def _preempt_modes(
 def _partition_texts(
     partition_lines: list[tuple[Line, dict[str, str]]], key: str
 ) -> dict[str, str]:
-    """A key of partitions that have it."""
+    """Return the text of a key by partition, of those that have it."""
     return {
         keys["partitionname"]: keys[key]
         for _, keys in partition_lines
@@ -428,7 +433,8 @@ def _partition_texts(
 def _partition_values(
     partition_lines: list[tuple[Line, dict[str, str]]], key: str, read: Callable[[str, str], Any]
 ) -> dict[str, Any]:
-    """What a key says of the partitions that have it; `read`: of its text and its place."""
+    """Return the value of a key by partition, of those that have it; `read` gets its text and
+    place."""
     return {
         keys["partitionname"]: read(keys[key], line.place)
         for line, keys in partition_lines

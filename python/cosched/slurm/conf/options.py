@@ -93,7 +93,7 @@ _BY_NAME: Mapping[tuple[str, str], Option] = {
 
 
 def option_of(record: str, key: str) -> Option | None:
-    """The row of a key, in any case; None: Slurm has no such key there."""
+    """Return the row of a key, in any case; None: Slurm has no such key there."""
     return _BY_NAME.get((record.lower(), key.lower()))
 
 

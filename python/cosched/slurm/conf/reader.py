@@ -1,9 +1,11 @@
-"""What single lines of a slurm.conf say about scheduling, under Slurm's own names."""
+"""Single lines of a slurm.conf, under Slurm's own names: a rule for each key."""
+
+from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cosched.cluster.machine.node_types import Spans
 from cosched.slurm.conf import settings as conf
@@ -25,6 +27,18 @@ _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_defaul
                            "cr_memory"})  # fmt: skip
 #: Of a partition; a job that shares no core asks for no more.
 _SHARING_KINDS = {"NO": "NO", "NONE": "NO", "FORCE:1": "FORCE:1"}
+
+
+class _Setting(NamedTuple):
+    """A line of slurm.conf with one key."""
+
+    #: The key in lower case.
+    key: str
+    #: The key as the file spells it.
+    name: str
+    value: str
+    #: ``slurm.conf:12``.
+    place: str
 
 
 class Reader:
@@ -51,7 +65,7 @@ class Reader:
         self._has_task_binding = False  # a TaskPlugin gives jobs cores of their own
 
     def read(self, lines: Iterable[Line]) -> None:
-        """All lines with one key."""
+        """Read all lines with one key."""
         value_and_line = {key: (value, line) for line in lines for key, value in line.keys.items()}
         if "selecttype" not in value_and_line:
             self._assume_select_type(value_and_line)
@@ -76,7 +90,8 @@ class Reader:
     def read_preemption(
         self, partitions: Sequence[tuple[Line, Mapping[str, str]]], nodes: Sequence[Spans]
     ) -> None:
-        """What is set of it, where a job could preempt another; `nodes`: of each partition."""
+        """Read PreemptType and PreemptMode, where a job could preempt another; `nodes`: of each
+        partition."""
         kind = self._preempt.get("preempttype", "preempt/none").lower()
         usual = self._preempt.get("preemptmode", "OFF").upper()
         modes = {keys.get("preemptmode", usual).upper() for _, keys in partitions}
@@ -127,8 +142,8 @@ class Reader:
     def _suspension_obstacles(
         self, mode: str, partitions: Sequence[Mapping[str, str]], nodes: Sequence[Spans]
     ) -> Iterator[str]:
-        """Why a configuration that suspends jobs is not followed; `partitions`: their keys,
-        `nodes`: what they have."""
+        """Yield why a configuration that suspends jobs is not followed; `partitions`: their
+        keys, `nodes`: what they have."""
         by_cpu = any(kind.startswith("cr_cpu") for kind in self.select)
         if self.linear:
             yield "select/linear ends what was suspended"
@@ -155,77 +170,122 @@ class Reader:
                     yield "partitions of one tier that share nodes: their jobs share cores"
 
     def _read_key(self, key: str, value: str, line: Line) -> None:
-        place, name, low = line.place, line.spellings[key], value.lower()
+        """Read a line with one key: by its own rule, else by the tables of keys."""
+        setting = _Setting(key, line.spellings[key], value, line.place)
         if key in conf.LINES:
-            self.parameters[conf.LINES[key]] = conf.value_of_line(
-                conf.LINES[key], value, place, name
+            parameter = conf.LINES[key]
+            self.parameters[parameter] = conf.value_of_line(
+                parameter, value, setting.place, setting.name
             )
-        elif key == "schedulerparameters":
-            self._read_scheduler_parameters(value)
-        elif key == "selecttype":
-            self._read_choice(name, low, _SELECT, "cons_tres")
-            self.linear = not _SELECT.get(low, 0)
-        elif key == "prioritytype":
-            self._read_choice(
-                name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor"
-            )
-        elif key in ("defmempercpu", "defmempernode"):
-            self.default_memories[""] = conf.default_memory(key, value, place)
-        elif key == "licenses":
-            for one in filter(None, value.split(",")):
-                licence, _, count = one.partition(":")
-                self.licences[licence] = int(conf.number(count or "1", place, name))
-        elif key == "schedulertype":
-            self._read_choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
-            if low == "sched/builtin":
-                self.parameters["builtin"] = 1.0
-        elif key == "priorityflags":
-            self._read_priority_flags(name, low)
+        elif key in _READERS_BY_KEY:
+            _READERS_BY_KEY[key](self, setting)
         elif key in _ACCOUNTING_WEIGHTS:
-            if self.database and conf.number(value or "0", place, name):
-                self.parameters[_ACCOUNTING_WEIGHTS[key]] = conf.number(value, place, name)
-                self.needs_accounting.append(f"{name}={value}")
-        elif key == "priorityusageresetperiod":
-            self._usage_reset = "" if low in ("", "none") else f"{name}={value}"
-        elif key == "priorityweighttres":
-            self.priority_tres = value
+            self._read_accounting_weight(setting)
         elif key.startswith("priorityweight"):
-            if value not in ("", "0") and (self.database or key != "priorityweightassoc"):
-                self.refused.append(f"{name}={value}")
-        elif key in ("preempttype", "preemptmode"):
-            self._preempt[key] = value
-        elif key == "topologyplugin":
-            if low not in ("topology/none", "topology/default", "topology/flat"):
-                self.refused.append(f"{name}={value}")
-        elif key in ("epilog", "prolog", "epilogslurmctld", "prologslurmctld"):
-            self.unknown.append(f"{name} (its time is the option epilog=)")
-            if key == "epilog":
-                self.parameters["Epilog"] = 1.0
-        elif key == "accountingstorageenforce":
-            self._read_enforcement(name, low)
-        elif key == "selecttypeparameters":
-            self.select = [part for part in low.split(",") if part not in ("", "none")]
-            if any(part not in _PLAIN_SELECT for part in self.select):
-                self.refused.append(f"{name}={value}")
+            self._read_priority_weight(setting)
         elif key in conf.POWER_SAVING_KEYS:
             if value not in ("", "0", "-1", "NONE", "INFINITE"):
-                self.power_saving.append(name)
-        elif key == "preemptparameters":
-            self._read_preempt_parameters(name, low, place)
-        elif key == "jobsubmitplugins":
-            self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
-        elif said := conf.reported_note(name, value):
-            self.assumed.append(said)
-        elif key in conf.IGNORED_KEYS or key in conf.REPORTED_KEYS:
-            pass
-        elif said := conf.not_modelled_note(name, value):
-            self.assumed.append(said)
-        elif option_of("", key) is None:
+                self.power_saving.append(setting.name)
+        else:
+            self._note_key(setting)
+
+    def _note_key(self, setting: _Setting) -> None:
+        """Note a key that changes no start time here, or that is not known."""
+        name, value = setting.name, setting.value
+        reported = conf.reported_note(name, value)
+        if reported:
+            self.assumed.append(reported)
+            return
+        if setting.key in conf.IGNORED_KEYS or setting.key in conf.REPORTED_KEYS:
+            return
+        not_modelled = conf.not_modelled_note(name, value)
+        if not_modelled:
+            self.assumed.append(not_modelled)
+        elif option_of("", setting.key) is None:
             self.unknown.append(name)
 
-    def _read_preempt_parameters(self, name: str, value: str, place: str) -> None:
-        """The same as preempt_ in SchedulerParameters."""
-        for part in filter(None, value.split(",")):
+    def _read_select_type(self, setting: _Setting) -> None:
+        """Read SelectType: whole nodes, or cores and what else jobs share."""
+        value = setting.value.lower()
+        self._read_choice(setting.name, value, _SELECT, "cons_tres")
+        self.linear = not _SELECT.get(value, 0)
+
+    def _read_priority_type(self, setting: _Setting) -> None:
+        """Read PriorityType."""
+        self._read_choice(setting.name, setting.value.lower(), _PRIORITY_TYPES, "multifactor")
+
+    def _read_scheduler_type(self, setting: _Setting) -> None:
+        """Read SchedulerType: the builtin scheduler has no backfill."""
+        value = setting.value.lower()
+        self._read_choice(setting.name, value, {"sched/backfill": 0, "sched/builtin": 1}, "")
+        if value == "sched/builtin":
+            self.parameters["builtin"] = 1.0
+
+    def _read_default_memory(self, setting: _Setting) -> None:
+        """Read DefMemPerCPU or DefMemPerNode of the cluster."""
+        self.default_memories[""] = conf.default_memory(setting.key, setting.value, setting.place)
+
+    def _read_licences(self, setting: _Setting) -> None:
+        """Read Licenses: ``a:2,b``."""
+        for text in filter(None, setting.value.split(",")):
+            licence, _, count = text.partition(":")
+            number = conf.number(count or "1", setting.place, setting.name)
+            self.licences[licence] = int(number)
+
+    def _read_accounting_weight(self, setting: _Setting) -> None:
+        """Read a weight that has an effect with a slurmdbd alone."""
+        if self.database and conf.number(setting.value or "0", setting.place, setting.name):
+            weight = conf.number(setting.value, setting.place, setting.name)
+            self.parameters[_ACCOUNTING_WEIGHTS[setting.key]] = weight
+            self.needs_accounting.append(f"{setting.name}={setting.value}")
+
+    def _read_usage_reset(self, setting: _Setting) -> None:
+        """Read PriorityUsageResetPeriod, which is refused where usage counts."""
+        is_off = setting.value.lower() in ("", "none")
+        self._usage_reset = "" if is_off else f"{setting.name}={setting.value}"
+
+    def _read_priority_tres(self, setting: _Setting) -> None:
+        """Read PriorityWeightTRES."""
+        self.priority_tres = setting.value
+
+    def _read_priority_weight(self, setting: _Setting) -> None:
+        """Refuse a weight that has no rule, where it is set."""
+        has_effect = self.database or setting.key != "priorityweightassoc"
+        if setting.value not in ("", "0") and has_effect:
+            self.refused.append(f"{setting.name}={setting.value}")
+
+    def _read_preempt_key(self, setting: _Setting) -> None:
+        """Keep PreemptType or PreemptMode until all partitions are known."""
+        self._preempt[setting.key] = setting.value
+
+    def _read_topology(self, setting: _Setting) -> None:
+        """Refuse a topology other than a flat one."""
+        if setting.value.lower() not in ("topology/none", "topology/default", "topology/flat"):
+            self.refused.append(f"{setting.name}={setting.value}")
+
+    def _read_prolog_or_epilog(self, setting: _Setting) -> None:
+        """Note a prolog or an epilog, whose time is not in the file."""
+        self.unknown.append(f"{setting.name} (its time is the option epilog=)")
+        if setting.key == "epilog":
+            self.parameters["Epilog"] = 1.0
+
+    def _read_select_parameters(self, setting: _Setting) -> None:
+        """Read SelectTypeParameters: what jobs that share nodes get of them."""
+        words = setting.value.lower().split(",")
+        self.select = [word for word in words if word not in ("", "none")]
+        if any(word not in _PLAIN_SELECT for word in self.select):
+            self.refused.append(f"{setting.name}={setting.value}")
+
+    def _read_submit_plugins(self, setting: _Setting) -> None:
+        """Note JobSubmitPlugins."""
+        self.unknown.append(
+            f"{setting.name}={setting.value} (it may change jobs when they are submitted)"
+        )
+
+    def _read_preempt_parameters(self, setting: _Setting) -> None:
+        """Read PreemptParameters, whose words are preempt_... of SchedulerParameters, too."""
+        name, place = setting.name, setting.place
+        for part in filter(None, setting.value.lower().split(",")):
             key, _, count = part.partition("=")
             parameter = f"preempt_{key}"
             if conf.parameter_spec(parameter).form == "flag":
@@ -237,8 +297,10 @@ class Reader:
             elif key != "send_user_signal":
                 self.refused.append(f"{name}={part}")
 
-    def _read_enforcement(self, name: str, value: str) -> None:
-        """qos and associations only say which jobs may be submitted."""
+    def _read_enforcement(self, setting: _Setting) -> None:
+        """Read AccountingStorageEnforce; its words qos and associations only say which jobs may be
+        submitted."""
+        name, value = setting.name, setting.value.lower()
         if self.database and LIMITS & set(value.split(",")):
             self.limits_count = True
             self.needs_accounting.append(f"{name}={value}")
@@ -246,7 +308,7 @@ class Reader:
                 self.parameters["safe_limits"] = 1.0
 
     def _assume_select_type(self, value_and_line: Mapping[str, Any]) -> None:
-        """What Slurm takes where SelectType is not set."""
+        """Take the SelectType that Slurm takes where none is set."""
         version = self.version or ("20.02" if "fastschedule" in value_and_line else conf.NEWEST)
         self.linear = conf.months_of(version) < conf.months_of(conf.CONS_TRES_SINCE)
         self.parameters["cons_tres"] = float(not self.linear)
@@ -256,13 +318,16 @@ class Reader:
     def _read_choice(
         self, name: str, value: str, number_by_value: Mapping[str, int], parameter: str
     ) -> None:
+        """Read a key with few values: the number of its value goes to a parameter, if any."""
         if value not in number_by_value:
             self.refused.append(f"{name}={value}")
         elif parameter:
             self.parameters[parameter] = float(number_by_value[value])
 
-    def _read_priority_flags(self, name: str, value: str) -> None:
-        for flag in value.split(","):
+    def _read_priority_flags(self, setting: _Setting) -> None:
+        """Read PriorityFlags."""
+        name = setting.name
+        for flag in setting.value.lower().split(","):
             if flag in ("small_relative_to_time", "max_tres"):
                 self.parameters[flag.upper()] = 1.0
             elif flag == "accrue_always":
@@ -272,8 +337,9 @@ class Reader:
             elif flag and flag not in ("calculate_running", "fair_tree"):
                 self.refused.append(f"{name}={flag.upper()}")
 
-    def _read_scheduler_parameters(self, text: str) -> None:
-        for word, value in value_by_word(text).items():
+    def _read_scheduler_parameters(self, setting: _Setting) -> None:
+        """Read SchedulerParameters: words with and without a number."""
+        for word, value in value_by_word(setting.value).items():
             text_of_word = word if value == "yes" else f"{word}={value}"
             if conf.parameter_spec(word).form == "flag":
                 self.parameters[word] = 1.0
@@ -287,7 +353,7 @@ class Reader:
                 self.refused.append(f"SchedulerParameters={text_of_word}")
 
     def _read_number_parameter(self, word: str, value: str, text_of_word: str) -> None:
-        """A word with a number, of which Slurm reads the digits at its begin (``atoi``)."""
+        """Read a word with a number, of which Slurm reads the digits at its begin (``atoi``)."""
         unit, low, high, _ = conf.parameter_spec(word)
         digits = re.match(r"\s*[+-]?[0-9]+", value)
         number = float(digits[0]) if digits else math.nan
@@ -303,3 +369,30 @@ class Reader:
             reason = f"outside {low:.15g}..{high:.15g}" if digits else "no number"
             default = conf.PARAMETERS[word] / unit
             self.unknown.append(f"{text_of_word} ({reason}: Slurm takes its default, {default:g})")
+
+
+_PRIORITY_TYPES = {"priority/basic": 0, "priority/multifactor": 1}
+#: Keys with a rule of their own, in lower case, and what reads them.
+_READERS_BY_KEY: dict[str, Callable[[Reader, _Setting], None]] = {
+    "schedulerparameters": Reader._read_scheduler_parameters,
+    "selecttype": Reader._read_select_type,
+    "selecttypeparameters": Reader._read_select_parameters,
+    "prioritytype": Reader._read_priority_type,
+    "priorityflags": Reader._read_priority_flags,
+    "priorityusageresetperiod": Reader._read_usage_reset,
+    "priorityweighttres": Reader._read_priority_tres,
+    "defmempercpu": Reader._read_default_memory,
+    "defmempernode": Reader._read_default_memory,
+    "licenses": Reader._read_licences,
+    "schedulertype": Reader._read_scheduler_type,
+    "preempttype": Reader._read_preempt_key,
+    "preemptmode": Reader._read_preempt_key,
+    "preemptparameters": Reader._read_preempt_parameters,
+    "topologyplugin": Reader._read_topology,
+    "epilog": Reader._read_prolog_or_epilog,
+    "prolog": Reader._read_prolog_or_epilog,
+    "epilogslurmctld": Reader._read_prolog_or_epilog,
+    "prologslurmctld": Reader._read_prolog_or_epilog,
+    "accountingstorageenforce": Reader._read_enforcement,
+    "jobsubmitplugins": Reader._read_submit_plugins,
+}

@@ -39,8 +39,8 @@ class ParameterSpec(NamedTuple):
 
 
 def _with_range(name: str, spec: ParameterSpec) -> ParameterSpec:
-    """With the range of values that the table of keys says Slurm takes, or the part of it that is
-    followed."""
+    """Return the spec with the range that the table of keys says Slurm takes, or the part of it
+    that is followed."""
     option = option_of("SchedulerParameters", name)
     bounds = None if option is None else integer_range(option)
     if bounds is None:
@@ -68,7 +68,7 @@ LINES = {
 
 
 def parameter_spec(name: str) -> ParameterSpec:
-    """How a parameter is given; as a number of any size where nothing else is known."""
+    """Return how a parameter is given; as a number of any size where nothing else is known."""
     return _PARAMETER_SPECS.get(name, ParameterSpec())
 
 
@@ -77,7 +77,7 @@ _KEPT_IN_SECONDS = frozenset({"PreemptExemptTime"})
 
 
 def value_of_line(name: str, value: str, place: str, spelling: str) -> float:
-    """A parameter (s) of its line in a slurm.conf."""
+    """Return a parameter (s) of its line in a slurm.conf."""
     form = _PARAMETER_SPECS[name].form
     if form == "time":
         is_exact = name in _KEPT_IN_SECONDS
@@ -94,7 +94,7 @@ PREEMPT_TYPES = {"preempt/partition_prio": 1.0, "preempt/qos": 2.0}
 
 
 def preempt_mode(text: str) -> int | None:
-    """What becomes of a preempted job, as the core numbers it; None: there is no rule."""
+    """Return what becomes of a preempted job, as the core numbers it; None: there is no rule."""
     words_of = [part for part in text.upper().split(",") if part]
     if set(words_of) <= {"GANG"}:
         return 0
@@ -102,7 +102,7 @@ def preempt_mode(text: str) -> int | None:
 
 
 def in_seconds(name: str, value: float) -> float:
-    """A parameter that is given in Slurm's unit, in seconds."""
+    """Return a parameter that is given in Slurm's unit, in seconds."""
     unit, low, high, _ = parameter_spec(name)
     if not low <= value <= high:
         raise InvalidInstance(f"{name} = {value:.15g}: expected {low:.15g}..{high:.15g}")
@@ -110,7 +110,8 @@ def in_seconds(name: str, value: float) -> float:
 
 
 def rules_of(version: str) -> str:
-    """The version whose rules are followed for this one: the nearest; the first where none is."""
+    """Return the version whose rules are followed for this one: the nearest; the first where
+    none is."""
     if not version:
         return VERSIONS[0]
     months = months_of(version)
@@ -118,6 +119,7 @@ def rules_of(version: str) -> str:
 
 
 def months_of(version: str) -> int:
+    """Return a version as months since 2000: ``22.05`` is 269."""
     match = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", str(version))
     if not match:
         raise InvalidInstance(f"slurm_version = {shorten(version)}: expected one as 22.05")
@@ -125,7 +127,7 @@ def months_of(version: str) -> int:
 
 
 def number(value: str, place: str, name: str) -> float:
-    """A whole number as Slurm reads it."""
+    """Return a whole number as Slurm reads it."""
     try:
         return float(int(value))
     except (ValueError, OverflowError):
@@ -234,14 +236,14 @@ REPORTED_KEYS = {
 
 
 def reported_note(spelling: str, value: str) -> str:
-    """What is said of a setting; empty: it is none of these, or has its usual value."""
+    """Return the note about a setting; empty: it is none of these keys, or has its usual value."""
     usual, message = REPORTED_KEYS.get(spelling.lower(), (("",), ""))
     return f"{spelling}={value}: {message}" if message and value.lower() not in ("", *usual) else ""
 
 
 def not_modelled_note(spelling: str, value: str) -> str:
-    """What is said of a key that Slurm has and the simulator has no rule for; empty: it is none,
-    or has its default."""
+    """Return the note about a key that Slurm has and the simulator has no rule for; empty: it is
+    none, or has its default."""
     option = option_of("", spelling)
     if option is None or option.option_class is not OptionClass.NOT_MODELLED:
         return ""
@@ -250,7 +252,7 @@ def not_modelled_note(spelling: str, value: str) -> str:
 
 
 def effect_of(setting: str) -> str:
-    """What it may do that a setting is not followed."""
+    """Return what may differ from Slurm, as a setting is not followed."""
     low = setting.lower()
     effects = (effect for name, effect in KEY_TABLE["effects"].items() if low.startswith(name))
     return next(effects, "starts may differ")

@@ -43,7 +43,7 @@ YES, NO = ("yes", "up", "true", "1"), ("no", "down", "false", "0")
 
 
 def canonical_value(option: Option, value: str) -> str:
-    """The value as the reader of slurm.conf takes it.
+    """Return the value as the reader of slurm.conf takes it.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def canonical_value(option: Option, value: str) -> str:
 
 
 def values_in_words(option: Option) -> str:
-    """What Slurm takes, for messages and documentation.
+    """Return what Slurm takes, for messages and documentation.
 
     Examples
     --------
@@ -121,8 +121,8 @@ def _inside(number: float, text: str) -> bool:
 
 
 def integer_range(option: Option) -> tuple[int, int | None] | None:
-    """The lowest and highest number that a word of SchedulerParameters takes (None: any); None: it
-    takes no number."""
+    """Return the lowest and highest number that a word of SchedulerParameters takes (None: any);
+    None: it takes no number."""
     form, _, about = option.takes.partition(":")
     return _range(about.partition("|")[0]) if form == "int" else None
 
@@ -132,7 +132,7 @@ OLD_WORDS = {"max_job_bf": "bf_max_job_test", "max_rpc_count": "max_rpc_cnt"}
 
 
 def value_by_word(text: str) -> dict[str, str]:
-    """The value of each word of SchedulerParameters, by the word in lower case.
+    """Return the value of each word of SchedulerParameters, by the word in lower case.
 
     Slurm searches for each word from the left (``xstrcasestr``): of a word that is there twice the
     first counts. A word without a value is ``yes``.
@@ -155,7 +155,7 @@ def value_by_word(text: str) -> dict[str, str]:
 
 
 def unsigned(text: str, bits: int) -> int | None:
-    """A number as ``strtoul`` with base 0 reads it; None: it is none of so many bits."""
+    """Return a number as ``strtoul`` with base 0 reads it; None: it is none of so many bits."""
     parts = re.fullmatch(r"(0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)(k?)", text.strip(), re.IGNORECASE)
     if not parts or (parts[2] and bits < 32):
         return None
@@ -240,7 +240,8 @@ def _parse_flag(_option: Option, _about: str, value: str) -> str | None:
 
 
 def _parse_words(option: Option, _about: str, value: str) -> str | None:
-    """Each word by its own row; the reader reports words that no row has."""
+    """Return the words of a value, each read by its own row; the reader reports words that no
+    row has."""
     for part in filter(None, value.split(",")):
         name, equals, word_value = part.partition("=")
         word = option_of(option.key, name.strip())

@@ -33,7 +33,7 @@ _ACCEPTED_HINT = "Slurm with EnforcePartLimits=NO accepts such a job and never s
 
 
 def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
-    """A request with those of its partitions that can hold it.
+    """Return a request with those of its partitions that can hold it.
 
     Refuses a request that sbatch refuses, or that Slurm accepts and can never start.
 
@@ -63,7 +63,7 @@ def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
 
 
 def refusal_of(snapshot: Snapshot, job: Job) -> str:
-    """Why sbatch refuses a job; empty: it does not."""
+    """Return why sbatch refuses a job; empty: it does not."""
     for check in (_refuse_features, _refuse_licences, _refuse_gres):
         if refusal := check(snapshot, job):
             return refusal
@@ -75,8 +75,8 @@ def refusal_of(snapshot: Snapshot, job: Job) -> str:
 
 
 def why_no_node_holds(snapshot: Snapshot, job: Job) -> str:
-    """Why no single node of its partitions has the features, memory and GPUs that a waiting job
-    asks for of each node; empty: one has, or the snapshot does not show its nodes.
+    """Return why no single node of its partitions has the features, memory and GPUs that a waiting
+    job asks for of each node; empty: one has, or the snapshot does not show its nodes.
 
     Numbers of nodes and CPUs are not tested: of a job that waits, Slurm shows estimates of them.
     """
@@ -138,7 +138,7 @@ def enforced_limits(snapshot: Snapshot) -> str:
 
 
 def _setting(snapshot: Snapshot, name: str) -> str:
-    """A line of ``scontrol show config``; empty: it is not there."""
+    """Return a line of ``scontrol show config``; empty: it is not there."""
     line = re.search(rf"(?mi)^{name}[ \t]*=[ \t]*(.*?)[ \t]*$", snapshot.shown.get("config", ""))
     return line[1] if line else ""
 
@@ -190,7 +190,7 @@ def _refuse_gres(snapshot: Snapshot, job: Job) -> str:
 
 
 def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -> str:
-    """Why a job can never run in one partition; empty: it can."""
+    """Return why a job can never run in one partition; empty: it can."""
     if part.state in ("INACTIVE", "DRAIN"):
         return f"{_PARTITION_CLOSED}: partition {part.name}: State={part.state}"
     enforced = enforced_limits(snapshot) != "NO"
@@ -208,7 +208,7 @@ def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -
 
 
 def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enforced: bool) -> str:
-    """Which amount no node, or not enough nodes, of a partition can hold."""
+    """Return which amount no node, or not enough nodes, of a partition can hold."""
     if not len(part.nodes):
         return f"{UNAVAILABLE}: partition {part.name} has no nodes"
     machine, count = snapshot.machine, max(int(job.nodes or 1), 1)
@@ -256,7 +256,8 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
 
 
 def _has_features(snapshot: Snapshot, constraint: str) -> np.ndarray:
-    """Nodes that meet ``a``, ``a&b`` or ``a|b``; of other forms the simulator decides later."""
+    """Return nodes that meet ``a``, ``a&b`` or ``a|b``; of other forms the simulator decides
+    later."""
     nodes = _features_of(snapshot)
     if not constraint or re.search(r"[][*()]", constraint):
         return np.ones(len(nodes), dtype=bool)
@@ -265,7 +266,7 @@ def _has_features(snapshot: Snapshot, constraint: str) -> np.ndarray:
 
 
 def _with_hint(text: str, enforced: bool) -> str:
-    """A message, and what Slurm does where it does not enforce limits of partitions."""
+    """Return a message, and what Slurm does where it does not enforce limits of partitions."""
     return text if enforced else f"{text} ({_ACCEPTED_HINT})"
 
 

@@ -54,7 +54,8 @@ class _Pseudonyms:
             self.pseudonym("node", node)
 
     def pseudonym(self, kind: str, name: str) -> str:
-        """``partition3``; an empty name stays, and so do Slurm's own."""
+        """Return the pseudonym of a name, as ``partition3``; an empty name stays, and so do
+        Slurm's own."""
         if not name or (kind, name) in (("account", "root"), ("user", "root"), ("qos", "normal")):
             return name
         if (kind, name) not in self._number_by_name:
@@ -63,7 +64,7 @@ class _Pseudonyms:
         return self._number_by_name[kind, name]
 
     def pseudonyms(self, kind: str, text: str) -> str:
-        """Of a list; ALL stays."""
+        """Return the pseudonyms of a list of names; ALL stays."""
         parts = [part.strip() for part in text.split(",")]
         return ",".join(
             part
@@ -78,7 +79,7 @@ class _Pseudonyms:
         return sign + self.pseudonym(kind, name[len(sign) :])
 
     def hosts(self, text: str) -> str:
-        """Of a host list."""
+        """Return the pseudonyms of a host list."""
         if text.upper() in ("ALL", "(NULL)", ""):
             return text
         try:
@@ -87,7 +88,7 @@ class _Pseudonyms:
             return ""
 
     def features(self, text: str) -> str:
-        """Of a list, or of an expression such as ``[intel*2&ib*4]``."""
+        """Return a list of features, or an expression as ``[intel*2&ib*4]``, with pseudonyms."""
         return re.sub(
             r"[A-Za-z_][\w.:/-]*",
             lambda match: self.pseudonym("feature", match[0]),
@@ -121,6 +122,7 @@ class _Pseudonyms:
         return ",".join(filter(None, map(self._amount, text.split(","))))
 
     def _amount(self, part: str) -> str:
+        """Return a part of a list of TRES with pseudonyms."""
         name, equals, amount = part.strip().partition("=")
         if not equals:
             return plain_value(part)
@@ -135,11 +137,13 @@ class _Pseudonyms:
 
 
 def plain_value(text: str) -> str:
-    """Of a setting: numbers and words of Slurm; parts that have others are left out."""
+    """Return the value of a setting: numbers and words of Slurm; parts that have others are left
+    out."""
     return ",".join(part for part in text.split(",") if _is_plain(part))
 
 
 def _is_plain(text: str) -> bool:
+    """Whether a text says nothing of a site: words of Slurm and numbers alone."""
     parts = [part for part in re.split(r"[=:+ *~#!%$@^|]+", text.strip()) if part]
     return bool(parts) and all(
         part.lower() in _WORDS or _NUMBER.fullmatch(part) is not None for part in parts
@@ -147,7 +151,7 @@ def _is_plain(text: str) -> bool:
 
 
 def anonymised(snapshot: Snapshot) -> Snapshot:
-    """What is read of a snapshot, with numbers in place of names."""
+    """Return what is read of a snapshot, with numbers in place of names."""
     nodes = [dict(pairs)["NodeName"] for pairs in records(snapshot.shown["nodes"], "NodeName")]
     names = _Pseudonyms([*nodes, *(row.node for job in snapshot.jobs for row in job.holds)])
     texts = snapshot.shown
@@ -199,6 +203,7 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
 
 
 def _anonymous_job(job: Job, names: _Pseudonyms) -> Job:
+    """Return a job with pseudonyms."""
     return replace(
         job,
         **_anonymous_owner(job, names),
@@ -215,6 +220,7 @@ def _anonymous_job(job: Job, names: _Pseudonyms) -> Job:
 
 
 def _anonymous_finished_job(job: FinishedJob, names: _Pseudonyms) -> FinishedJob:
+    """Return a job of the past with pseudonyms."""
     nodelist = names.hosts(job.nodelist) if job.nodelist.lower() not in ("none assigned",) else ""
     return replace(
         job, **_anonymous_owner(job, names), state=plain_value(job.state), nodelist=nodelist
@@ -222,6 +228,7 @@ def _anonymous_finished_job(job: FinishedJob, names: _Pseudonyms) -> FinishedJob
 
 
 def _anonymous_owner(job: Job | FinishedJob, names: _Pseudonyms) -> dict[str, Any]:
+    """Return the user, account, partition and QOS of a job with pseudonyms."""
     return {
         "user": names.pseudonym("user", job.user),
         "account": names.pseudonym("account", job.account),
@@ -231,6 +238,7 @@ def _anonymous_owner(job: Job | FinishedJob, names: _Pseudonyms) -> dict[str, An
 
 
 def _anonymous_config(text: str, names: _Pseudonyms) -> str:
+    """Return what is read of ``scontrol show config``, with pseudonyms."""
     lines = []
     for line in text.splitlines():
         as_of = re.match(r"Configuration data as of ([0-9T:-]+)", line)
@@ -264,6 +272,7 @@ def _anonymous_records(text: str, first: str, value_of: Callable[[str, str], str
 
 
 def _anonymous_node_value(key: str, value: str, names: _Pseudonyms) -> str:
+    """Return a value of ``scontrol show node`` with pseudonyms; empty: it is not read."""
     if key == "NodeName":
         return names.pseudonym("node", value)
     if value.lower() in ("(null)", "n/a", ""):
@@ -278,6 +287,7 @@ def _anonymous_node_value(key: str, value: str, names: _Pseudonyms) -> str:
 
 
 def _anonymous_partition_value(key: str, value: str, names: _Pseudonyms) -> str:
+    """Return a value of ``scontrol show partition`` with pseudonyms; empty: it is not read."""
     if key == "Nodes":
         return names.hosts(value)
     if key in _KIND_BY_COLUMN:
@@ -288,6 +298,7 @@ def _anonymous_partition_value(key: str, value: str, names: _Pseudonyms) -> str:
 
 
 def _anonymous_reservation_value(key: str, value: str, names: _Pseudonyms) -> str:
+    """Return a value of ``scontrol show reservation`` with pseudonyms; empty: it is not read."""
     if key == "ReservationName":
         return names.pseudonym("reservation", value)
     if key == "Nodes":
@@ -296,6 +307,7 @@ def _anonymous_reservation_value(key: str, value: str, names: _Pseudonyms) -> st
 
 
 def _anonymous_limits(row: Mapping[str, str], names: _Pseudonyms) -> dict[str, str]:
+    """Return the limits of a row of sacctmgr with pseudonyms."""
     limits = {}
     for key, value in row.items():
         if key in _KIND_BY_COLUMN:
@@ -306,7 +318,7 @@ def _anonymous_limits(row: Mapping[str, str], names: _Pseudonyms) -> dict[str, s
 
 
 def _anonymous_note(line: str) -> str:
-    """Our own sentences; of a command that failed, no more than that."""
+    """Return a note of the program itself; of a command that failed, no more than that."""
     if _OWN_NOTES.fullmatch(line):
         return line
     command = next(

@@ -177,7 +177,8 @@ class ArrivalModel:
         places: np.ndarray,
         rng: np.random.Generator,
     ) -> Submissions:
-        """Jobs of so many batches by future, each like consecutive submissions of the past."""
+        """Return jobs of so many batches by future, each like consecutive submissions of the
+        past."""
         total = int(batches.sum())
         size = np.floor(self._batch_size + rng.uniform(size=total)).astype(int)
         future = np.repeat(np.repeat(np.arange(self._draws), batches), size)
@@ -221,6 +222,6 @@ def _gamma_weights(shapes: np.ndarray) -> np.ndarray:
 
 
 def _draw_levels(cumulative: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """One level for each row of cumulative probabilities."""
+    """Return one level for each row of cumulative probabilities."""
     place = (cumulative < uniform[:, None] * cumulative[:, -1:]).sum(axis=1)
     return np.asarray(_LEVELS[np.minimum(place, len(_LEVELS) - 1)])

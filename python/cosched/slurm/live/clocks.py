@@ -47,7 +47,7 @@ _SHORTEST_PERIOD = 60.0
 
 
 def checked_clocks(clocks_object: Any) -> dict[str, float]:
-    """Numbers about the controller as a snapshot file has them; others are passed over.
+    """Return numbers about the controller as a snapshot file has them; others are passed over.
 
     InvalidInstance names the field, its value and what is expected.
     """
@@ -76,7 +76,7 @@ def offset_of(
     where: str,
     missing: list[str],
 ) -> float:
-    """Seconds to add to local times, read as if they were UTC.
+    """Return seconds to add to local times, read as if they were UTC.
 
     `jobs` know their times since 1970, `shown` are the same with local ones; `taken`: the moment;
     `zone`: a name, for where nothing tells. What is guessed goes to `missing`. InvalidInstance
@@ -117,8 +117,8 @@ def offset_of(
 
 
 def _possible_offsets(config: str, jobs: Sequence[Job]) -> list[float]:
-    """Hours of a zone in which no job came or started later than the configuration was shown, and
-    none that runs should have ended long before."""
+    """Return offsets of zones in which no job came or started later than the configuration was
+    shown, and none that runs should have ended long before."""
     match = _CONFIG_DATE.search(config)
     config_date = moment(match[1]) if match else None
     job_times = [
@@ -147,7 +147,7 @@ def _time_pairs(
     shown_jobs: Iterable[Job],
     snapshot_time: float | None,
 ) -> Iterator[tuple[float | None, float | None]]:
-    """The same moment since 1970, and as a local date."""
+    """Yield moments twice: in seconds since 1970, and as a local date."""
     for job in shown_jobs:
         yield submitted.get(job.id), job.submit
     header = re.search(
@@ -166,6 +166,8 @@ def _time_pairs(
 
 
 def _ctime_seconds(text: str) -> float | None:
+    """Return the seconds of a date as ``Mon Nov 23 01:33:00 2026``, read as UTC; None: it is
+    none."""
     try:
         date = datetime.strptime(" ".join(text.split()), "%a %b %d %H:%M:%S %Y")
     except ValueError:
@@ -174,6 +176,7 @@ def _ctime_seconds(text: str) -> float | None:
 
 
 def _utc_offset(name: str, seconds: float) -> float:
+    """Return the seconds to add to local times of a zone at a moment."""
     try:
         offset = datetime.fromtimestamp(seconds, ZoneInfo(name)).utcoffset()
     except (KeyError, ValueError, OSError, OverflowError, TypeError):
@@ -199,7 +202,7 @@ _SDIAG = {
 
 
 def query_time(texts: Mapping[str, str]) -> float | None:
-    """Seconds since 1970 of the first command, as who ran it wrote it down."""
+    """Return when the first command ran (s since 1970), as times.json says; None: it does not."""
     if "times.json" not in texts:
         return None
     times = io.parse_json(texts["times.json"], "times.json")
@@ -214,7 +217,7 @@ def query_time(texts: Mapping[str, str]) -> float | None:
 
 
 def snapshot_time(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:
-    """Seconds since 1970: of the first command, where that is said."""
+    """Return when the first command ran (s since 1970), as far as the texts say."""
     first = query_time(texts)
     if first is not None:
         return first
@@ -247,8 +250,9 @@ def parse_priorities(text: str) -> dict[int, dict[str, float]]:
 
 
 def _priority_parts(columns: list[str], cells: list[str]) -> dict[str, float] | None:
-    """Counted from the end: users and accounts may be missing, or numbers. The name of a QOS is a
-    text, and may be missing too; TRES are the last, where there are some."""
+    """Return the parts of a priority by name, counted from the end of a line: users and accounts
+    may be missing, or numbers. The name of a QOS is a text, and may be missing too; TRES are the
+    last, where there are some."""
     if columns[-1] == "TRES":
         columns = columns[:-1]
         cells = cells[:-1] if cells and "=" in cells[-1] else cells
@@ -265,7 +269,7 @@ def _priority_parts(columns: list[str], cells: list[str]) -> dict[str, float] | 
 
 
 def _parse_sdiag(texts: Mapping[str, str]) -> dict[str, float]:
-    """What sdiag tells, by the names above: of its text, or of ``sdiag --json``."""
+    """Return what sdiag tells, by the names above: of its text, or of ``sdiag --json``."""
     text = texts.get("sdiag.txt", "")
     if not text.lstrip().startswith("{"):
         match_by_name = {name: re.search(line, text) for name, (_, line) in _SDIAG.items()}
@@ -333,7 +337,8 @@ def _last_pass(
     clock_values: Mapping[str, float],
     now: float,
 ) -> float | None:
-    """When priorities were computed last: the ages in them tell it, else the controller's start."""
+    """Return when priorities were computed last: the ages in them tell it, else the controller's
+    start."""
     period = clock_values.get("calc_period", 300.0) or 300.0
     weight, full = clock_values.get("weight_age", 0.0), clock_values.get("max_age", 0.0)
     low, high = now - period, now

@@ -52,6 +52,7 @@ class Futures:
         ]
 
     def _arrival_model(self, ended: Sequence[FinishedJob]) -> ArrivalModel | None:
+        """Return the model of later submissions; None: there is too little history."""
         if len(self._past) < _MIN_HISTORY:
             return None
         times = np.array([job.submit or 0.0 for job in self._past])
@@ -79,7 +80,7 @@ class Futures:
     def starts(
         self, simulation: Simulation, rows: list[int], progress: Callable[[int, int], None] | None
     ) -> np.ndarray:
-        """Seconds from the snapshot to the starts of these rows; infinite: never.
+        """Return seconds from the snapshot to the starts of these rows; infinite: never.
 
         One row a future, one column a row of the simulation.
         """
@@ -92,13 +93,13 @@ class Futures:
         return simulation.starts(templates, rows, clocks, lengths, submitted, progress)
 
     def starts_at_limits(self, simulation: Simulation, rows: list[int]) -> np.ndarray:
-        """The same where every job runs to its limit and nobody submits anything."""
+        """Return the same where every job runs to its limit and nobody submits anything."""
         lengths = [limit_of(job, simulation.machine) for job in simulation.jobs]
         clocks = [simulation.clocks(None)]
         return simulation.starts((), rows, clocks, np.array([lengths]), (), None)[0]
 
     def _lengths(self, simulation: Simulation) -> np.ndarray:
-        """Seconds from start to end: one row a future, one column a job."""
+        """Return seconds from start to end: one row a future, one column a job."""
         lengths = np.empty((self.draws, len(simulation.jobs)))
         for column, job in enumerate(simulation.jobs):
             if job.id in self._exact_run_times:
@@ -112,7 +113,7 @@ class Futures:
         return lengths
 
     def _submissions(self, simulation: Simulation) -> tuple[list[Job], list[Submitted]]:
-        """Jobs that later ones resemble, and what is submitted in each future."""
+        """Return jobs that later ones resemble, and what is submitted in each future."""
         if self._given_arrivals:
             jobs = self._given_arrivals
             times = np.array([job.arrives for job in jobs]) - simulation.epoch
@@ -156,7 +157,7 @@ class Futures:
         return lengths
 
     def _horizon(self, simulation: Simulation) -> tuple[float, int]:
-        """For how long submissions are drawn (s), and how many are expected at most."""
+        """Return for how long submissions are drawn (s), and how many are expected at most."""
         jobs, machine = simulation.jobs, simulation.machine
         area = sum(cores_of(job, machine) * limit_of(job, machine) for job in jobs)
         drain = area / max(machine.cores, 1)

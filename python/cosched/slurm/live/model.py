@@ -47,7 +47,7 @@ class Record:
         return getattr(self, name)
 
     def keys(self) -> Iterable[str]:
-        """Names of the fields."""
+        """Return names of the fields."""
         return iter(self.__dataclass_fields__)  # type: ignore[attr-defined]
 
 
@@ -134,7 +134,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 
 def parse_record(kind: type[RecordT], raw_record: Any, place: str) -> RecordT:
-    """An entry of these values; fields that it does not have are passed over.
+    """Return a record of these values; fields that it does not have are passed over.
 
     InvalidInstance names the place, the field and what is expected there.
     """
@@ -156,7 +156,7 @@ def parse_record(kind: type[RecordT], raw_record: Any, place: str) -> RecordT:
 
 
 def parse_records(kind: type[RecordT], raw_records: Any, place: str) -> list[RecordT]:
-    """The same of a list."""
+    """Return the records of a list."""
     if not isinstance(raw_records, (list, tuple)):
         raise InvalidInstance(f"{place}: {shorten(raw_records)}: expected a list")
     return [
@@ -166,7 +166,7 @@ def parse_records(kind: type[RecordT], raw_records: Any, place: str) -> list[Rec
 
 
 def require_unique_ids(jobs: list[Job], place: str) -> list[Job]:
-    """The same jobs; InvalidInstance where two have one number."""
+    """Return the same jobs; raise InvalidInstance where two have one number."""
     seen: set[int] = set()
     for job in jobs:
         if job.id in seen:
@@ -180,6 +180,7 @@ class _Wrong(Exception):
 
 
 def _text(value: Any) -> str:
+    """Return a text; None is the empty one."""
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > _MAX_TEXT_LENGTH:
@@ -188,6 +189,8 @@ def _text(value: Any) -> str:
 
 
 def _integer_between(low: int, high: int) -> Callable[[Any], int]:
+    """Return a check for integers of a range."""
+
     def check(value: Any) -> int:
         number = _number(value)
         if number is None or number != math.floor(number) or not low <= number <= high:
@@ -198,6 +201,7 @@ def _integer_between(low: int, high: int) -> Callable[[Any], int]:
 
 
 def _number(value: Any) -> float | None:
+    """Return a finite number; None stays."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -216,6 +220,7 @@ def _time(value: Any) -> float | None:
 
 
 def _limit(value: Any) -> float | None:
+    """Return a time limit (s), which may be infinite."""
     if isinstance(value, float) and value == math.inf:
         return math.inf
     seconds = _time(value)
@@ -225,6 +230,7 @@ def _limit(value: Any) -> float | None:
 
 
 def _moment(value: Any) -> float:
+    """Return seconds since 1970."""
     number = _number(value)
     if number is None or abs(number) > _MAX_SECONDS:
         raise _Wrong(f"seconds, at most {_MAX_SECONDS:g}")
@@ -232,12 +238,14 @@ def _moment(value: Any) -> float:
 
 
 def _flag(value: Any) -> bool:
+    """Return a truth value."""
     if not isinstance(value, bool):
         raise _Wrong("true or false")
     return value
 
 
 def _array(value: Any) -> tuple[int, int] | None:
+    """Return the number of an array, and how many of its tasks may run."""
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or len(value) != 2:
@@ -246,12 +254,14 @@ def _array(value: Any) -> tuple[int, int] | None:
 
 
 def _holds(value: Any) -> tuple[Allocated, ...]:
+    """Return the allocations of a job."""
     if not isinstance(value, (list, tuple)):
         raise _Wrong("a list of [node, CPUs, MB, GPUs]")
     return tuple(_allocated(allocation) for allocation in value)
 
 
 def _allocated(value: Any) -> Allocated:
+    """Return an allocation: node, CPUs, memory, GPUs."""
     if not isinstance(value, (list, tuple)) or not 2 <= len(value) <= 4:
         raise _Wrong("[node, CPUs, MB, GPUs]")
     count = _integer_between(0, _MAX_COUNT)
@@ -263,6 +273,7 @@ def _allocated(value: Any) -> Allocated:
 
 
 def _runs(value: Any) -> tuple[float, ...]:
+    """Return run times (s)."""
     if not isinstance(value, (list, tuple)):
         raise _Wrong("a list of seconds")
     return tuple(_moment(moment) for moment in value)
@@ -288,12 +299,12 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 
 @cache
 def _checks_by_field(kind: Any) -> dict[str, Callable[[Any], Any]]:
-    """How the values of its fields are checked."""
+    """Return how the values of its fields are checked."""
     return {record_field.name: _KINDS[str(record_field.type)] for record_field in fields(kind)}
 
 
 def moment_of(raw_moment: Any, place: str) -> float:
-    """A moment."""
+    """Return a moment (s since 1970), checked."""
     try:
         return _moment(raw_moment)
     except _Wrong as wrong:
@@ -301,7 +312,7 @@ def moment_of(raw_moment: Any, place: str) -> float:
 
 
 def texts_of(raw_texts: Any, place: str) -> dict[str, str]:
-    """An object of texts."""
+    """Return an object of texts."""
     if not isinstance(raw_texts, Mapping) or not all(
         isinstance(v, str) for v in raw_texts.values()
     ):
@@ -310,7 +321,7 @@ def texts_of(raw_texts: Any, place: str) -> dict[str, str]:
 
 
 def numbers(raw_numbers: Any, place: str) -> dict[str, float]:
-    """An object of finite numbers."""
+    """Return an object of finite numbers."""
     if not isinstance(raw_numbers, Mapping):
         raise InvalidInstance(f"{place}: expected an object of numbers")
     number_by_name = {}

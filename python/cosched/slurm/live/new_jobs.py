@@ -65,7 +65,7 @@ def _require_known_names(snapshot: Snapshot, request: Mapping[str, Any]) -> None
 
 
 def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
-    """A later submission as a job."""
+    """Return a later submission as a job."""
     values = dict(row) if isinstance(row, Mapping) else {}
     if "submit" not in values:
         raise InvalidInstance(f"{place}: expected job, submit, seconds, ...")
@@ -83,7 +83,7 @@ def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) ->
 
 
 def copy_of_job(snapshot: Snapshot, past: Job | FinishedJob) -> Job:
-    """A job that asks for what one of the past asked for, submitted now."""
+    """Return a job that asks for what one of the past asked for, submitted now."""
     owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
     fields = {
         "id": past.id,
@@ -99,6 +99,7 @@ def copy_of_job(snapshot: Snapshot, past: Job | FinishedJob) -> Job:
 
 
 def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
+    """Return user, account, partition and QOS of a request, as far as the snapshot tells."""
     settings = snapshot.machine.slurm
     assert settings is not None
     defaults = {"user": "", "account": "", "partition": settings.default_partition, "qos": "normal"}
@@ -106,7 +107,7 @@ def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _submitted(fields: Mapping[str, Any], place: str) -> Job:
-    """A job that is eligible as soon as it is submitted."""
+    """Return a job that is eligible as soon as it is submitted."""
     return parse_record(
         Job, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place
     )

@@ -25,7 +25,8 @@ _OUT_STATES = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REB
 def machine_texts(
     texts: Mapping[str, str], jobs: Sequence[Job], missing: list[str]
 ) -> dict[str, str]:
-    """Texts of ``config, nodes, partitions``; what is not there is made of other outputs."""
+    """Return the texts ``config, nodes, partitions``; what is not there is made of other
+    outputs."""
     config = texts.get("scontrol_config.txt", "")
     if not config:
         missing.append("no scontrol_config.txt: Slurm's defaults")
@@ -66,8 +67,8 @@ def _node_line(
     weight: int | None = None,
     sizes: Sequence[int | None] = (),
 ) -> str:
-    """What is known of one, as scontrol shows it: None is left to Slurm's default. `memory`: MB;
-    `sizes`: its sockets, cores of one, threads of a core."""
+    """Return the line of a node as scontrol shows it: None is left to Slurm's default. `memory`:
+    MB; `sizes`: its sockets, cores of one, threads of a core."""
     fields = {
         "NodeName": name,
         "CPUTot": cpus or 1,
@@ -91,6 +92,7 @@ class _PartitionLine:
 
 
 def _nodes_of_sinfo(text: str) -> tuple[dict[str, str], dict[str, _PartitionLine]]:
+    """Return the line of each node, and the partitions, of ``sinfo --json``."""
     if not text:
         return {}, {}
     data = object_of(io.parse_json(text, "sinfo.json"))
@@ -130,6 +132,7 @@ def _nodes_of_sinfo(text: str) -> tuple[dict[str, str], dict[str, _PartitionLine
 
 
 def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
+    """Return the objects of a list in sinfo.json."""
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
@@ -138,18 +141,19 @@ def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
 
 
 def _words(value: Any) -> list[str]:
-    """Texts of a list, or of a text that commas part."""
+    """Return texts of a list, or of a text that commas part."""
     if isinstance(value, str):
         return [part for part in value.split(",") if part]
     return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
 
 
 def _comma_list(value: Any) -> str:
+    """Return the texts of a list, with commas between them."""
     return ",".join(as_text(part) for part in _words(value))
 
 
 def _partition_options(part: Mapping[str, Any]) -> str:
-    """What else sinfo tells of a partition, as scontrol shows it."""
+    """Return what else sinfo tells of a partition, as scontrol shows it."""
     maximums, minimums = (object_of(part.get(key)) for key in ("maximums", "minimums"))
     defaults, priority = (object_of(part.get(key)) for key in ("defaults", "priority"))
     states = _words(object_of(part.get("partition")).get("state")) or _words(part.get("state"))
@@ -170,7 +174,7 @@ def _partition_options(part: Mapping[str, Any]) -> str:
 
 
 def _nodes_of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _PartitionLine]]:
-    """Nodes on which jobs are seen, as large as what they hold there."""
+    """Return nodes on which jobs are seen, as large as what they hold there."""
     cpus_by_node, line_by_partition = _cpus_in_use(jobs), dict[str, _PartitionLine]()
     for job in jobs:
         for allocation in job.holds:
@@ -182,7 +186,7 @@ def _nodes_of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _Part
 
 
 def _cpus_in_use(jobs: Sequence[Job]) -> Counter[str]:
-    """CPUs by node."""
+    """Return the CPUs that jobs have, by node."""
     cpus_by_node = Counter[str]()
     for allocation in (allocation for job in jobs for allocation in job.holds):
         cpus_by_node[allocation.node] += allocation.cpus
@@ -192,6 +196,7 @@ def _cpus_in_use(jobs: Sequence[Job]) -> Counter[str]:
 def _partition_lines(
     nodes: str, line_by_partition: Mapping[str, _PartitionLine], jobs: Sequence[Job]
 ) -> str:
+    """Return the lines of partitions as ``scontrol show partition`` has them."""
     all_nodes = re.findall(r"(?m)^NodeName=(\S+)", nodes)
     named_by_jobs = {p for job in jobs for p in job.partition.split(",") if p} or {"main"}
     lines = []
@@ -203,7 +208,7 @@ def _partition_lines(
 
 
 def out_of_service(nodes: str) -> list[str]:
-    """Nodes that take no job now."""
+    """Return nodes that take no job now."""
     node_names = []
     for pairs in records(nodes, "NodeName"):
         node = dict(pairs)
@@ -214,7 +219,8 @@ def out_of_service(nodes: str) -> list[str]:
 
 
 def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
-    """A job for each node that has more in use than the jobs that are shown: theirs are hidden."""
+    """Return a job for each node that has more in use than the jobs that are shown: theirs are
+    hidden."""
     cpus_by_node = _cpus_in_use(jobs)
     limits = sorted(job.limit for job in jobs if job.limit and job.limit < 1e9)
     limit = limits[len(limits) // 2] if limits else 86400.0
@@ -241,7 +247,7 @@ def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
 
 
 def shares(texts: Mapping[str, str]) -> list[Share]:
-    """Associations in the order of the tree."""
+    """Return the associations in the order of the tree, with shares and usage."""
     name = next((n for n in ("sshare_long.txt", "sshare.txt") if n in texts), None)
     if name is None:
         return []
@@ -276,6 +282,7 @@ def shares(texts: Mapping[str, str]) -> list[Share]:
 
 
 def _finite_or(text: str, usual: float) -> float:
+    """Return the finite number of a text, else the usual one."""
     try:
         number_of_text = float(text)
     except ValueError:
@@ -284,7 +291,8 @@ def _finite_or(text: str, usual: float) -> float:
 
 
 def limits(texts: Mapping[str, str]) -> dict[str, Any]:
-    """``qos`` and ``associations``: limits by their names in sacctmgr; empty where not shown."""
+    """Return ``qos`` and ``associations``: limits by their names in sacctmgr; empty where not
+    shown."""
     qos = {
         row["Name"]: {key: value for key, value in row.items() if value}
         for row in rows(texts.get("sacctmgr_qos.txt", ""), "sacctmgr_qos.txt", ("Name",))
@@ -301,7 +309,7 @@ def limits(texts: Mapping[str, str]) -> dict[str, Any]:
 def accounts_of(
     shares_shown: Sequence[Share], limits_shown: Mapping[str, Any], machine: Machine
 ) -> Accounts:
-    """Shares and limits together, in the core's form."""
+    """Return shares and limits together, in the core's form."""
     row_by_name = {
         (row.get("Account", ""), row.get("User", "")): row
         for row in limits_shown.get("associations", ())

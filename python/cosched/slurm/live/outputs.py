@@ -25,7 +25,7 @@ _TIMEOUT = 120  # s for one command
 
 
 def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
-    """Texts of a folder by their names, and what is to be said of the choice.
+    """Return the texts of a folder by their names, and notes on the choice.
 
     The files may stand under a prefix (``900.squeue.json``): then `path` is the folder, of which
     the last moment is taken, or ``folder/900``.
@@ -64,7 +64,8 @@ def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def query_slurm(history: str | None) -> tuple[dict[str, str], list[str]]:
-    """What Slurm's commands print here and now, and what they did not: nothing is changed."""
+    """Return what Slurm's commands print here and now, and what they did not: nothing is
+    changed."""
     texts, missing = {}, []
     commands = dict(COMMANDS)
     if history is not None:
@@ -115,7 +116,7 @@ def days_of(text: str) -> str | None:
 
 
 def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
-    """What scontrol shows of one thing after another: (key, value), keys may come again."""
+    """Yield what scontrol shows of one thing after another: (key, value), keys may come again."""
     pairs: list[tuple[str, str]] | None = None
     for line in text.splitlines():
         if line.startswith(f"{first}="):
@@ -132,7 +133,7 @@ def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
 
 
 def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, str]]:
-    """A table whose columns are parted by ``|``; `needed`: some that its header has.
+    """Return a table whose columns are parted by ``|``; `needed`: some that its header has.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class FailedReading:
 
 
 def page(frame: pd.DataFrame, failed: FailedReading | None = None) -> str:
-    """One file without a network: who is next, a band a job, one's own job by ``?job=4711``.
+    """Return one file without a network: who is next, a band a job, one's own job by ``?job=4711``.
 
     Parameters
     ----------
@@ -86,15 +86,16 @@ class _Axis:
         self.last = max([600.0, *finite])
 
     def percent(self, seconds: float) -> float:
-        """Percent."""
+        """Return the place of a moment on the axis, in percent."""
         share = math.log1p(min(seconds, self.last) / 60) / math.log1p(self.last / 60)
         return 100 * share
 
     def place(self, low: float, high: float) -> str:
-        """A bar in CSS."""
+        """Return a bar in CSS."""
         return f"left:{self.percent(low):.1f}%;width:{self.percent(high) - self.percent(low):.1f}%"
 
     def ticks(self) -> str:
+        """Return the labels of the axis as HTML."""
         labels = [("0", 0.0)]
         labels += [
             (text, self.percent(seconds))
@@ -108,6 +109,7 @@ class _Axis:
 
 
 def _row(row: dict[str, Any], axis: _Axis) -> str:
+    """Return the row of a job: its name, its band, its quantiles."""
     job = escape(str(row["job"]))
     middle = "never" if math.isinf(row["p50"]) else span(row["p50"])
     return (
@@ -117,6 +119,7 @@ def _row(row: dict[str, Any], axis: _Axis) -> str:
 
 
 def _bar(row: dict[str, Any], axis: _Axis) -> str:
+    """Return the band of a job as CSS: 90% of the futures, 50%, the median."""
     if math.isinf(row["p05"]):
         return ""
     says = f"90%: {_words(row['p05'])} to {_words(row['p95'])}"
@@ -136,7 +139,7 @@ def _words(seconds: float) -> str:
 
 
 def _stale(frame: pd.DataFrame, failed: FailedReading | None) -> str:
-    """A warning that the answer is older than the page."""
+    """Return a warning that the answer is older than the page."""
     if failed is None:
         return ""
     age = duration(failed.time - frame.attrs["taken"])
@@ -146,6 +149,7 @@ def _stale(frame: pd.DataFrame, failed: FailedReading | None) -> str:
 
 
 def _lead(rows: list[dict[str, Any]]) -> str:
+    """Return the first sentence of the page."""
     if not rows:
         return "No job waits."
     soon = [row for row in rows if math.isfinite(row["p50"])]
@@ -160,7 +164,8 @@ def _jobs_wait(count: int) -> str:
 
 
 def _snapshot_date(frame: pd.DataFrame) -> str:
-    """The moment of the snapshot, in the cluster's zone; the script adds the reader's own."""
+    """Return the moment of the snapshot, in the cluster's zone; the script adds the reader's
+    own."""
     snapshot_time = frame.attrs["taken"]
     date = dated(snapshot_time, frame.attrs.get("utc_offset", 0.0))
     iso = local_date(snapshot_time, 0.0).replace(" ", "T") + "Z"
@@ -169,7 +174,7 @@ def _snapshot_date(frame: pd.DataFrame) -> str:
 
 
 def _notes(frame: pd.DataFrame) -> str:
-    """How far the answer is to be trusted."""
+    """Return how far the answer is to be trusted."""
     coverage = frame.attrs["coverage"]
     lines = [] if coverage is None else [f"Of such 90% bands {coverage:.0%} held in the past."]
     lines.append("Light: 90% of the futures; dark: half of them; the mark: the median.")
@@ -182,7 +187,7 @@ def _notes(frame: pd.DataFrame) -> str:
 def prometheus(
     frame: pd.DataFrame, now: float | None = None, failed: FailedReading | None = None
 ) -> str:
-    """The quantiles in the text format that Prometheus' node_exporter collects from a file.
+    """Return the quantiles in the text format that Prometheus' node_exporter collects from a file.
 
     Parameters
     ----------
@@ -240,7 +245,8 @@ _QUANTILE_COLUMNS = ("p05", "p25", "p50", "p75", "p95", "slurm")
 
 
 def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
-    """A fan a job: when it starts in 50% and in 90% of the futures, and Slurm's own estimate.
+    """Return a fan a job: when it starts in 50% and in 90% of the futures, and Slurm's own
+    estimate.
 
     Parameters
     ----------
@@ -302,6 +308,6 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
 
 
 def _request_label(nodes: int, limit: float) -> str:
-    """Nodes and time limit (s) of a request."""
+    """Return nodes and time limit (s) of a request."""
     time = "UNLIMITED" if limit == np.inf else f"{limit / _HOUR:.3g} h"
     return f"{count_of(nodes, 'node')}, {time}"

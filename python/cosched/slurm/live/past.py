@@ -118,7 +118,8 @@ def backtest(
 def _draw_moments(
     waiting_jobs: Sequence[FinishedJob], count: int, rng: np.random.Generator
 ) -> list:
-    """Of the last three quarters, when somebody waited: one moment of a wait drawn at random."""
+    """Return moments of the last three quarters of the log: of waits drawn at random one moment
+    each."""
     if not waiting_jobs:
         return []
     later_jobs = waiting_jobs[len(waiting_jobs) // 4 :]
@@ -127,7 +128,7 @@ def _draw_moments(
 
 
 def snapshot_of_past(jobs: Sequence[FinishedJob], machine: Machine, time: float) -> Snapshot:
-    """What was known then."""
+    """Return the snapshot that a user would have taken then."""
     present_jobs = [_job_at(job, time) for job in jobs if job.eligible <= time < job.end]
     finished_jobs = [job for job in jobs if job.end <= time]
     return Snapshot(
@@ -141,6 +142,7 @@ def snapshot_of_past(jobs: Sequence[FinishedJob], machine: Machine, time: float)
 
 
 def _job_at(job: FinishedJob, time: float) -> Job:
+    """Return a job of the log as a snapshot would have shown it then."""
     is_running = job.start <= time
     shared_fields = (
         "id",
@@ -169,6 +171,7 @@ def _job_at(job: FinishedJob, time: float) -> Job:
 def _ask_at(
     jobs: Sequence[FinishedJob], machine: Machine, time: float, draws: int, seed: int
 ) -> list[dict[str, Any]]:
+    """Return a row for each job that waited then: the answer of :func:`when`, and what happened."""
     snapshot = snapshot_of_past(jobs, machine, time)
     if not snapshot.pending:
         return []
@@ -197,12 +200,14 @@ def _ask_at(
 
 
 def _horizon(seconds: float) -> str:
+    """Return the name of the horizon that a wait is in."""
     return next(
         (name for max_seconds, name in _HORIZONS if seconds < max_seconds), _HORIZONS[-1][1]
     )
 
 
 def _summary(frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the measures over all rows: agreement, coverage, error."""
     true = frame["true"].to_numpy()
     agreement = float(np.mean(np.abs(frame["twin"] - true) <= NEAR))
     cut = float(np.median(frame["moment"].unique()))
@@ -223,8 +228,8 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def widening_of_bands(frame: pd.DataFrame) -> float:
-    """By how many of their widths bands must grow at both ends, so that 90% of the starts are in
-    them (below 0: they may shrink)."""
+    """Return by how many of their widths bands must grow at both ends, so that 90% of the starts
+    are in them (below 0: they may shrink)."""
     low, high, true = (frame[key].to_numpy(dtype=float) for key in ("p05", "p95", "true"))
     is_finite = np.isfinite(low) & np.isfinite(high)
     if not is_finite.any():
@@ -236,7 +241,7 @@ def widening_of_bands(frame: pd.DataFrame) -> float:
 
 
 def is_covered(frame: pd.DataFrame, widen: float) -> np.ndarray:
-    """Which starts are in the bands, so widened."""
+    """True where a start is within its band, so widened."""
     low, high, true = (frame[key].to_numpy(dtype=float) for key in ("p05", "p95", "true"))
     with np.errstate(invalid="ignore"):
         grow = np.where(np.isfinite(high - low), widen * np.maximum(high - low, _MIN_WIDTH), 0.0)

@@ -39,7 +39,7 @@ class Reasons:
         self._now = simulation.snapshot.taken
 
     def reason_of(self, row: int) -> str:
-        """The reason of a job that waits: Slurm's word for it, a colon, and the facts.
+        """Return the reason of a job that waits: Slurm's word for it, a colon, and the facts.
 
         A reservation that keeps the job from starting now is named in any case.
         """
@@ -103,7 +103,7 @@ class Reasons:
         return ""
 
     def _limit(self, row: int) -> str:
-        """The first limit that the job would break now, and whose jobs must end."""
+        """Return the first limit that the job would break now, and whose jobs must end."""
         if row not in self._simulation.limit_blocked_jobs:
             return ""
         name, limit, used_amount, rows = self._simulation.limit_blocked_jobs[row]
@@ -124,7 +124,7 @@ class Reasons:
         return f"JobArrayTaskLimit: {running} of {limit} tasks of array {array} run"
 
     def _licences(self, job: Job) -> str:
-        """The first licence of which not enough are free."""
+        """Return the first licence of which not enough are free."""
         settings = self._simulation.machine.slurm
         for name, wanted_count in _licences_of(job).items():
             total = settings.licences.get(name)
@@ -136,7 +136,7 @@ class Reasons:
         return ""
 
     def _reservation_reason(self, job: Job) -> str:
-        """The reservation that keeps the job from starting now: it would run into it."""
+        """Return the reservation that keeps the job from starting now: it would run into it."""
         limit = limit_of(job, self._simulation.machine)
         if job.limit is not None and math.isinf(job.limit):
             limit = math.inf
@@ -164,7 +164,7 @@ class Reasons:
         )
 
     def _unavailable(self, job: Job) -> str:
-        """The partition has too few nodes in service."""
+        """Return why too few nodes of the partition are in service; empty: enough are."""
         wanted_nodes = self._nodes_wanted(job)
         available = self._nodes_in_service(job.partition)
         missing = self._partition_nodes(job.partition) - available
@@ -203,7 +203,7 @@ class Reasons:
         }
 
     def _partition_nodes(self, partitions: str) -> frozenset[int]:
-        """Nodes of the partitions of a job; of an unknown one all nodes."""
+        """Return nodes of the partitions of a job; of an unknown one all nodes."""
         every = frozenset(range(self._simulation.machine.node_count))
         return frozenset().union(
             *(self._nodes_of_partition.get(name, every) for name in partitions.split(","))
@@ -294,6 +294,6 @@ def _licences_of(job: Job) -> dict[str, int]:
 
 
 def _listed(names: list[str]) -> str:
-    """The first names, and how many more there are."""
+    """Return the first names, and how many more there are."""
     text = ", ".join(names[:_MAX_NAMED])
     return text if len(names) <= _MAX_NAMED else f"{text} and {len(names) - _MAX_NAMED} more"

@@ -24,8 +24,8 @@ _STATES = {"CONFIGURING": "RUNNING", "STAGE_OUT": "RUNNING", "REQUEUED": "PENDIN
 
 
 def number(value: Any) -> float | None:
-    """A number of any generation: plain, or an object with ``set, infinite, number``; None: not
-    set."""
+    """Return a number of any generation: plain, or an object with ``set, infinite, number``;
+    None: not set."""
     if isinstance(value, Mapping):
         if value.get("infinite"):
             return math.inf
@@ -42,24 +42,24 @@ def number(value: Any) -> float | None:
 
 
 def finite_number(value: Any) -> float | None:
-    """The same; None: not set, or infinite."""
+    """Return a number as :func:`number` reads it; None: not set, or infinite."""
     parsed = number(value)
     return None if parsed == math.inf else parsed
 
 
 def whole_number(value: Any) -> int | None:
-    """The same as an integer."""
+    """Return such a number as an integer; None: not set, or infinite."""
     parsed = finite_number(value)
     return None if parsed is None else int(parsed)
 
 
 def object_of(value: Any) -> Mapping[str, Any]:
-    """An object; an empty one where it is none."""
+    """Return an object; an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_text(value: Any) -> str:
-    """A text; the first of a list."""
+    """Return a text, of a list the first; empty: nothing, or one of Slurm's words for it."""
     if isinstance(value, list):
         value = value[0] if value else ""
     text = "" if value is None or isinstance(value, (Mapping, list)) else str(value)
@@ -67,7 +67,7 @@ def as_text(value: Any) -> str:
 
 
 def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
-    """Jobs that run or wait, and the answer's other facts: ``version``, ``taken``."""
+    """Return jobs that run or wait, and the answer's other facts: ``version``, ``taken``."""
     data = io.parse_json(text, place)
     if not isinstance(data, Mapping) or not isinstance(data.get("jobs"), list):
         raise InvalidInstance(f"{place}: jobs: expected a list, as squeue --json prints it")
@@ -95,6 +95,7 @@ def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
 
 
 def _fields_of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
+    """Return the fields of a job of ``squeue --json``."""
     minutes = number(job.get("time_limit"))
     shared = as_text(job.get("shared")) + as_text(job.get("oversubscribe"))
     exclusive = job.get("exclusive")
@@ -147,7 +148,7 @@ def _gpus(text: str) -> str:
 
 
 def _allocations_of_json(job: Mapping[str, Any], place: str) -> list[Allocated]:
-    """What it has of each node."""
+    """Return what a job of ``squeue --json`` has of each node."""
     resources = object_of(job.get("job_resources"))
     nodes = resources.get("nodes")
     entries = object_of(nodes).get("allocation") or resources.get("allocated_nodes") or []
@@ -171,6 +172,7 @@ def _allocations_of_json(job: Mapping[str, Any], place: str) -> list[Allocated]:
 
 
 def _allocation_of_node(entry: Mapping[str, Any]) -> Allocated:
+    """Return what a job has of a node, of an entry of ``squeue --json``."""
     amount = object_of(entry.get("memory")).get("allocated")
     return Allocated(
         as_text(entry.get("name") or entry.get("nodename")),
@@ -181,7 +183,7 @@ def _allocation_of_node(entry: Mapping[str, Any]) -> Allocated:
 
 
 def _count_allocated_cores(sockets: Any) -> int:
-    """Cores of a node that are a job's."""
+    """Return how many cores of a node are a job's."""
     if isinstance(sockets, Mapping):
         if "status" in sockets:
             return _count_allocated_cores(sockets["status"])
@@ -192,18 +194,20 @@ def _count_allocated_cores(sockets: Any) -> int:
 
 
 def spread_evenly(names: str, cpus: int, place: str) -> list[Allocated]:
-    """Equal parts on each node: where nobody says more."""
+    """Return equal parts of the CPUs on each node: where nobody says more."""
     nodes = hosts(names, f"{place}: nodes") if names else []
     return [Allocated(node, max(cpus // len(nodes), 1)) for node in nodes]
 
 
 def _count_gpus(text: str) -> int:
+    """Return how many GPUs a text as ``gpu:a100:2(IDX:0-1)`` has."""
     match = re.search(r"gpu(?::[A-Za-z][\w.-]*)?[:=]([0-9]{1,9})", text)
     return int(match[1]) if match else 0
 
 
 def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[Job]:
-    """The same of ``scontrol show job -d``; `offset`: seconds to add to its times."""
+    """Return jobs that run or wait, of ``scontrol show job -d``; `offset`: seconds to add to its
+    times."""
     jobs = []
     for pairs in records(text, "JobId"):
         job = dict(pairs)
@@ -218,7 +222,7 @@ def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[Job]:
 
 
 def moment(text: str, offset: float = 0.0) -> float | None:
-    """Seconds since 1970 of ``2026-11-23T00:48:47``; None: no time."""
+    """Return seconds since 1970 of ``2026-11-23T00:48:47``; None: no time."""
     try:
         date = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
     except ValueError:
@@ -229,6 +233,8 @@ def moment(text: str, offset: float = 0.0) -> float | None:
 def _fields_of_text(
     job: Mapping[str, str], pairs: Iterable[tuple[str, str]], state: str, offset: float, place: str
 ) -> dict[str, Any]:
+    """Return the fields of a job of ``scontrol show job -d``."""
+
     def text_of(key: str) -> str:
         return as_text(job.get(key, ""))
 
@@ -271,23 +277,26 @@ def _fields_of_text(
 
 
 def _leading_number(text: str) -> int | None:
-    """The number that a text begins with."""
+    """Return the number that a text begins with; None: it begins with none."""
     match = re.match(r"[0-9]{1,18}(?![0-9])", text)
     return int(match[0]) if match else None
 
 
 def _count_waiting_tasks(text: str) -> int:
-    """How many tasks one record of an array stands for: ``5-99%10``; ``...`` cuts long lists."""
+    """Return how many tasks one record of an array stands for: ``5-99%10``; ``...`` cuts long
+    lists."""
     listed_tasks = ",".join(part for part in text.partition("%")[0].split(",") if "..." not in part)
     return len(array_tasks(listed_tasks)[0]) if re.fullmatch(r"[0-9][0-9,:-]*", listed_tasks) else 1
 
 
 def _array_task_limit(text: str) -> int:
+    """Return how many tasks of ``1-24%6`` may run at a time; 0: all."""
     match = re.search(r"%([0-9]{1,9})(?![0-9])", text)
     return int(match[1]) if match else 0
 
 
 def _tres_amount(tres: str, name: str) -> float | None:
+    """Return an amount of ``cpu=4,mem=8G,billing=4`` by its name; None: it is not there."""
     match = re.search(rf"(?:^|,){name}=([0-9]{{1,15}}(?:\.[0-9]+)?)", tres)
     return float(match[1]) if match else None
 
@@ -295,6 +304,7 @@ def _tres_amount(tres: str, name: str) -> float | None:
 def _allocations_of_text(
     pairs: Iterable[tuple[str, str]], job: Mapping[str, str], place: str
 ) -> list[Allocated]:
+    """Return what a job of ``scontrol show job -d`` has of each node."""
     allocations: list[Allocated] = []
     nodes: list[str] = []
     for key, value in pairs:
@@ -324,7 +334,8 @@ _NEEDED = ("JobID", "Submit", "Start", "End")
 def parse_history(
     text: str, offset: float = 0.0, name: str = "sacct.txt", notes: list[str] | None = None
 ) -> list[FinishedJob]:
-    """Jobs that have ended, by submission; a job name may hold the delimiter or a line end.
+    """Return the jobs that have ended, by submission; a job name may hold the delimiter or a line
+    end.
 
     How the text was read is added to `notes`: columns that are there twice, and rows that stand
     inside a job name.

@@ -38,11 +38,12 @@ class CoreJobFactory:
     _qos_priorities: dict[str, float]
 
     def _core_job(self, job: Job) -> dict[str, Any]:
+        """Return a job of the snapshot as the core has it."""
         return self.job_builder.of(self._request(job), partial(self._cannot_follow, job))
 
     def _cannot_follow(self, job: Job, error: InvalidInstance) -> None:
-        """Said of a job by the number that its user knows; the first task of an array speaks for
-        all."""
+        """Note what a job asks for and the machine does not have, by the number that its user
+        knows; the first task of an array speaks for all."""
         if job.id in self._snapshot_job_ids:
             self._add_note(f"job {job.id}: {error}")
         elif job.arrives is None and job.id > 0:
@@ -50,9 +51,11 @@ class CoreJobFactory:
 
     @cached_property
     def _snapshot_job_ids(self) -> frozenset[int]:
+        """The ids of the jobs that the snapshot shows."""
         return frozenset(job.id for job in self.snapshot.jobs)
 
     def _request(self, job: Job) -> core.Request:
+        """Return what a job asks for; of a job that runs, what it has."""
         if job.state == "RUNNING":
             return core.Request(
                 owner=self._owner(job),
@@ -79,22 +82,25 @@ class CoreJobFactory:
         )
 
     def _begin(self, job: Job) -> float:
+        """Return the second from which on a job may start."""
         if job.arrives is not None:
             return 0.0
         later = self._seconds_until_begin(job)
         return job.eligible - self.epoch if job.eligible and 0 < later <= HORIZON else self.now
 
     def _seconds_until_begin(self, job: Job) -> float:
-        """Seconds from the snapshot to its begin time."""
+        """Return the seconds from the snapshot to the begin time of a job; 0 or less: it may
+        begin."""
         return 0.0 if job.arrives is not None else (job.eligible or 0.0) - self.snapshot.taken
 
     def _is_held(self, job: Job) -> bool:
+        """Whether a job cannot start as things are: it is held, or no partition lets it in."""
         shut = not self.open_partitions(job)
         is_held = job.reason in NEVER_STARTING or job.priority == 0
         return shut or is_held or self.exceeds_max_time(job)
 
     def exceeds_max_time(self, job: Job) -> bool:
-        """The job waits for ever, as its limit is above MaxTime of each of its partitions.
+        """Whether a job waits for ever, as its limit is above MaxTime of each of its partitions.
 
         Slurm says so itself of a job that waits. An operator may give a job a longer limit, and a
         QOS with the flag PartitionTimeLimit may allow it: such jobs start.
@@ -114,7 +120,7 @@ class CoreJobFactory:
         return exceeds and "partitiontimelimit" not in flags.lower()
 
     def open_partitions(self, job: Job) -> list[str]:
-        """Partitions that let a job start: none whose State is DOWN or INACTIVE."""
+        """Return the partitions that let a job start: none whose State is DOWN or INACTIVE."""
         bounds, open_names = self.machine.slurm.bounds, []
         for name in job.partition.split(","):
             if bounds.get(name, (0, 1))[1]:
@@ -124,24 +130,27 @@ class CoreJobFactory:
         return open_names
 
     def _array(self, job: Job) -> tuple[int, int] | None:
-        """Of which array it is a task, and how many of these may run."""
+        """Return the number of the array that the job is a task of, and how many of its tasks
+        may run."""
         if not job.array:
             return None
         array_id, task_limit = job.array
         return self._arrays.setdefault(array_id, len(self._arrays)), int(task_limit)
 
     def _age_start(self, job: Job) -> float:
-        """Since when its age counts; infinite: not yet."""
+        """Return since when the age of a job counts (s); infinite: it does not count yet."""
         since = job.accrue or (None if self._limits_accrual else job.eligible)
         if since is None or since > self.snapshot.taken:
             return math.inf
         return float(since) - self.epoch
 
     def _add_note(self, text: str) -> None:
+        """Add a note about what is not modelled, once."""
         if text not in self.not_modelled:
             self.not_modelled.append(text)
 
     def _owner(self, job: Job) -> core.Owner:
+        """Return the association and the QOS of a job; without one of its user the account's."""
         accounts = self._accounts
         association = accounts.association_of(job.account, job.user)
         return core.Owner(
@@ -150,6 +159,7 @@ class CoreJobFactory:
         )
 
     def _running_allocation(self, job: Job) -> core.Running:
+        """Return since when a job runs, and its cores, memory and GPUs by node."""
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         types = self.job_builder.gpu_types
         gpu_type = core.gpus_asked(job.gres or job.gpus, by_node=True).type
@@ -168,6 +178,7 @@ class CoreJobFactory:
         )  # somewhere in the second that is told
 
     def _resources(self, job: Job) -> dict[str, Any]:
+        """Return the cores, nodes, memory and GPUs that a waiting job asks for."""
         if self.uses_whole_nodes:
             return {"nodes": max(int(job.nodes or 1), 1)}
         gpus = job.gpus or job.gres
@@ -182,7 +193,8 @@ class CoreJobFactory:
         }
 
     def _dependencies(self, job: Job) -> tuple[list[tuple[int, list[int]]], Any]:
-        """Whom it waits for, and its user and name if it waits for all of that name."""
+        """Return the rows that a job waits for, and its user and name if it waits for all of
+        that name."""
         after, singleton = [], None
         for kind, text in re.findall(r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job.dependency):
             if kind == "singleton":
@@ -197,7 +209,7 @@ class CoreJobFactory:
         return after, singleton
 
     def _fixed_priority(self, job: Job) -> float:
-        """Of the priority: what neither ages nor follows the shares."""
+        """Return the part of the priority that neither ages nor follows the shares."""
         parts = self.snapshot.priorities.get(job.id)
         if parts is None:
             priority = job.priority
@@ -212,14 +224,17 @@ class CoreJobFactory:
 
     @cached_property
     def _lowest_priority(self) -> float:
+        """The priority of a job whose priority is not known: below all known ones."""
         priorities = [job.priority for job in self.snapshot.pending if job.priority]
         return min(priorities, default=4294901000.0) - 1
 
     @cached_property
     def _limits_accrual(self) -> bool:
+        """Whether a limit on the number of jobs whose age counts is set."""
         limits = self.snapshot.limits
         all_limits = (*limits.get("qos", {}).values(), *limits.get("associations", ()))
         return any("Accrue" in key for row in all_limits for key in row)
 
     def _has_aging(self) -> bool:
+        """Whether priorities grow with the age of jobs."""
         return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0

@@ -43,7 +43,7 @@ class Reservation:
 
 
 def reservations_of(snapshot: Snapshot) -> Iterator[tuple[str, Reservation | None]]:
-    """Each reservation by its name; None where its times or nodes cannot be read."""
+    """Yield each reservation by its name; None where its times or nodes cannot be read."""
     offset = snapshot.clocks.get("offset", 0.0)
     for pairs in records(snapshot.shown.get("reservations", ""), "ReservationName"):
         fields = dict(pairs)

@@ -43,7 +43,7 @@ _LOGISTIC_DEVIATION = np.pi / np.sqrt(3.0)
 def read_run_times(
     run_times: Mapping[Any, float] | str | PathLike[str] | None,
 ) -> dict[int, float]:
-    """Seconds from start to end by job, of a mapping or a CSV ``job,seconds``."""
+    """Return seconds from start to end by job, of a mapping or a CSV ``job,seconds``."""
     if run_times is None:
         return {}
     if isinstance(run_times, Mapping):
@@ -158,6 +158,7 @@ class RunTimes:
 
     @staticmethod
     def _prior_mean() -> float:
+        """Return the mean that a group is drawn to."""
         low, high = _EXPONENTS
         # The mean of 1 / (1 + k) where log k is uniform.
         mean = np.log(high * (1 + low) / (low * (1 + high))) / np.log(high / low)
@@ -165,7 +166,7 @@ class RunTimes:
         return float(to_limit + (1 - to_limit) * mean)
 
     def model_of(self, job: Job) -> str:
-        """Where most of the job's draws come from, in words."""
+        """Return where most of the job's draws come from, in words."""
         of_user, of_partition, _ = self._groups(job)
         user_count, partition_count = (
             int((group & self._has_ended).sum()) for group in (of_user, of_partition)
@@ -182,7 +183,7 @@ class RunTimes:
         return "no history: any part of the limit"
 
     def _groups(self, job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Jobs of the user, others of the partition, and others of other partitions."""
+        """Return jobs of the user, others of the partition, and others of other partitions."""
         is_user, is_partition = self._user == job.user, self._partition == job.first_partition
         return is_user, is_partition & ~is_user, ~is_partition & ~is_user
 

@@ -87,7 +87,7 @@ class Simulation(CoreJobFactory):
         self._hold_too_large(len(self.jobs) - len(requests))
 
     def _hold_unsuitable(self, count: int) -> None:
-        """Of the first so many jobs, those wait for ever of which no node has what they ask for."""
+        """Let those of the first `count` jobs wait for ever that no node has the resources for."""
         causes: dict[tuple[str, ...], str] = {}
         for row, job in enumerate(self.jobs[:count]):
             if job.state != "PENDING":
@@ -100,6 +100,7 @@ class Simulation(CoreJobFactory):
                 self._wait_for_ever(row)
 
     def _wait_for_ever(self, row: int) -> None:
+        """Replace a job by one that fits and is held, so that it waits for ever."""
         self.jobs[row] = replace(
             self.jobs[row],
             nodes=1,
@@ -113,7 +114,7 @@ class Simulation(CoreJobFactory):
         self.core_jobs[row] = self._core_job(self.jobs[row])
 
     def _hold_too_large(self, count: int) -> None:
-        """Of the first so many jobs: those that the machine could never run wait for ever.
+        """Let those of the first `count` jobs wait for ever that the machine could never run.
 
         A job of several partitions waits in those that could run it.
         """
@@ -132,7 +133,7 @@ class Simulation(CoreJobFactory):
                     self._wait_for_ever(row)
 
     def _machine(self) -> Any:
-        """With priorities as they are given: their parts that do not change are in `nice`."""
+        """Return the machine with priorities as they are given: their fixed parts are in `nice`."""
         machine, clocks = self.snapshot.machine, self.snapshot.clocks
         settings = machine.slurm
         assert settings is not None
@@ -156,7 +157,7 @@ class Simulation(CoreJobFactory):
         )
 
     def _waiting_jobs(self) -> list[Job]:
-        """Jobs that wait; an array's record is its first task, and the others follow it."""
+        """Return jobs that wait; an array's record is its first task, and the others follow it."""
         jobs: list[Job] = []
         remaining_tasks = _MAX_ARRAY_TASKS
         for job in self.snapshot.pending:
@@ -172,7 +173,8 @@ class Simulation(CoreJobFactory):
         return jobs
 
     def _coarser_parameters(self, parameters: Mapping[str, float]) -> dict[str, float]:
-        """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
+        """Return parameters for long queues: cycles come seldom and look at few jobs, so that
+        draws take less."""
         if not self.coarse:
             return {}
         self.setup_notes += [
@@ -184,7 +186,8 @@ class Simulation(CoreJobFactory):
         return {"bf_interval": interval, "bf_max_time": interval, "bf_max_job_test": tests}
 
     def _is_followed(self, text: str) -> bool:
-        """What the twin refuses of a configuration, and a snapshot has: shares, limits, states."""
+        """Whether the simulation follows what the twin alone refuses of a configuration: a
+        snapshot has shares, limits and states."""
         snapshot = self.snapshot
         setting = text.removeprefix("not followed: ")
         return (
@@ -209,7 +212,7 @@ class Simulation(CoreJobFactory):
         return tuple(reservations)
 
     def nodes_of_reservation(self, reservation: Reservation) -> Spans:
-        """Numbers of the nodes that a reservation has."""
+        """Return numbers of the nodes that a reservation has."""
         return self.job_builder.nodes(reservation.nodes, "reservations")
 
     def _core_reservations(self) -> tuple[tuple, ...]:
@@ -228,7 +231,7 @@ class Simulation(CoreJobFactory):
         )
 
     def _qos_priorities_seen(self) -> dict[str, float]:
-        """What each QOS adds to a priority, as seen in pending jobs."""
+        """Return what each QOS adds to a priority, as seen in pending jobs."""
         parts = self.snapshot.priorities
         return {
             job.qos: parts[job.id].get("QOS", 0.0)
@@ -238,12 +241,12 @@ class Simulation(CoreJobFactory):
 
     @cached_property
     def limit_blocked_jobs(self) -> dict[int, tuple[str, float, float, list[int]]]:
-        """By row of a job that a limit keeps now: its name, what it is, what is used of it, and the
-        rows of those that run and count in it."""
+        """Jobs that a limit keeps now, by row: the limit's name, its value, what is used of it,
+        and the rows of those that run and count in it."""
         return self.twin().held_up()
 
     def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
-        """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
+        """Return the twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
         jobs = [*self.jobs, *arrivals]
         core_jobs = [*self.core_jobs, *map(self._core_job, arrivals)]
         names = {part.name for part in self.machine.partitions}
@@ -286,6 +289,7 @@ class Simulation(CoreJobFactory):
         )
 
     def _submit_time(self, job: Job) -> float:
+        """Return since when a job waits or runs, in seconds of the simulation."""
         if job.arrives is not None:
             return float(job.arrives) - self.epoch
         if job.state == "RUNNING":
@@ -294,12 +298,14 @@ class Simulation(CoreJobFactory):
         return max(min(since, self.snapshot.taken) - self.epoch, 0.0)
 
     def _tasks(self, job: Job) -> int:
+        """Return the units that a job asks for: nodes where they are whole, else cores."""
         if self.exclusive_nodes:
             return max(len(job.holds) or int(job.nodes or 1), 1)
         return cores_of(job, self.machine) if job.state == "RUNNING" else max(int(job.cpus or 1), 1)
 
     def clocks(self, rng: np.random.Generator | None) -> dict[str, float]:
-        """Of the controller, from the last cycle that was seen on; what is not known is drawn."""
+        """Return the clocks of a draw, from the last cycle that was seen on; what is not known
+        is drawn."""
         last_cycle = self.snapshot.clocks.get("last_cycle")
         interval = self.machine.slurm.parameters.get("bf_interval", 30.0)
         seconds_since_cycle = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
@@ -338,7 +344,7 @@ class Simulation(CoreJobFactory):
         coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
         progress: Callable[[int, int], None] | None,
     ) -> np.ndarray:
-        """Seconds after the snapshot of these rows' starts, a row a future; infinite: never.
+        """Return seconds after the snapshot of these rows' starts, a row a future; infinite: never.
 
         Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
         when, how long)."""
@@ -364,7 +370,7 @@ class Simulation(CoreJobFactory):
         return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
     def fits(self, job: Job) -> bool:
-        """Whether the machine could ever run it."""
+        """Whether the machine could ever run the job."""
         empty_simulation = copy(self)
         empty_simulation.jobs, empty_simulation.core_jobs = [], []
         key = tuple(str(job[name]) for name in _SIZE_FIELDS)
@@ -378,5 +384,5 @@ class Simulation(CoreJobFactory):
 
 
 def _count_waiting(snapshot: Snapshot) -> int:
-    """Jobs that wait, each task of an array being one."""
+    """Return jobs that wait, each task of an array being one."""
     return sum(max(job.tasks, 1) for job in snapshot.pending)

@@ -234,6 +234,7 @@ class Snapshot:
         io.write_json({"cosched_snapshot": _FORM, **self._to_dict()}, path)
 
     def _to_dict(self) -> dict[str, Any]:
+        """Return the snapshot as a file has it."""
         snapshot_fields = {
             snapshot_field.name: getattr(self, snapshot_field.name)
             for snapshot_field in fields(self)
@@ -291,6 +292,7 @@ class Snapshot:
         )
 
     def _running_frame(self) -> pd.DataFrame:
+        """Return the jobs that run as :class:`Instance` takes them: nodes, start, limit."""
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         rows = [
             {
@@ -305,7 +307,7 @@ class Snapshot:
 
 
 def cores_of(job: Job, machine: Machine) -> int:
-    """Cores that a job has or asks for: whole nodes where nodes are not shared."""
+    """Return cores that a job has or asks for: whole nodes where nodes are not shared."""
     settings = machine.slurm
     if job.holds:
         return max(sum(allocation.cpus for allocation in job.holds), 1)
@@ -316,7 +318,7 @@ def cores_of(job: Job, machine: Machine) -> int:
 
 
 def limit_of(job: Job, machine: Machine) -> float:
-    """Its limit, or its partition's (s): a minute to a year."""
+    """Return the time limit of a job, else of its partition (s): from a minute to a year."""
     limit = job.limit
     if limit is None or not np.isfinite(limit):
         part = job.first_partition
@@ -355,7 +357,8 @@ def _jobs(
 
 
 def _merge_sources(job: Job, scontrol_job: Job) -> Job:
-    """What scontrol says better: the GPUs of each node, in all versions."""
+    """Return a job of squeue with what scontrol says better: the GPUs of each node, in all
+    versions."""
     holds = (
         scontrol_job.holds
         if scontrol_job.holds and len(scontrol_job.holds) >= len(job.holds)
@@ -365,6 +368,7 @@ def _merge_sources(job: Job, scontrol_job: Job) -> Job:
 
 
 def _read_snapshot_file(path: str | PathLike[str]) -> Snapshot:
+    """Return the snapshot of a file that :meth:`Snapshot.write` wrote."""
     data = io.read_json(path)
     if not isinstance(data, dict) or data.get("cosched_snapshot") != _FORM:
         raise InvalidInstance(
@@ -380,6 +384,7 @@ def _read_snapshot_file(path: str | PathLike[str]) -> Snapshot:
 
 
 def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
+    """Return the snapshot of the object in such a file; InvalidInstance names the field."""
     jobs = require_unique_ids(parse_records(Job, data["jobs"], "jobs"), "jobs")
     priorities = data.get("priorities", {})
     if not isinstance(priorities, Mapping) or not all(key.isdecimal() for key in priorities):
@@ -417,6 +422,7 @@ def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
 
 
 def _parse_shown_texts(data: Any) -> dict[str, str]:
+    """Return what scontrol printed by name; a text that is missing is empty."""
     return dict.fromkeys(("config", "nodes", "partitions", "reservations"), "") | texts_of(
         data, "shown"
     )

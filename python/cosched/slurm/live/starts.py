@@ -159,7 +159,7 @@ def when(
 
 
 def no_jobs_wait(snapshot: Snapshot) -> pd.DataFrame:
-    """The answer of :func:`when` for a cluster where no job waits: no rows."""
+    """Return the answer of :func:`when` for a cluster where no job waits: no rows."""
     return _answer(snapshot, [], snapshot.missing, None, of_requests=False)
 
 
@@ -171,6 +171,7 @@ def _answer(
     *,
     of_requests: bool,
 ) -> pd.DataFrame:
+    """Return the table of :func:`when`, with its notes in ``attrs``."""
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if of_requests else ())])
     for deprecated, column in DEPRECATED_COLUMNS.items():
         frame[deprecated] = frame[column]
@@ -185,7 +186,8 @@ def _answer(
 
 
 def _coarse_step_error(futures: Futures) -> str:
-    """How far starts in coarse steps are from those in all: of some jobs, in a few futures."""
+    """Return how far starts in coarse steps are from those with all cycles: of some jobs, in a
+    few futures."""
     coarse = Simulation(futures.snapshot)
     rows = [coarse.rows[job.id] for job in futures.snapshot.pending]
     starts = futures.starts(coarse, rows, None)
@@ -205,7 +207,7 @@ def _coarse_step_error(futures: Futures) -> str:
 
 
 def _widen(rows: list[dict[str, Any]], widths: float) -> None:
-    """As much as past errors say; the half inside stays in it."""
+    """Widen the 90% bands as much as past errors say; the 50% bands stay within them."""
     for row in rows:
         if math.isfinite(row["p95"]):
             grow = widths * max(row["p95"] - row["p05"], _MINUTE)
@@ -214,7 +216,7 @@ def _widen(rows: list[dict[str, Any]], widths: float) -> None:
 
 
 def _mark_advised(rows: list[dict[str, Any]]) -> None:
-    """The cheapest of the good choices."""
+    """Mark the cheapest of the good choices."""
     request_rows = [row for row in rows if "nodes" in row]
     key = "end_p50" if all(math.isfinite(row["end_p50"]) for row in request_rows) else "p50"
     best = min(row[key] for row in request_rows)
@@ -230,7 +232,7 @@ def _mark_advised(rows: list[dict[str, Any]]) -> None:
 
 
 def _waiting_jobs(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
-    """Numbers of these jobs, or of all that wait."""
+    """Return numbers of these jobs, or of all that wait."""
     waiting = {str(job.id): job.id for job in snapshot.pending}
     if jobs is None:
         return list(waiting.values())
@@ -257,7 +259,7 @@ def _rows(
     jobs: list[int],
     progress: Callable[[int, int], None] | None,
 ) -> list[dict[str, Any]]:
-    """One row for each of these jobs."""
+    """Return one row for each of these jobs."""
     numbers = [simulation.rows[job] for job in jobs]
     starts = futures.starts(simulation, numbers, progress)
     at_limits = futures.starts_at_limits(simulation, numbers)
@@ -281,7 +283,7 @@ def _rows(
 
 
 def quantiles_of(starts: np.ndarray) -> dict[str, float]:
-    """The columns p05 to p95 of one job's starts in all futures.
+    """Return the columns p05 to p95 of one job's starts in all futures.
 
     Order statistics number i and j of n draws hold the next draw with probability (j - i) / (n + 1)
     (Wilks 1941): ranks are levels of n + 1 draws, rounded outwards.
@@ -299,7 +301,7 @@ def quantiles_of(starts: np.ndarray) -> dict[str, float]:
 
 
 def _end_quantiles(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
-    """When its work is done, by the run times that were measured."""
+    """Return when the work of a request is done, by the run times that were measured."""
     runs = np.array(request.measured, dtype=float)
     if not len(runs):
         return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)

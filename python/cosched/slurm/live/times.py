@@ -7,7 +7,8 @@ from datetime import datetime, timedelta, timezone
 
 
 def duration(seconds: float) -> str:
-    """A duration as ``3 h 05 min``; one in the past as ``11 min 40 s ago``; infinite: never."""
+    """Return a duration as ``3 h 05 min``; one in the past as ``11 min 40 s ago``; infinite:
+    never."""
     if math.isnan(seconds):
         return ""
     if math.isinf(seconds):
@@ -22,12 +23,12 @@ def duration(seconds: float) -> str:
 
 
 def limit_text(seconds: float | None) -> str:
-    """A time limit in words; none, or an infinite one: ``UNLIMITED``, as Slurm has it."""
+    """Return a time limit in words; none, or an infinite one: ``UNLIMITED``, as Slurm has it."""
     return "UNLIMITED" if seconds is None or math.isinf(seconds) else duration(seconds)
 
 
 def local_date(seconds: float, offset: float) -> str:
-    """A date in the zone of a cluster: ``2026-11-23 01:33:00``.
+    """Return a date in the zone of a cluster: ``2026-11-23 01:33:00``.
 
     Parameters
     ----------
@@ -44,11 +45,12 @@ def local_date(seconds: float, offset: float) -> str:
 
 
 def zone_name(offset: float) -> str:
-    """The zone of a cluster: ``UTC``, or ``UTC+01:00``; `offset` as in :func:`local_date`."""
+    """Return the zone of a cluster: ``UTC``, or ``UTC+01:00``; `offset` as in
+    :func:`local_date`."""
     return str(timezone(timedelta(seconds=-round(offset / 60) * 60)))
 
 
 def dated(seconds: float, offset: float) -> str:
-    """A date with its zone: ``2026-11-23 01:33:00 UTC+01:00 (time zone of the cluster)``."""
+    """Return a date with its zone: ``2026-11-23 01:33:00 UTC+01:00 (time zone of the cluster)``."""
     whose = "" if round(offset / 60) == 0 else " (time zone of the cluster)"
     return f"{local_date(seconds, offset)} {zone_name(offset)}{whose}"

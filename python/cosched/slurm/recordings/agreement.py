@@ -69,7 +69,7 @@ class Agreement:
 def _twin_of(
     recording: Recording, run: RecordedRun, instance: Instance
 ) -> tuple[Twin, dict[str, float]]:
-    """The twin for a run, and its clocks with the two numbers of that run."""
+    """Return the twin for a run, and its clocks with the two numbers of that run."""
     twin = Twin(
         instance,
         recording.machine,
@@ -84,6 +84,7 @@ def _twin_of(
 
 
 def _decay_of(run: RecordedRun) -> dict[str, float]:
+    """Return when usage decayed first, where the run has it."""
     if run.decay_start is None:
         return {}
     return {"decay_after": run.decay_start - run.controller_start}
@@ -92,7 +93,7 @@ def _decay_of(run: RecordedRun) -> dict[str, float]:
 def retraced(
     recording: Recording, run: RecordedRun, times: Sequence[float]
 ) -> list[tuple[float, np.ndarray, np.ndarray]]:
-    """What sshare and sprio show at these times of a recorded run: fair-share factors by
+    """Return what sshare and sprio show at these times of a recorded run: fair-share factors by
     association, and priorities by job (nan: it does not wait).
 
     Jobs start, end and run as recorded; usage, factors and priorities are the twin's. Where jobs
@@ -112,9 +113,8 @@ def retraced(
 
 
 def samples_off(recording: Recording, run: RecordedRun) -> tuple[int, int, int, int]:
-    """How many fair-share factors the samples of a run have, how many of them the twin has
-    otherwise; the same of priorities.
-    """
+    """Return how many fair-share factors the samples of a run have, how many of them the twin
+    has otherwise; the same of priorities."""
     if not run.samples:
         return 0, 0, 0, 0
     delay = _ANSWER * recording.speed
@@ -185,6 +185,7 @@ def _compare(
     outcome: dict[str, Any],
     alike: float = np.nan,
 ) -> Agreement:
+    """Return how far a run of the twin agrees with the recorded one."""
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
     nodes = tuple(tuple(names[k] for k in node_numbers) for node_numbers in twin.nodes_of(outcome))
     start = np.asarray(outcome["start"])
@@ -196,8 +197,8 @@ def _compare(
 
 
 def _exact_delays(run: RecordedRun) -> dict[str, Any]:
-    """How long passes and cycles had taken until they started jobs, and how long nodes were not
-    free after them, where exact ends were recorded."""
+    """Return how long passes and cycles had taken until they started jobs, and how long nodes
+    were not free after them, where exact ends were recorded."""
     if not run.exact_ends:
         return {}
     epilogs, delays = np.full((2, len(run.start)), np.nan)
@@ -210,6 +211,7 @@ def _exact_delays(run: RecordedRun) -> dict[str, Any]:
 def _cycle_segments(
     recording: Recording, run: RecordedRun, twin: Twin, amid: bool
 ) -> list[list[tuple[float, int, float, bool]]]:
+    """Return what each recorded cycle did between two rests, as the twin takes it."""
     parameters = twin.settings.parameters
     longest = parameters.get(
         "bf_max_time", parameters.get("bf_interval", PARAMETERS["bf_interval"])

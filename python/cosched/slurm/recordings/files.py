@@ -88,6 +88,7 @@ def read_recording(
 
 
 def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recording:
+    """Return the recording of the object in a file."""
     config = data["config"]
     for key in ("runs", "phases"):
         _require_finite(data[key], f"{name}: {key}")
@@ -154,7 +155,8 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
 
 
 def _require_finite(value: Any, place: str) -> None:
-    """No number in it, nor a text that says one, is infinite, none, or later than all clocks."""
+    """Check that no number in an entry, nor a text that says one, is infinite, none, or later
+    than all clocks."""
     if isinstance(value, (list, tuple, Mapping)):
         entries = value.items() if isinstance(value, Mapping) else enumerate(value)
         for key, entry in entries:
@@ -169,6 +171,7 @@ def _require_finite(value: Any, place: str) -> None:
 
 
 def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of the jobs, a row per job or task."""
     tasks = np.array([job["cores"] if "cores" in job else job["nodes"] for job in jobs])
     columns: dict[str, np.ndarray] = {
         "tasks": tasks[of_row],
@@ -191,7 +194,7 @@ def _limit_of(job: Mapping[str, Any]) -> float:
 
 
 def _unsupported_keys(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
-    """What Slurm was asked for and the twin knows no rule of."""
+    """Return the keys of jobs that the twin has no rule for."""
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
         raise InvalidInstance(f"{name}: jobs: expected nodes or cores of each")
@@ -204,7 +207,8 @@ def _unsupported_keys(name: str, jobs: Sequence[Mapping[str, Any]], approximate:
 
 
 def _normalize_jobs(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
-    """``after`` one job is afterany, ``hold`` for some seconds a release then."""
+    """Return jobs with one spelling, and releases: ``after`` one job is afterany, ``hold`` for
+    some seconds is a release then."""
     normalized_jobs, releases = [], []
     for number, job in enumerate(jobs):
         normalized = dict(job)
@@ -224,7 +228,8 @@ _WEIGHTS = ("PriorityWeightFairshare", "PriorityWeightQOS", "PriorityWeightAge")
 def _with_accounts(
     name: str, data: Mapping[str, Any], machine: Machine
 ) -> tuple[Accounts, Machine]:
-    """Its associations, and the machine with the weights that they give a meaning."""
+    """Return the accounts of a recording, and the machine with the weights that they give a
+    meaning."""
     config, settings = data["config"], machine.slurm
     assert settings is not None
     dump = AccountingDump(
@@ -246,8 +251,8 @@ def _with_accounts(
 
 
 def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The QOS, with what only the commands tell: a limit of accrual, which sacctmgr of 22.05 does
-    not show."""
+    """Return the QOS, with what only the commands tell: a limit of accrual, which sacctmgr of
+    22.05 does not show."""
     limits = {
         row["Name"]: row["MaxJobsAccruePU"]
         for row in _script(data).rows
@@ -268,7 +273,7 @@ def _default_accounts(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _script(data: Mapping[str, Any]) -> ScriptRows:
-    """What the commands that the recording's slurmdbd was told leave.
+    """Return what the commands that the recording's slurmdbd was told leave.
 
     The Slurm has taken them: one that is not understood here is a note.
     """
@@ -280,7 +285,7 @@ def _script(data: Mapping[str, Any]) -> ScriptRows:
 
 
 def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:
-    """The machine of its configuration, read as a slurm.conf."""
+    """Return the machine of its configuration, read as a slurm.conf."""
     count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
     cpus = int(config.get("Cpus", _CPUS))
     lines = [f"{key}={value}" for key, value in config.items() if key not in _OWN_KEYS]
@@ -293,12 +298,13 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Ma
 
 
 def _refused_in_all_runs(data: Mapping[str, Any]) -> frozenset[int]:
-    """Numbers of jobs that sbatch refused in every run."""
+    """Return numbers of jobs that sbatch refused in every run."""
     refused = [{int(number) for number in phase.get("refused", ())} for phase in data["phases"]]
     return frozenset(set.intersection(*refused) if refused else ())
 
 
 def _owner_of(number: int, job: Mapping[str, Any], accounts: Accounts) -> Owner:
+    """Return whose a job is; InvalidInstance names the job."""
     try:
         return accounts.of(job)
     except InvalidInstance as error:
@@ -344,7 +350,7 @@ def requests_of_jobs(
 
 
 def _resources(job: Mapping[str, Any]) -> dict[str, Any]:
-    """What it wants of nodes that jobs share."""
+    """Return what a job wants of nodes that jobs share."""
     resources = {
         to: int(job[key])
         for key, to in (("nodes", "nodes"), ("mem", "memory"), ("mem_per_cpu", "memory_per_core"))
@@ -368,5 +374,5 @@ def _is_singleton(job: Mapping[str, Any]) -> bool:
 
 
 def _name_of(job: Mapping[str, Any]) -> tuple[str, str]:
-    """Whose job it is, and what it is called; all without a name are called the same."""
+    """Return whose job it is, and what it is called; all without a name are called the same."""
     return job.get("user", ""), job.get("name", "")

@@ -26,9 +26,8 @@ _MEAN_FRACTION = 0.5
 
 
 def host_of(recording: Recording, run: RecordedRun, interval: float) -> dict[str, float]:
-    """What launches, ticks, cycles and sleeps took in a recorded run, else in the others of its
-    recording, else on the usual host; `interval`: bf_interval (s).
-    """
+    """Return what launches, ticks, cycles and sleeps took in a recorded run, else in the others
+    of its recording, else on the usual host; `interval`: bf_interval (s)."""
     host = host_at(recording.speed)
     runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]
     runs_alike = (
@@ -47,9 +46,9 @@ def host_of(recording: Recording, run: RecordedRun, interval: float) -> dict[str
 
 
 def _costs(run: RecordedRun, interval: float, usual: dict[str, float]) -> dict[str, float]:
-    """What cycles take, each job that they test and each that they start; how much longer the
-    backfill thread sleeps than it means to, as its cycles tell: those that nothing kept from a
-    cycle, and those that looked for work once a second."""
+    """Return what cycles take, each job that they test and each that they start; how much longer
+    the backfill thread sleeps than it means to, as its cycles tell: those that nothing kept from
+    a cycle, and those that looked for work once a second."""
     cycles = np.array(run.cycles)
     tests, starts = _work_of_cycles(run)
     cycle_ends = cycles + usual["cycle_cost"]
@@ -75,7 +74,7 @@ def _costs(run: RecordedRun, interval: float, usual: dict[str, float]) -> dict[s
 
 
 def _work_of_cycles(run: RecordedRun) -> tuple[np.ndarray, np.ndarray]:
-    """Of each cycle: the jobs that it tested, and those that it started. Those that it planned or
+    """Return how many jobs each cycle tested, and how many it started. Those that it planned or
     started; else all that waited, of which some start, so that starts are in the price of tests."""
     cycles = np.array(run.cycles)
     if not run.plans:
@@ -102,7 +101,7 @@ def _least_squares(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _tick_period(run: RecordedRun, usual: float) -> float:
-    """Seconds from one tick of the background loop to the next: passes come at ticks."""
+    """Return seconds from one tick of the background loop to the next: passes come at ticks."""
     times = [time for time, _ in run.passes]
     gaps = np.diff(times)
     gaps = gaps[(gaps > usual / 2) & (gaps < _NEAR)]
@@ -126,9 +125,9 @@ def typical(
     cycles: Sequence[float] = (),
     checks: Sequence[float] = (),
 ) -> tuple[dict[str, Any], float]:
-    """The run that agrees with most of the others (its arguments to `Twin.run`; of equal ones the
-    nearest to them), and the share of jobs on the same nodes within five seconds, two runs taken at
-    random.
+    """Return the run that agrees with most of the others (its arguments to `Twin.run`; of equal
+    ones the nearest to them), and the share of jobs on the same nodes within five seconds, two runs
+    taken at random.
 
     Drawn are the phase of the ticks and each job's length within its bounds, without a look at
     what the recorded run decided: the seed is fixed, and the runs judge each other.
@@ -158,7 +157,8 @@ def typical(
 
 
 def lengths_of(recording: Recording, run: RecordedRun) -> Lengths:
-    """Of jobs that ended by themselves, as starts tell exactly and ends in whole seconds."""
+    """Return the shortest and longest run of jobs that ended by themselves, as starts tell
+    exactly and ends in whole seconds."""
     runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]
     begin = np.array([run.begins.get(row, np.nan) for row in range(len(run.start))])
     longest = run.end + 1 - begin
@@ -170,8 +170,8 @@ def lengths_of(recording: Recording, run: RecordedRun) -> Lengths:
 def _pairwise_agreement(
     outcomes: Sequence[Mapping[str, Any]], twin: Twin
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of each two runs, the share of jobs on the same nodes with starts near each other, and how
-    far these are apart."""
+    """Return, for each two runs, the share of jobs on the same nodes with starts near each
+    other, and how far these are apart."""
     never = -1e12  # alike among each other
     start = np.nan_to_num(np.array([outcome["start"] for outcome in outcomes]), nan=never)
     numbers: dict[bytes, int] = {}
@@ -219,6 +219,6 @@ def read_log(
 def read_state(
     log: str | PathLike[str], machine: Machine, *, approximate: bool = False
 ) -> LogState:
-    """The log of :func:`read_log` from where on all its jobs are known."""
+    """Return the log of :func:`read_log` from where on all its jobs are known."""
     start = start_of_log(read_log(log, machine, approximate=approximate))
     return LogState(start.instance, start.epilog, start.notes)

@@ -20,11 +20,45 @@ _FACTOR_COLUMN = 5
 
 
 def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
-    """A row each, of ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes, ...]]``."""
+    """Yield a row each, of ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes,
+    ...]]``."""
     for time, *plan in plans:
         for job, start, end, nodes, *part in plan[0] if len(plan) == 1 else [plan]:
             number = int(job[0] if isinstance(job, list) else job)
-            yield float(time), number, float(start), float(end), nodes, (*part, "")[0]
+            partition = part[0] if part else ""
+            yield float(time), number, float(start), float(end), nodes, partition
+
+
+def _yield_of(
+    when: float, jobs: int, resumption: float | None, is_amid_job: bool | None = None
+) -> tuple[float, int, float, bool | None]:
+    """Return a rest of a cycle as :attr:`RecordedRun.yields` has it."""
+    until = np.inf if resumption is None else float(resumption)
+    return float(when), int(jobs), until, is_amid_job
+
+
+def _records_by_row(run: Sequence[Any], arrays: Sequence[Sequence[int]]) -> list[Mapping[str, Any]]:
+    """Return what happened to each job, or to each task of an array; {}: nothing is recorded."""
+    records: list[Mapping[str, Any]] = []
+    for job, tasks in zip(run, arrays, strict=True):
+        record_by_task = {record["task"]: record for record in (job or {}).get("tasks", ())}
+        if record_by_task:
+            records += [record_by_task.get(task, {}) for task in tasks]
+        else:
+            records += [job or {}] * len(tasks)
+    return records
+
+
+def _exact_submissions(
+    exact: Sequence[float | None], nominal: np.ndarray, rows: Sequence[tuple[int, ...]]
+) -> np.ndarray:
+    """Return the exact submission of each row (s), else the nominal one of its job."""
+    submit_times = [
+        nominal[number] if exact_submit is None else float(exact_submit)
+        for number, exact_submit in enumerate(exact)
+    ]
+    of_row = np.repeat(np.arange(len(rows)), [len(rows_of_job) for rows_of_job in rows])
+    return np.array(submit_times)[of_row]
 
 
 def run_of(
@@ -38,19 +72,11 @@ def run_of(
     ticks: bool,
     samples: tuple[Sample, ...],
 ) -> RecordedRun:
-    """A job that did not start, or was refused, has no start, end and nodes."""
+    """Return a recorded run; a job that did not start, or was refused, has no start, end and
+    nodes."""
     if len(run) != len(jobs):
         raise InvalidInstance(f"runs: expected all {len(jobs)} jobs in each")
-    happened: list[Mapping[str, Any]] = []
-    for job, tasks in zip(run, arrays, strict=True):
-        record_by_task = {
-            task_record["task"]: task_record for task_record in (job or {}).get("tasks", ())
-        }
-        happened += (
-            [record_by_task.get(task, {}) for task in tasks]
-            if record_by_task
-            else [job or {}] * len(tasks)
-        )
+    happened = _records_by_row(run, arrays)
 
     def column(name: str) -> np.ndarray:
         return np.array([np.nan if job.get(name) is None else float(job[name]) for job in happened])
@@ -59,17 +85,9 @@ def run_of(
         number, task = job if isinstance(job, list) else (job, None)
         return rows[number][0 if task is None else arrays[number].index(task)]
 
-    of_row = np.repeat(np.arange(len(rows)), [len(rows_of_job) for rows_of_job in rows])
     exact = phase.get("submit_exact")
-    nominal_submit = np.array([float(job["submit"]) for job in jobs])
-    if exact is None:
-        submit = column("submit")
-    else:
-        submit_times = [
-            nominal_submit[k] if task_record is None else float(task_record)
-            for k, task_record in enumerate(exact)
-        ]
-        submit = np.array(submit_times)[of_row]
+    nominal = np.array([float(job["submit"]) for job in jobs])
+    submit = column("submit") if exact is None else _exact_submissions(exact, nominal, rows)
     decay = phase.get("decay_thread_start")
     recorded_run = RecordedRun(
         submit=submit,
@@ -85,15 +103,7 @@ def run_of(
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         ends=tuple((float(time), int(jobs)) for time, jobs in phase.get("bf_ends", ())),
-        yields=tuple(
-            (
-                float(when),
-                int(jobs),
-                np.inf if resumption is None else float(resumption),
-                (*amid, None)[0],
-            )
-            for when, jobs, resumption, *amid in phase.get("bf_yields", ())
-        ),
+        yields=tuple(_yield_of(*entry) for entry in phase.get("bf_yields", ())),
         exact_ends={
             row_of(job): (float(end), float(free_time))
             for end, free_time, job in phase.get("ends", ())
@@ -122,7 +132,7 @@ def run_of(
 def _pauses(
     phase: Mapping[str, Any], row_of: Callable[[Any], int]
 ) -> Iterator[tuple[int, float, float]]:
-    """Jobs that were suspended, by row, until they went on."""
+    """Yield jobs that were suspended, by row, until they went on."""
     since: dict[int, float] = {}
     for time, job, action in phase.get("pauses", ()):
         row = row_of(job)
@@ -135,8 +145,8 @@ def _pauses(
 def _exact_starts(
     phase: Mapping[str, Any], happened: Sequence[Mapping[str, Any]]
 ) -> dict[int, float]:
-    """Starts of jobs where each scheduler's were recorded without saying whose they were, beside
-    a slurmdbd."""
+    """Return starts of jobs where each scheduler's were recorded without saying whose they were,
+    beside a slurmdbd."""
     begins: dict[int, float] = {}
     if "decay_thread_start" not in phase:
         return begins
@@ -184,7 +194,7 @@ def _admin_events(
     events: Sequence[Mapping[str, Any]],
     rows: Sequence[tuple[int, ...]],
 ) -> tuple[tuple, ...]:
-    """What was done, at the moment when it was."""
+    """Return what was done, at the moment when it was."""
     form = CoreJobBuilder(machine)
     exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
     admin_events = []
@@ -210,7 +220,7 @@ def samples_of(
     associations: Sequence[Mapping[str, str]],
     jobs: Sequence[tuple[int, ...]],
 ) -> tuple[Sample, ...]:
-    """What sshare and sprio showed."""
+    """Return what sshare and sprio showed."""
     # Of an array, sprio shows the tasks that wait as one: the last of them is among these.
     rows = {
         (association["Account"], association.get("User", "")): k

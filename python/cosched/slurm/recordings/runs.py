@@ -25,7 +25,7 @@ NodeShares = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]
 
 
 def shares_of(alloc: Mapping[str, Mapping[str, Any]]) -> Shares:
-    """What ``scontrol show job -d`` showed while it ran.
+    """Return what ``scontrol show job -d`` showed while it ran.
 
     Examples
     --------
@@ -49,9 +49,8 @@ def shares_of(alloc: Mapping[str, Mapping[str, Any]]) -> Shares:
 def node_shares(
     machine: Machine, shares: Shares, nodes: Sequence[str], tasks: int, names: Sequence[str]
 ) -> NodeShares:
-    """What a job had, on nodes numbered as `names`; where that was not recorded, its tasks in order
-    over its nodes.
-    """
+    """Return what a job had, on nodes numbered as `names`; where that was not recorded, its
+    tasks in order over its nodes."""
     numbers = {name: k for k, name in enumerate(names)}
     if shares:
         types = gpu_types_of(machine)
@@ -95,7 +94,7 @@ def ends_in_windows(
     *,
     at_once: bool,
 ) -> dict[int, float]:
-    """When the last message of each job came.
+    """Return when the last message of each job came.
 
     `own`: (row, earliest, latest, most likely); `others`: whatever else asks for a pass. A pass
     that is not a full one has a cause since the one before it: where nothing else can be, it is
@@ -134,7 +133,7 @@ def ends_in_windows(
 
 
 def _windows(end: _End, times: Sequence[float]) -> list[int]:
-    """Numbers of the passes before which it can have ended."""
+    """Return numbers of the passes before which it can have ended."""
     first, last = bisect_left(times, end.low), bisect_left(times, end.high)
     window_numbers = [k for k in range(first, last) if times[k] - end.low > _GAP]
     if last == len(times) or times[last] - end.high < _MAX_PASS_DELAY or not window_numbers:
@@ -143,7 +142,7 @@ def _windows(end: _End, times: Sequence[float]) -> list[int]:
 
 
 def _within(end: _End, k: int, times: Sequence[float]) -> float:
-    """The likeliest moment before pass k and after the one before it."""
+    """Return the likeliest moment before pass k and after the one before it."""
     low = max(end.low, times[k - 1] + _GAP if k else -np.inf)
     high = min(end.high, times[k] if k < len(times) else np.inf) - _GAP
     return min(max(end.guess, low), max(high, low))
@@ -166,9 +165,9 @@ def latest_by_starts(
     limits: Sequence[tuple[int, Sequence[int]]],
     decisions: Sequence[float],
 ) -> dict[int, float]:
-    """By which pass or cycle jobs were over, by row: it gave their nodes to others, and nobody
-    starts where somebody is completing. `limits`: (at once, rows) of arrays that let so many tasks
-    run.
+    """Return by which pass or cycle jobs were over, by row: it gave their nodes to others, and
+    nobody starts where somebody is completing. `limits`: (at once, rows) of arrays that let so many
+    tasks run.
 
     Examples
     --------
@@ -193,7 +192,8 @@ def latest_by_starts(
 
 
 def _jobs_over_on_nodes(row: int, jobs: Mapping[int, ExecutedJob], moment: float) -> list[int]:
-    """Jobs that were over by then, because another one started on their nodes, or after them."""
+    """Return jobs that were over by then, because another one started on their nodes, or after
+    them."""
     started_job = jobs[row]
     return [
         other
@@ -284,8 +284,8 @@ class RecordedRun:
         return pause_lengths
 
     def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
-        """Seconds from a job's start to its work and back: the mean over those that ended by
-        themselves."""
+        """Return seconds from a job's start to its work and back: the mean over those that ended
+        by themselves."""
         end, start = self.end, self.start
         has_ended_by_itself = end - start - self.paused < limit
         if self.begins:  # exact, while an end is somewhere in its second
@@ -304,8 +304,8 @@ class RecordedRun:
     def cycle_segments(
         self, longest: float, arrays: Mapping[int, int], amid: bool = False
     ) -> list[list[tuple[float, int, float, bool]]]:
-        """What each cycle did between two rests, as the core has it; `longest`: bf_max_time (s);
-        `arrays`: those of rows; `amid`: assumed of rests that do not tell."""
+        """Return what each cycle did between two rests, as the core has it; `longest`:
+        bf_max_time (s); `arrays`: those of rows; `amid`: assumed of rests that do not tell."""
         segments_of_cycles: list[list[tuple[float, int, float, bool]]] = [[] for _ in self.cycles]
         for when, jobs, resumption, is_amid_job in self.yields:
             segments = segments_of_cycles[bisect(self.cycles, when) - 1]
@@ -333,9 +333,9 @@ class RecordedRun:
     def _has_done_last_job(
         self, since: float, cycle_end: float, last: float, jobs: int, arrays: Mapping[int, int]
     ) -> bool:
-        """Whether a cycle whose time was over had done the last of the jobs that it looked at: all
-        have started, or one did so late, and no task is behind it. Else it gave up in its middle,
-        most likely."""
+        """Whether a cycle whose time was over had done the last of the jobs that it looked at:
+        all have started, or one did so late, and no task is behind it. Else it gave up in its
+        middle, most likely."""
         rows = [row for row, begin in self.begins.items() if since <= begin <= cycle_end]
         if not rows or len(rows) >= jobs:
             return bool(rows)
@@ -344,7 +344,7 @@ class RecordedRun:
         return self.begins[row] >= last and not behind
 
     def decision_before(self, begin: float) -> float:
-        """When the pass or cycle began that started a job then."""
+        """Return when the pass or cycle began that started a job at `begin`."""
         position = bisect(self.decisions, begin)
         return self.decisions[position - 1] if position else begin
 
@@ -368,7 +368,7 @@ class Recording:
     notes: tuple[str, ...] = ()  # what is followed otherwise than it was recorded
 
     def label(self, row: int) -> str:
-        """What a row is called: its job, and the task where that is an array."""
+        """Return what a row is called: its job, and the task where that is an array."""
         for job, rows_of_job in enumerate(self.rows):
             if row in rows_of_job:
                 tasks = self.arrays.get(job)
@@ -378,7 +378,7 @@ class Recording:
         return f"job {row}"
 
     def lengths(self, run: RecordedRun) -> np.ndarray:
-        """Seconds from each job's start to its end where it ended by itself, else nan.
+        """Return seconds from each job's start to its end where it ended by itself, else nan.
 
         Ends are recorded in whole seconds: where in its second each was, passes tell.
         """
@@ -414,7 +414,7 @@ class Recording:
         return lengths
 
     def _latest(self, run: RecordedRun, guess: np.ndarray) -> dict[int, float]:
-        """By when jobs were over, as starts of others tell."""
+        """Return by when jobs were over, as starts of others tell."""
         cores = {}
         if "cores" in self.jobs and self.machine.slurm is not None:
             cores_by_node = of_nodes(self.machine, "cores").tolist()
@@ -434,7 +434,7 @@ class Recording:
         return latest_by_starts(jobs, list(arrays.values()), run.decisions)
 
     def requests_of(self, run: RecordedRun) -> Requests:
-        """What jobs ask for in one run."""
+        """Return what jobs ask for in one run."""
         form = CoreJobBuilder(self.machine, reservations=list(run.reservations))
         jobs = {}
         for row, request in self.requests.items():
@@ -455,7 +455,7 @@ class Recording:
         )
 
     def instance(self, run: RecordedRun) -> Instance:
-        """The jobs as one run had them."""
+        """Return the jobs as one run had them."""
         cores = "cores" in self.jobs
         return Instance(
             {**self.jobs, "submit": run.submit},

@@ -13,7 +13,8 @@ Rules = Mapping[str, frozenset[str]]
 
 
 def rules_by_partition(settings: SlurmSettings) -> dict[str, Rules]:
-    """The rules of each partition that has some, with the subaccounts that the version includes."""
+    """Return the rules of each partition that has some, with the subaccounts that the version
+    includes."""
     dump = settings.accounts
     is_hierarchical = (
         dump is not None
@@ -43,7 +44,7 @@ def _with_subaccounts(names: frozenset[str], dump: AccountingDump) -> frozenset[
 
 
 def accounts_of_jobs(instance: Instance, settings: SlurmSettings) -> list[str]:
-    """The account of each job; of one that names none the default account of its user."""
+    """Return the account of each job; of one that names none the default account of its user."""
     accounts, users = (texts_of(instance, name).tolist() for name in ("account", "user"))
     if settings.accounts is None:
         return list(accounts)

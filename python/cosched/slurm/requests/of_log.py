@@ -308,9 +308,8 @@ def requests_of_log(
         return core.Requests(), []
     notes: list[str] = []
     columns: dict[str, list] = {}
-    gpus_per_node = np.zeros(
-        len(context.part), dtype=np.int64
-    )  # GPUs that a job wants of whole nodes
+    # GPUs that a job wants of whole nodes.
+    gpus_per_node = np.zeros(len(context.part), dtype=np.int64)
     if context.shared:
         columns |= _memory_requests(context, settings, notes) | _gpu_requests(
             context.instance, machine, notes
@@ -382,6 +381,7 @@ class _LogJobBuilder(core.CoreJobBuilder):
         self.has_run = False
 
     def node_set_for(self, text: str, min_memory: int) -> dict[str, Any]:
+        """Return the nodes that a job of the log may have; memory may have been another then."""
         node_set = self.allowed_node_set(text.strip(), min_memory)
         is_too_small = text and self.has_run and self.is_empty_node_set(node_set)
         if not is_too_small or self.is_empty_node_set(self.allowed_node_set(text.strip(), 0)):
@@ -395,6 +395,7 @@ class _LogJobBuilder(core.CoreJobBuilder):
     def restrict_to_hosts(
         self, node_set: Mapping[str, Any], text: str, *, within: bool
     ) -> dict[str, Any]:
+        """Return a node set of these hosts only, or of all others; unknown hosts are counted."""
         try:
             restricted = super().restrict_to_hosts(node_set, text, within=within)
             if not (self.has_run and self.is_empty_node_set(restricted)):

@@ -311,6 +311,7 @@ class CoreJobBuilder:
         return dict(self._node_set_by_wish[text, min_memory])
 
     def _find_node_set(self, text: str, min_memory: int) -> dict[str, Any]:
+        """Return the nodes that have the features and the memory of a wish."""
         nodes = constraint_nodes(text, self._node_types)
 
         def numbered(of_types: np.ndarray) -> int:
@@ -329,6 +330,7 @@ class CoreJobBuilder:
         return "set" in job and not self._sets_in_order[job["set"]]
 
     def _number_set(self, spans: Spans) -> int:
+        """Return the number of a set of nodes; a new set gets the next one."""
         if spans not in self._number_of_set:
             self._number_of_set[spans] = len(self._sets_in_order)
             self._sets_in_order.append(spans)

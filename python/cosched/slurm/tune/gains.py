@@ -57,7 +57,7 @@ class HeldOutGain:
 def held_out_gain(
     measure: Measure, judged_blocks: Sequence[JudgedBlock], confidence: float = CONFIDENCE
 ) -> HeldOutGain:
-    """The gain of a setting over test blocks, and its confidence interval.
+    """Return the gain of a setting over test blocks, and its confidence interval.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def _gain_of_maxima(
     parts: np.ndarray,
     confidence: float,
 ) -> HeldOutGain:
-    """The gain of a maximum, with an interval from the maxima of the parts.
+    """Return the gain of a maximum, with an interval from the maxima of the parts.
 
     A maximum is the wait of one job: the jackknife, which is no use there, would call the
     difference of two jobs proven.
@@ -201,7 +201,8 @@ def parts_of_week(judged_blocks: Sequence[JudgedBlock]) -> int:
 
 
 def part_edges(block: Block, count: int) -> np.ndarray:
-    """The instants at which the parts of a block begin and end (s), `count` parts each week."""
+    """Return the instants at which the parts of a block begin and end (s), `count` parts each
+    week."""
     cuts = [np.linspace(begin, end, count + 1) for begin, end in block.spans]
     return np.unique(np.concatenate(cuts))
 
@@ -240,7 +241,8 @@ def ratio_interval(
 
 
 def _where_not_positive(quadratic: np.ndarray, inside: float) -> tuple[float, float]:
-    """The ratios from 0 on around one `inside` at which a quadratic polynomial is at most 0."""
+    """Return the ratios from 0 on around one `inside` at which a quadratic polynomial is at most
+    0."""
     square, linear, constant = quadratic.tolist()
     discriminant = linear**2 - 4 * square * constant
     if not square > 0 or not np.isfinite(square):

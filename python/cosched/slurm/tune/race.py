@@ -78,7 +78,8 @@ class Course:
 
 
 def race_settings(course: Course, settings: Sequence[Setting]) -> list[Trial]:
-    """A trial for each setting, in their order; for the first of them where the time is over.
+    """Return a trial for each setting, in their order; for the first of them where the time is
+    over.
 
     In each heat they have twice the runs of the heat before; of the settings that no paired test
     finds worse than another at most half go on.
@@ -139,7 +140,8 @@ def is_significantly_greater(values: np.ndarray, other_values: np.ndarray) -> bo
 
 
 def simplify(course: Course, best: Trial) -> list[Trial]:
-    """The setting with one value after the other as it is today, as long as that is no worse.
+    """Return the setting with one value after the other as it is today, as long as that is no
+    worse.
 
     Values that change nothing are in the best setting by chance. The last trial is the simplest.
     """

@@ -44,7 +44,8 @@ def verdict_of(
     constraint_gains: Sequence[HeldOutGain],
     constraints: Sequence[MeasureConstraint],
 ) -> GainVerdict:
-    """The verdict on a setting: gains in the objectives, and in the measures of the constraints."""
+    """Return the verdict on a setting: gains in the objectives, and in the measures of the
+    constraints."""
     if any(setting) and gains and all(map(_has_no_effect, gains)):
         return GainVerdict.NO_EFFECT
     if not any(setting) or not any(gain.gain > 0 for gain in gains):
@@ -98,6 +99,7 @@ def held_out_sentence(
 
 
 def _effect_clause(gain: HeldOutGain) -> str:
+    """Return what a setting does to a measure, as a clause."""
     if abs(gain.gain) < MIN_SHOWN_SHARE:
         return f"changes {gain.measure.words} by less than {2 * MIN_SHOWN_SHARE:.1%}"
     verb = "reduces" if gain.gain > 0 else "increases"
@@ -105,12 +107,12 @@ def _effect_clause(gain: HeldOutGain) -> str:
 
 
 def _signed_share(gain: HeldOutGain, share: float) -> float:
-    """An end of the interval as a share of the effect that the sentence names."""
+    """Return an end of the interval as a share of the effect that the sentence names."""
     return share if gain.gain >= 0 else -share
 
 
 def _objective_ratio(trial: Trial) -> float:
-    """The product of the objectives over today's."""
+    """Return the product of the objectives over today's."""
     return float(np.prod(trial.ratios))
 
 

@@ -96,7 +96,7 @@ class Weeks:
 def weeks_of(
     instance: Instance, chosen: str | None, days: float | None, *, proposes: bool = False
 ) -> Weeks:
-    """The weeks of a log from its first submission on.
+    """Return the weeks of a log from its first submission on.
 
     Parameters
     ----------

@@ -53,8 +53,8 @@ NEVER_SATISFIED = "DependencyNeverSatisfied"
 
 
 def why_no_nodes(twin: SimulatedJobs, row: int) -> str:
-    """Why no nodes of its partitions ever hold the job, as a sentence without its subject; empty:
-    the machine when empty would hold it."""
+    """Return why no nodes of its partitions ever hold the job, as a sentence without its
+    subject; empty: the machine when empty would hold it."""
     names = list(twin.parts)
     parts = twin.several.get(row) or [int(twin.part[row])]
     reasons = [_why_not_in(twin, row, names[part]) for part in parts]
@@ -85,7 +85,7 @@ def waits_for_ever(twin: SimulatedJobs, row: int) -> bool:
 
 
 def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
-    """The same of one partition."""
+    """Return why no nodes of one partition ever hold the job; empty: some do."""
     if twin.machine is None:
         needed = int(twin.requests.jobs.get(row, {}).get("nodes", twin.nodes[row]))
         nodes = node_mask(twin.parts[partition], len(twin.node_cores))
@@ -105,7 +105,8 @@ def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
 def _why_not_on(
     twin: SimulatedJobs, machine: Machine, row: int, partition: str, of_types: np.ndarray
 ) -> str:
-    """The same of the types of nodes that its constraint allows: of one of ``[a|b]``."""
+    """Return why the types of nodes that its constraint allows never hold the job: of one
+    alternative of ``[a|b]``."""
     job = twin.requests.jobs.get(row, {})
     min_nodes, max_nodes = twin.settings.bounds.get(partition, (0, len(twin.node_cores)))
     needed = max(int(job.get("nodes", twin.nodes[row])), min_nodes)
@@ -129,7 +130,7 @@ def _why_not_on(
 def _host_wishes(
     twin: SimulatedJobs, machine: Machine, row: int, of_types: np.ndarray
 ) -> list[Wish]:
-    """What it wants of nodes by their state, features and names."""
+    """Return what it wants of nodes by their state, features and names."""
     count = len(twin.node_cores)
     wishes = [Wish(~node_mask(twin.settings.down, count), "neither DOWN nor DRAIN")]
     if constraint := str(texts_of(twin.instance, "constraint")[row]):
@@ -148,7 +149,7 @@ def _host_wishes(
 
 
 def _amount_wishes(machine: Machine, job: Mapping[str, Any], tasks: int) -> list[Wish]:
-    """What it wants of each node where jobs share nodes."""
+    """Return what it wants of each node where jobs share nodes."""
     wishes = []
     is_one_node = job.get("max_nodes") == 1
     if is_one_node:
@@ -175,6 +176,7 @@ def _gpus_by_node(machine: Machine, job: Mapping[str, Any]) -> np.ndarray:
 
 
 def _gpu_words(machine: Machine, job: Mapping[str, Any]) -> str:
+    """Return what GPUs of a job are called in a message."""
     kind = int(job.get("gpu_type", -1))
     name = gpu_types_of(machine)[kind] if kind >= 0 else ""
     return f"{name} GPU".lstrip()
@@ -183,8 +185,8 @@ def _gpu_words(machine: Machine, job: Mapping[str, Any]) -> str:
 def _why_too_small(
     machine: Machine, twin: SimulatedJobs, row: int, nodes: np.ndarray, max_nodes: int
 ) -> str:
-    """Of a job each of whose wishes enough nodes meet: what these lack together, of which the
-    partition gives it `max_nodes`."""
+    """Return what nodes lack together for a job each of whose wishes enough nodes meet, of which
+    the first is the least."""
     if not twin.shared:
         return ""
     job = twin.requests.jobs.get(row, {})

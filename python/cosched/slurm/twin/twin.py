@@ -47,8 +47,8 @@ def check_time_range(instance: Instance) -> None:
 
 
 def without_suspensions(instance: Instance, machine: Machine | None) -> Instance:
-    """The jobs without the time in which they were suspended, if the machine suspends jobs itself:
-    the simulator does it then."""
+    """Return the jobs without the time in which they were suspended, if the machine suspends
+    jobs itself: the simulator does it then."""
     slurm = machine.slurm if machine is not None else None
     if slurm is None or slurm.parameters.get("PreemptMode") != conf.SUSPEND:
         return instance
@@ -375,8 +375,8 @@ class Twin:
         recorder: _core.cluster.SlurmTraceRecorder | None = None,
         remembers: bool = True,
     ) -> dict[str, Any]:
-        """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own, and
-        `slices`: what each of these cycles did between two rests. By job, `delays`: how long a pass
+        """Return one run; `cycles`, `checks`, `passes`: recorded times in place of the rules'
+        own, and `slices`: what each of these cycles did between two rests. By job, `delays`: how long a pass
         or cycle had taken until it started it; `lengths`: from its start to its end; `epilogs`:
         from there until its nodes are free. `watched`: the run is over when these jobs have
         started. `recorder`: it gets the traces of the cycles and passes that it wants.
@@ -407,7 +407,7 @@ class Twin:
         watched: Sequence[int] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Starts (nan: none); of jobs that the limit check ended, ends; how long jobs were
+        """Return starts (nan: none); of jobs that the limit check ended, ends; how long jobs were
         suspended: a row a run, a column a job. As many runs at a time as this process has cores.
 
         Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
@@ -427,9 +427,9 @@ class Twin:
         clocks: Sequence[Mapping[str, float]],
         enough: Callable[[np.ndarray], bool] | None = None,
     ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, list[dict[int, str]]]:
-        """The first run, of all of them the same as :meth:`futures`, and of each the limits that
-        kept jobs for ever, by job; `enough` is asked with the starts so far whether these are
-        enough."""
+        """Return the first run, of all of them the same as :meth:`futures`, and of each the
+        limits that kept jobs for ever, by job; `enough` is asked with the starts so far whether
+        these are enough."""
         threads = len(sched_getaffinity(0))
         outcome: dict[str, Any] = {}
         rows_of_batches: list[list[np.ndarray]] = []

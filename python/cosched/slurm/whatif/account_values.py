@@ -15,7 +15,7 @@ _TRES_KINDS = ("tres", "cpu", "mem", "node")
 
 
 def checked_account_value(kind: str, key: str, value: str, qos_names: Sequence[str]) -> str:
-    """A value as ``sacctmgr show`` prints it once it is set.
+    """Return a value as ``sacctmgr show`` prints it once it is set.
 
     Parameters
     ----------

@@ -84,8 +84,8 @@ def _apply_change(instance: Instance, key: str, value: str) -> tuple[Instance, s
 
 
 def _about_minutes(key: str, value: str) -> str:
-    """What a time limit of a partition means to Slurm, where its text does not say it; else
-    empty."""
+    """Return what a time limit of a partition means to Slurm, where its text does not say it;
+    else empty."""
     option = option_of("PartitionName", key)
     if option is None or option.takes.partition(":")[0] != "minutes":
         return ""
@@ -102,8 +102,8 @@ def _about_minutes(key: str, value: str) -> str:
 def _without_refused(
     instance: Instance, changed: Machine, differences: Sequence[Difference]
 ) -> tuple[Instance, list[str]]:
-    """The jobs without those that Slurm would refuse or never start, and a remark per key; a job
-    that two keys refuse is counted under the first."""
+    """Return the jobs without those that Slurm would refuse or never start, and a remark per
+    key; a job that two keys refuse is counted under the first."""
     is_refused = np.zeros(len(instance), dtype=bool)
     remarks: list[str] = []
     for difference in differences:
@@ -126,14 +126,14 @@ def _without_refused(
 
 
 def _name_of_key(difference: Difference) -> str:
-    """A key as a what-if names it."""
+    """Return a key as a what-if names it."""
     if not difference.name:
         return difference.key
     return f"partition.{difference.name}.{difference.key}"
 
 
 def refusals_under(instance: Instance, changed: Machine, difference: Difference) -> Refusals | None:
-    """The jobs that a key keeps out; None: it keeps none out by its own."""
+    """Return the jobs that a key keeps out; None: it keeps none out by its own."""
     if not is_judged_by_log(difference) or instance.machine is None:
         return None
     change = KeyChange(
@@ -148,7 +148,8 @@ def refusals_under(instance: Instance, changed: Machine, difference: Difference)
 
 
 def _lines_with_parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
-    """The lines of slurm.conf with another value of a key, or of a word of SchedulerParameters."""
+    """Return the lines of slurm.conf with another value of a key, or of a word of
+    SchedulerParameters."""
     lines = machine.slurm.source.lines
     option = option_of("", key)
     if option is not None and option.takes != "record":
@@ -177,7 +178,8 @@ def _lines_with_parameter(machine: Machine, key: str, value: str) -> Sequence[Li
 def _lines_with_scheduler_parameter(
     lines: Sequence[Line], option: Option, value: str
 ) -> Sequence[Line]:
-    """A part of SchedulerParameters; a word without a value is set by yes and removed by no."""
+    """Return a part of SchedulerParameters; a word without a value is set by yes and removed by
+    no."""
     texts = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
     parts = texts[-1].split(",") if texts else []
     name = option.key.lower()
@@ -191,7 +193,7 @@ def _lines_with_scheduler_parameter(
 
 
 def _lines_with_partition_key(machine: Machine, name: str, key: str, value: str) -> Sequence[Line]:
-    """The lines of slurm.conf with another value of a key of a partition."""
+    """Return the lines of slurm.conf with another value of a key of a partition."""
     lines = machine.slurm.source.lines
     names = [line.keys["partitionname"] for line in lines if line.record == "partitionname"]
     partitions = [partition for partition in names if partition.upper() != "DEFAULT"]
@@ -212,7 +214,7 @@ def _lines_with_partition_key(machine: Machine, name: str, key: str, value: str)
 def set_value(
     lines: Iterable[Line], is_line: Callable[[Line], bool], key: str, value: str
 ) -> Sequence[Line]:
-    """The lines with another value in the last that has it; without such a line one more."""
+    """Return the lines with another value in the last that has it; without such a line one more."""
     changed_lines = list(lines)
     places = [number for number, line in enumerate(changed_lines) if is_line(line)]
     values, spellings = {key.lower(): value}, {key.lower(): key}
@@ -239,6 +241,7 @@ def _machine_of_file(machine: Machine, path: str) -> tuple[Machine, list[Differe
 
 
 def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str) -> Machine:
+    """Return the machine with another value of an account or a QOS."""
     dump: AccountingDump | None = machine.slurm.accounts
     if dump is None:
         raise InvalidInstance(f"{kind}.{name}: expected the accounts of the machine (--accounts)")
@@ -310,7 +313,7 @@ def _begin(text: str, begins: datetime | None) -> int:
 
 
 def _without_jobs_of_user(instance: Instance, user: str, value: str) -> tuple[Instance, str]:
-    """Without some of a user's jobs, spread evenly over the log."""
+    """Return the instance without some of a user's jobs, spread evenly over the log."""
     removed_rows = removed_rows_of_user(instance, user, value)
     if not len(removed_rows):
         return instance, ""  # the class of the key has the reason

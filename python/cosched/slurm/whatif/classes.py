@@ -36,7 +36,7 @@ DEFAULT_MAX_JOB_COUNT = 10_000
 
 
 def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) -> list[ChangedKey]:
-    """The class of each (key, value) of a row under ``slurm-backfill``.
+    """Return the class of each (key, value) of a row under ``slurm-backfill``.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) 
 
 
 def _judge_reservation(today: Instance, changed: Instance, value: str) -> ChangedKey:
-    """A reservation; one that ends before the first job can start has no effect."""
+    """Return a reservation; one that ends before the first job can start has no effect."""
     windows = _settings(changed).reserved[len(_settings(today).reserved) :]
     first = float(today.column("eligible").min())
     if all(end <= first for _, end, _ in windows):
@@ -68,7 +68,7 @@ def _judge_reservation(today: Instance, changed: Instance, value: str) -> Change
 
 
 def _not_modelled_instead(key: ChangedKey, reason: str) -> ChangedKey:
-    """A simulated key as one that is not modelled; another one as it is."""
+    """Return a simulated key as one that is not modelled; another one as it is."""
     if key.scenario_class is not ScenarioClass.SIMULATED:
         return key
     return replace(
@@ -79,7 +79,7 @@ def _not_modelled_instead(key: ChangedKey, reason: str) -> ChangedKey:
 def _changes_judged_by_log(
     today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]
 ) -> Iterator[KeyChange]:
-    """The changed keys of a row of which the jobs of the log decide whom they keep out."""
+    """Yield the changed keys of a row of which the jobs of the log decide whom they keep out."""
     for key, value in pairs:
         for difference in _differences_of_key(today, changed, key, value):
             if is_judged_by_log(difference):
@@ -89,7 +89,8 @@ def _changes_judged_by_log(
 def _differences_of_key(
     today: Instance, changed: Instance, key: str, value: str
 ) -> list[Difference]:
-    """What a key of a what-if changes in slurm.conf; nothing where it is of users or accounts."""
+    """Return what a key of a what-if changes in slurm.conf; nothing where it is of users or
+    accounts."""
     kind, _, target = key.partition(".")
     if kind in ("users", "reservation", "qos", "account"):
         return []
@@ -149,8 +150,8 @@ def _judge_user(today: Instance, key: str, value: str) -> ChangedKey:
 
 
 def _named_differences(key: str, difference: Difference) -> list[tuple[str, Difference]]:
-    """A difference with the key that the report names; of SchedulerParameters or PreemptParameters
-    one for each word that differs."""
+    """Return a difference with the key that the report names; of SchedulerParameters or
+    PreemptParameters one for each word that differs."""
     option = option_of(difference.record, difference.key)
     if option is None or option.takes != "words":
         return [(key, difference)]
@@ -175,7 +176,7 @@ def _lines(instance: Instance) -> tuple[Line, ...]:
 
 
 def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKey]:
-    """One class for each key that differs between two slurm.conf."""
+    """Return one class for each key that differs between two slurm.conf."""
     differences = differences_of(*(_lines(instance) for instance in (today, changed)))
     if not differences:
         reason = "no line differs"
@@ -189,7 +190,7 @@ def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKe
 
 
 def _differences_of_words(key: str, difference: Difference) -> list[Difference]:
-    """The difference of a list of words as one difference per word."""
+    """Return the difference of a list of words as one difference per word."""
     old, new = (value_by_word(text or "") for text in (difference.old, difference.new))
     return [
         Difference(key, "", word, old.get(word), new.get(word, "no"))
@@ -214,7 +215,7 @@ class _JudgedKey:
         reason: str = "",
         class_after_run: Callable[[Result], ChangedKey] | None = None,
     ) -> ChangedKey:
-        """The key with its class, and why it has it."""
+        """Return the key with its class, and why it has it."""
         return ChangedKey(
             self.key,
             self.value,
@@ -225,18 +226,18 @@ class _JudgedKey:
         )
 
     def without_effect(self, why: str) -> ChangedKey:
-        """The key as one that changes no start time."""
+        """Return the key as one that changes no start time."""
         return self.with_class(ScenarioClass.NO_EFFECT, f"{self.key} has no effect: {why}")
 
     def not_modelled(self, why: str) -> ChangedKey:
-        """The key as one that the simulator has no rule for."""
+        """Return the key as one that the simulator has no rule for."""
         return self.with_class(ScenarioClass.NOT_MODELLED, f"{self.key} is not modelled: {why}")
 
 
 def _judge_difference(
     today: Instance, changed: Instance, key: str, difference: Difference
 ) -> ChangedKey:
-    """The class of one key of slurm.conf with a value that Slurm takes."""
+    """Return the class of one key of slurm.conf with a value that Slurm takes."""
     value = difference.new if difference.new is not None else ""
     option = option_of(difference.record, difference.key)
     if option is None and not difference.record:
@@ -275,7 +276,7 @@ def _judge_difference(
 
 
 def _clause(sentence: str) -> str:
-    """A sentence as what follows a colon."""
+    """Return a sentence as what follows a colon."""
     text = sentence.rstrip(".")
     first_word = text.split(" ", 1)[0]
     is_name = len(first_word) > 1 and first_word[1:] != first_word[1:].lower()
@@ -311,7 +312,7 @@ def _same_text(option: Option, text: str, other_text: str) -> bool:
 def _judge_by_log(
     today: Instance, changed: Instance, subject: _JudgedKey, difference: Difference
 ) -> ChangedKey:
-    """The class of a key that keeps jobs out: the jobs of the log decide."""
+    """Return the class of a key that keeps jobs out: the jobs of the log decide."""
     if difference.key.lower() == "maxjobcount":
         class_by_count = _class_by_job_count(subject, difference, changed)
         return subject.with_class(ScenarioClass.SIMULATED, class_after_run=class_by_count)
@@ -326,7 +327,8 @@ def _judge_by_log(
 def _class_by_job_count(
     subject: _JudgedKey, difference: Difference, changed: Instance
 ) -> Callable[[Result], ChangedKey]:
-    """The class of MaxJobCount from the schedule, which tells how many records slurmctld has."""
+    """Return the class of MaxJobCount from the schedule, which tells how many records slurmctld
+    has."""
     record_age = _record_age(current_value(_machine(changed), "", "MinJobAge"))
     new_limit = unsigned(difference.new, 32) if difference.new else None
     limit = DEFAULT_MAX_JOB_COUNT if new_limit is None else new_limit
@@ -352,7 +354,7 @@ def _class_by_job_count(
 
 
 def _record_age(min_job_age: str | None) -> float:
-    """Seconds that slurmctld keeps the record of an ended job; 0 in slurm.conf: for ever."""
+    """Return seconds that slurmctld keeps the record of an ended job; 0 in slurm.conf: for ever."""
     seconds = unsigned(min_job_age, 32) if min_job_age else None
     if seconds is None:
         return DEFAULT_MIN_JOB_AGE
@@ -360,8 +362,8 @@ def _record_age(min_job_age: str | None) -> float:
 
 
 def largest_job_count(result: Result, record_age: float) -> int:
-    """The largest number of jobs that slurmctld holds at a time, in any replication: pending,
-    running, and ended up to `record_age` seconds ago."""
+    """Return the largest number of jobs that slurmctld holds at a time, in any replication:
+    pending, running, and ended up to `record_age` seconds ago."""
     instance = result.instance
     run_times = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
     submit = instance.column("submit")
@@ -375,7 +377,7 @@ def largest_job_count(result: Result, record_age: float) -> int:
 
 
 def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> ChangedKey:
-    """A column of an account or a QOS, as ``sacctmgr modify`` sets it."""
+    """Return a column of an account or a QOS, as ``sacctmgr modify`` sets it."""
     subject = _JudgedKey(key, value, is_known_to_batch_policies=False)
     machines = [_machine(instance) for instance in (today, changed)]
     if machines[0].slurm.accounts == machines[1].slurm.accounts:
@@ -397,7 +399,7 @@ def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> 
 def _checked_by_settings(
     today: Instance, changed: Instance, keys: list[ChangedKey]
 ) -> list[ChangedKey]:
-    """The keys of a row that are simulated, once more by what the reader makes of the lines.
+    """Return the keys of a row that are simulated, once more by what the reader makes of the lines.
 
     A value without a rule is among the settings that are not covered. A row whose settings are all
     as they are today changes nothing: its values are the defaults, or mean the same.
@@ -421,7 +423,7 @@ def _checked_by_settings(
 
 
 def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSettings) -> ChangedKey:
-    """A key without a rule for its value, old or new."""
+    """Return a key without a rule for its value, old or new."""
     if key.scenario_class is not ScenarioClass.SIMULATED:
         return key
     name = key.key.rpartition(".")[2].lower()
@@ -469,7 +471,7 @@ def _unchanged(key: ChangedKey) -> ChangedKey:
 
 
 def _key_of_what_if(difference: Difference) -> str:
-    """The key under which ``--what-if`` knows what differs between two files."""
+    """Return the key under which ``--what-if`` knows what differs between two files."""
     if difference.record.lower() == "partitionname":
         return f"partition.{difference.name}.{difference.key}"
     if difference.record.lower() == "preemptparameters":
@@ -478,8 +480,8 @@ def _key_of_what_if(difference: Difference) -> str:
 
 
 def reason_for_no_effect(machine: Machine, key: str) -> str:
-    """Why a key changes no start time on a machine that has it: no start depends on it at all, or
-    another setting leaves it without effect; empty: it may change something."""
+    """Return why a key changes no start time on a machine that has it: no start depends on it at
+    all, or another setting leaves it without effect; empty: it may change something."""
     kind, _, target = key.partition(".")
     record, own_key = ("PartitionName", target.rpartition(".")[2]) if target else ("", key)
     if kind == "partition" or not target:
@@ -502,7 +504,7 @@ _PREEMPTING = {"cancel", "requeue", "suspend", "on"}
 
 
 def conflict_with_other_keys(machine: Machine, key: str) -> str:
-    """Why Slurm does not start with the value of a key beside those of other keys
+    """Return why Slurm does not start with the value of a key beside those of other keys
     (``read_config.c``); empty: it does."""
     low = key.lower()
     kind = (current_value(machine, "", "PreemptType") or "preempt/none").lower()

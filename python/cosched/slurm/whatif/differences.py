@@ -53,7 +53,7 @@ Place = tuple[str, str, str]
 
 
 def differences_of(old: Iterable[Line], new: Iterable[Line]) -> list[Difference]:
-    """The keys whose values differ, in the order of the old file, then of the new one."""
+    """Return the keys whose values differ, in the order of the old file, then of the new one."""
     before, after = _values(old), _values(new)
     differences = []
     for place in dict.fromkeys(chain(before, after)):
@@ -65,7 +65,7 @@ def differences_of(old: Iterable[Line], new: Iterable[Line]) -> list[Difference]
 
 
 def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
-    """By its place each key as it is spelled, with its value; the last line counts.
+    """Return each key by its place, as it is spelled, with its value; the last line counts.
 
     What a DEFAULT line of partitions or nodes says is a value of each later line of its kind that
     does not say it itself.
@@ -97,7 +97,7 @@ def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
 
 
 def current_value(machine: Machine, partition: str, key: str) -> str | None:
-    """The value of a key in the slurm.conf of a machine.
+    """Return the value of a key in the slurm.conf of a machine.
 
     Parameters
     ----------

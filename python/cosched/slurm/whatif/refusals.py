@@ -64,7 +64,7 @@ _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
-    """The jobs that a change of one key keeps out."""
+    """Return the jobs that a change of one key keeps out."""
     refusals = _refusals_by_rule(instance, change)
     if len(refusals.rows) == len(instance):
         return _unknown(NO_JOB_STARTS)
@@ -95,7 +95,8 @@ def _unknown(why: str) -> Refusals:
 
 
 def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]]:
-    """Names of the partitions that each job may run in; of one that names none the default."""
+    """Return names of the partitions that each job may run in; of one that names none the
+    default."""
     names = texts_of(instance, "partition").tolist()
     default = settings.default_partition
     return [[part or default for part in name.split(",")] for name in names]
@@ -119,7 +120,7 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
 
 
 def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
-    """Of each job the partitions that let it in."""
+    """Return the partitions that let each job in."""
     settings = machine.slurm
     accounts, qos = accounts_of_jobs(instance, settings), texts_of(instance, "qos").tolist()
     partitions = partitions_of(instance, settings)
@@ -218,7 +219,7 @@ class _MemoryLimits(NamedTuple):
 
 
 def _memory_limits(machine: Machine, partition: str) -> _MemoryLimits:
-    """The limit that counts in a partition: its own one, else that of the cluster.
+    """Return the limit that counts in a partition: its own one, else that of the cluster.
 
     Slurm keeps one number for both kinds: where a line has both, that of the node counts; 0 is none
     (``_parse_partitionname`` and ``_valid_pn_min_mem``).
@@ -238,7 +239,8 @@ def _memory_limits(machine: Machine, partition: str) -> _MemoryLimits:
 
 
 def _memory_limits_of_jobs(instance: Instance, machine: Machine) -> _MemoryLimits:
-    """The limits of each job; of one that may run in several partitions the smallest ones."""
+    """Return the limits of each job; of one that may run in several partitions the smallest
+    ones."""
     names_of_jobs = partitions_of(instance, machine.slurm)
     known_names = {name for names in names_of_jobs for name in names}
     limits_by_name = {name: _memory_limits(machine, name) for name in known_names}
@@ -250,8 +252,8 @@ def _memory_limits_of_jobs(instance: Instance, machine: Machine) -> _MemoryLimit
 
 
 def _in_reach(instance: Instance, change: KeyChange) -> np.ndarray:
-    """Jobs of the partition of a key; of a key of the whole cluster those in a partition without a
-    limit of its own."""
+    """Return jobs of the partition of a key; of a key of the whole cluster those in a partition
+    without a limit of its own."""
     if change.partition:
         return _in_partition(instance, change)
     names_of_jobs = partitions_of(instance, change.before.slurm)
@@ -267,7 +269,7 @@ def _in_reach(instance: Instance, change: KeyChange) -> np.ndarray:
 
 
 def _why_no_limit_changes(instance: Instance, change: KeyChange) -> str:
-    """Why a limit of memory is the same for all jobs of the log."""
+    """Return why a limit of memory is the same for all jobs of the log."""
     if change.partition and not _in_partition(instance, change).any():
         return f"no job of the log is in partition {change.partition}"
     return "another limit of memory counts in the partitions of all jobs that it concerns"

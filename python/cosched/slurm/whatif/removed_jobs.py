@@ -10,8 +10,8 @@ from cosched.errors import InvalidInstance, shorten
 
 
 def removed_rows_of_user(instance: Instance, user: str, value: str) -> np.ndarray:
-    """Rows of the jobs that go, spread evenly over the user's jobs; none of a share below half of a
-    job.
+    """Return rows of the jobs that go, spread evenly over the user's jobs; none of a share below
+    half of a job.
 
     Raises
     ------
