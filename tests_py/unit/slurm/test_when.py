@@ -301,7 +301,7 @@ def test_same_seed_same_answer(tmp_path):
 def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
     """None where they are those of the configuration."""
     folder = folder_of(tmp_path / "a")
-    monkeypatch.setattr(simulation, "_LONG", 1)
+    monkeypatch.setattr(simulation, "_LONG_QUEUE", 1)
     errors = []
     for tests, seldom in ((30.0, 1800.0), (500.0, 30.0)):
         monkeypatch.setattr(simulation, "_TESTS", tests)

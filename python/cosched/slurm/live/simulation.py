@@ -56,7 +56,7 @@ class Simulation(CoreJobFactory):
         self.reservations = self._read_reservations()
         settings = self.machine.slurm
         assert settings is not None
-        self.exclusive_nodes = settings.exclusive_nodes
+        self.uses_whole_nodes = settings.exclusive_nodes
         self.jobs: list[Job] = [*snapshot.running, *self._waiting_jobs(), *requests]
         job_times = [t for job in self.jobs for t in (job.submit, job.start) if t and t > 0]
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
@@ -272,7 +272,7 @@ class Simulation(CoreJobFactory):
                     for parts in partitions_of_jobs
                 ],
             },
-            self.machine.node_count if self.exclusive_nodes else self.machine.cores,
+            self.machine.node_count if self.uses_whole_nodes else self.machine.cores,
         )
         out = ",".join(out_of_service(self.snapshot.shown["nodes"]))
         down = admin_event("drain", 0.0, nodes=self.job_builder.nodes(out, "nodes") if out else ())
@@ -299,7 +299,7 @@ class Simulation(CoreJobFactory):
 
     def _tasks(self, job: Job) -> int:
         """Return the units that a job asks for: nodes where they are whole, else cores."""
-        if self.exclusive_nodes:
+        if self.uses_whole_nodes:
             return max(len(job.holds) or int(job.nodes or 1), 1)
         return cores_of(job, self.machine) if job.state == "RUNNING" else max(int(job.cpus or 1), 1)
 
