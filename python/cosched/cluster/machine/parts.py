@@ -78,7 +78,7 @@ def wider_than_nodes(machine: Machine, jobs: Any) -> np.ndarray:
     where the log says their nodes, and Slurm hands out the cores of nodes."""
     tasks = np.asarray(jobs["tasks"], dtype=np.int64)
     is_wide = np.zeros(len(tasks), dtype=bool)
-    if machine.slurm is None or machine.slurm.whole or "nodes" not in jobs:
+    if machine.slurm is None or machine.slurm.exclusive_nodes or "nodes" not in jobs:
         return is_wide
     nodes = np.nan_to_num(np.asarray(jobs["nodes"], dtype=float)).astype(np.int64)
     cores, cell = of_nodes(machine, "cores"), cells_of_nodes(machine)[0]

@@ -148,7 +148,7 @@ class SlurmSettings:
 
     Examples
     --------
-    >>> SlurmSettings({"bf_resolution": 300.0}, (((0, 4),),)).whole
+    >>> SlurmSettings({"bf_resolution": 300.0}, (((0, 4),),)).exclusive_nodes
     True
     """
 
