@@ -166,7 +166,7 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         return place.capacity["memory_gb"] >= np.floor(least[k])
 
     check_features(instance, place.features, job, row, node, first, roomy)
-    if machine.slurm.whole:
+    if machine.slurm.exclusive_nodes:
         _check_whole(instance, place, job, row, node, first)
         return
     check_alone(instance, rows, row, node)
