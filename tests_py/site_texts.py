@@ -291,7 +291,7 @@ def sacctmgr(text):
 
 
 def sdiag(text):
-    found = clocks._diagnosed({"sdiag.txt": text})
+    found = clocks._parse_sdiag({"sdiag.txt": text})
     if text.lstrip().startswith("{"):
         told = json.loads(text)["statistics"]
         keys = ("req_time", "bf_when_last_cycle", "bf_cycle_last", "bf_last_depth_try")

@@ -10,11 +10,11 @@ from scipy.stats import binom, norm
 import cosched as cs
 from cosched.cluster.sizing.backtest import periods, rolling
 from cosched.core.tails import (
+    conformal_quantile,
     conformal_quantiles,
     first_allocations,
     min_tolerance_count,
     order_by_value,
-    tail,
     tolerance_risks,
 )
 from support import data
@@ -39,7 +39,7 @@ def test_without_censoring_it_is_the_order_statistic_of_conformal_prediction():
 @pytest.mark.parametrize(("n", "risk", "place"), [(19, 0.05, 19), (18, 0.05, None), (99, 0.01, 99),
                                                   (98, 0.01, None), (399, 0.005, 398)])  # fmt: skip
 def test_no_advice_below_the_sample_that_it_needs(n, risk, place):
-    found = tail(np.arange(1, n + 1), risk)
+    found = conformal_quantile(np.arange(1, n + 1), risk)
     assert np.isnan(found) if place is None else found == place
 
 

@@ -118,7 +118,7 @@ def test_parts_beside_texts_and_numbers():
     assert found[905]["NICE"] == 101
     bare = SPRIO.replace("     normal ", "            ")  # no QOS
     assert clocks.parse_priorities(bare)[901] == found[901]
-    assert clocks.parse_priorities("") == clocks.priorities(SPRIO.partition("\n")[0]) == {}
+    assert clocks.parse_priorities("") == clocks.parse_priorities(SPRIO.partition("\n")[0]) == {}
 
 
 @pytest.mark.parametrize(
