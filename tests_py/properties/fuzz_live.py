@@ -19,7 +19,7 @@ from fuzz_records import spoiled
 
 import cosched as cs
 from cosched import io
-from cosched.slurm.accounts.shown import read_accounts
+from cosched.slurm.accounts.accounting_dump import read_accounts
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
 from cosched.slurm.recordings.agreement import agreement

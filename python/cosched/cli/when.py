@@ -27,9 +27,9 @@ from cosched.execution.runs import current
 from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_time
 from cosched.slurm.live import Snapshot
+from cosched.slurm.live.backtesting import coverage_by
 from cosched.slurm.live.outputs import days_of, query_slurm, read_outputs
 from cosched.slurm.live.page import FailedReading, page, prometheus
-from cosched.slurm.live.past import coverage_by
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
 from cosched.slurm.live.times import dated, duration, limit_text
 

@@ -11,7 +11,7 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import check_sums
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import has_accounts, read_accounts
+from cosched.slurm.accounts.accounting_dump import has_accounts, read_accounts
 from cosched.slurm.conf.lines import (
     Line,
     Source,

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched.errors import SolverError
-from cosched.slurm.accounts.shown import COLUMN_TABLE
+from cosched.slurm.accounts.accounting_dump import COLUMN_TABLE
 from cosched.slurm_lab.daemons import RealSlurm
 
 #: Columns of sacct that a log has, where the version of Slurm has them. TotalCPU is none of them:

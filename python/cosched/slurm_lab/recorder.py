@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from cosched.errors import SolverError
-from cosched.slurm.accounts.shown import COLUMN_TABLE
+from cosched.slurm.accounts.accounting_dump import COLUMN_TABLE
 from cosched.slurm_lab import conf, slurmdbd
 from cosched.slurm_lab.daemons import RealSlurm
 from cosched.slurm_lab.export import ExportError, export_tables

@@ -6,7 +6,7 @@ import cosched as cs
 from cosched import io
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import parse_accounts
+from cosched.slurm.accounts.accounting_dump import parse_accounts
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import parse_history
 from cosched.slurm_lab import read_trace

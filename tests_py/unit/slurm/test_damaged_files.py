@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.slurm.accounts.shown import AccountingDump, parse_accounts
+from cosched.slurm.accounts.accounting_dump import AccountingDump, parse_accounts
 from cosched.slurm.live.clocks import query_time
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.snapshot import Snapshot

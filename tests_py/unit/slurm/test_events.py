@@ -7,8 +7,8 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InfeasibleError, InvalidInstance, InvalidSchedule
-from cosched.slurm.accounts.shown import read_accounts
-from cosched.slurm.requests.of_log import requests_of_log
+from cosched.slurm.accounts.accounting_dump import read_accounts
+from cosched.slurm.requests.log_requests import requests_of_log
 from cosched.slurm.twin.twin import Twin
 from support import data, unpacked
 

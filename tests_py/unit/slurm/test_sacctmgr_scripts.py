@@ -6,9 +6,9 @@ from copy import deepcopy
 import pytest
 
 from cosched.errors import InvalidInstance
+from cosched.slurm.accounts.accounting_dump import read_accounts
 from cosched.slurm.accounts.script import _Database, script_rows
 from cosched.slurm.accounts.script_commands import read_script
-from cosched.slurm.accounts.shown import read_accounts
 
 
 def rows_of(text):

@@ -10,7 +10,7 @@ import site_texts
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.shown import parse_accounts
+from cosched.slurm.accounts.accounting_dump import parse_accounts
 from cosched.slurm.live import clocks, nodes
 from cosched.slurm.live.records import parse_history
 from support import FIXTURES

@@ -7,7 +7,7 @@ import pytest
 import cosched as cs
 from cosched.cluster import Machine
 from cosched.errors import InfeasibleError, InvalidInstance
-from cosched.slurm.accounts.shown import read_accounts
+from cosched.slurm.accounts.accounting_dump import read_accounts
 from cosched.slurm.requests.associations import Accounts
 
 ASSOCIATIONS = (

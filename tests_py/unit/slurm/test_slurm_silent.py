@@ -8,7 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster import Machine
-from cosched.slurm.accounts.shown import read_accounts
+from cosched.slurm.accounts.accounting_dump import read_accounts
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.settings import IGNORED_PARAMETERS
 from cosched.slurm.requests.associations import Accounts

@@ -15,8 +15,8 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulation
+from cosched.slurm.live.backtesting import is_covered, widening_of_bands
 from cosched.slurm.live.model import Job
-from cosched.slurm.live.past import is_covered, widening_of_bands
 from cosched.slurm.live.records import number, parse_history
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC

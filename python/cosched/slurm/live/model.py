@@ -18,7 +18,9 @@ _MAX_SECONDS, _MAX_COUNT, _MAX_ID, _MAX_TEXT_LENGTH = 1e11, 2**31 - 1, 2**53, 10
 class Allocated(NamedTuple):
     """What a job has of a node."""
 
+    #: Name of the node.
     node: str
+    #: CPUs of the job on it.
     cpus: int
     memory: float = 0.0  # MB
     gpus: int = 0
@@ -55,10 +57,14 @@ class Record:
 class JobIdentity(Record):
     """Somebody's job."""
 
+    #: Slurm's number of the job; below 0: it stands for hidden ones.
     id: Id
+    #: Who submitted it.
     user: str = ""
+    #: The account that is charged.
     account: str = ""
     partition: str = ""  # one or more, parted by commas
+    #: Its quality of service.
     qos: str = ""
 
     @property
@@ -71,6 +77,7 @@ class JobIdentity(Record):
 class Job(JobIdentity):
     """A job that runs or waits; times are seconds since 1970."""
 
+    #: Name of the job (``--job-name``).
     name: str = ""
     state: str = "PENDING"  # or RUNNING
     submit: Time = None

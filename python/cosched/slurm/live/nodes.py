@@ -11,7 +11,7 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import AccountingDump, ShareTree, assoc_records
+from cosched.slurm.accounts.accounting_dump import AccountingDump, ShareTree, assoc_records
 from cosched.slurm.live.model import Job, Share, parse_record
 from cosched.slurm.live.outputs import records, rows
 from cosched.slurm.live.records import as_text, number, object_of, whole_number

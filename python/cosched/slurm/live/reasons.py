@@ -8,9 +8,9 @@ from collections import Counter
 from functools import cached_property
 
 from cosched.core.text import count_of
+from cosched.slurm.live.core_jobs import NEVER_STARTING
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import out_of_service
-from cosched.slurm.live.requests import NEVER_STARTING
 from cosched.slurm.live.reservations import Reservation
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import limit_of

@@ -13,9 +13,9 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InfeasibleError
 from cosched.slurm.live.admission import why_no_node_holds
+from cosched.slurm.live.core_jobs import HORIZON, CoreJobFactory
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import accounts_of, out_of_service
-from cosched.slurm.live.requests import HORIZON, CoreJobFactory
 from cosched.slurm.live.reservations import Reservation, reservations_of
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.associations import Accounts

@@ -16,8 +16,8 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.accounts.accounting_dump import AccountingDump
 from cosched.slurm.accounts.script import ScriptRows, script_rows
-from cosched.slurm.accounts.shown import AccountingDump
 from cosched.slurm.conf.lines import seconds_of_limit, words
 from cosched.slurm.conf.settings import rules_of
 from cosched.slurm.machines import slurm_machine

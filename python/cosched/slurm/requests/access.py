@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import texts_of
-from cosched.slurm.accounts.shown import AccountingDump
+from cosched.slurm.accounts.accounting_dump import AccountingDump
 from cosched.slurm.conf.settings import SlurmSettings, months_of
 
 #: From this version on a list of accounts includes their subaccounts (slurm.conf(5)).

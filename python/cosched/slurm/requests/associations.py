@@ -13,7 +13,7 @@ from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import COLUMN_TABLE, AccountingDump
+from cosched.slurm.accounts.accounting_dump import COLUMN_TABLE, AccountingDump
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
 from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition

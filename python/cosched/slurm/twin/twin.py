@@ -17,7 +17,7 @@ from cosched.cluster.machine.parts import of_nodes
 from cosched.core.arrays import real
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf import settings as conf
-from cosched.slurm.requests import of_log
+from cosched.slurm.requests import log_requests
 from cosched.slurm.requests.associations import (
     filter_by_partition_acl,
     ignored_tres_notes,
@@ -64,7 +64,7 @@ def without_suspensions(instance: Instance, machine: Machine | None) -> Instance
 
 
 def columns_of(
-    room: of_log.PlacementContext,
+    room: log_requests.PlacementContext,
     settings: conf.SlurmSettings,
     elapsed: np.ndarray,
     *,
@@ -132,15 +132,15 @@ class Twin:
             or (
                 machine is not None
                 and machine.gpus > 0
-                and bool(of_log.gpus_of_jobs(instance).any())
+                and bool(log_requests.gpus_of_jobs(instance).any())
             )
         )
         self.machine = machine
         self.parts = parts_of(machine, len(self.node_cores))
         self.names = list(self.parts)
         usual = settings.default_partition or self.names[0]
-        self.part, self.several = of_log.partitions_of_jobs(instance, self.names, usual)
-        self._room = of_log.PlacementContext(
+        self.part, self.several = log_requests.partitions_of_jobs(instance, self.names, usual)
+        self._room = log_requests.PlacementContext(
             instance, self.node_cores, self.parts, self.part, self.shared
         )
         self.nodes = self._room.nodes_of_jobs()
@@ -159,9 +159,11 @@ class Twin:
         if requests is None and "running" in instance.known:
             is_running = numbers_of(instance, "running") > 0
             self.elapsed = np.where(is_running, numbers_of(instance, "ran"), 0.0)
-            gpus = of_log.gpus_of_nodes(machine) if self.shared and machine is not None else []
+            gpus = (
+                log_requests.gpus_of_nodes(machine) if self.shared and machine is not None else []
+            )
             suspends = self.shared and settings.parameters.get("PreemptMode") == conf.SUSPEND
-            all_requests = of_log.with_running(
+            all_requests = log_requests.with_running(
                 all_requests, self._room, self.elapsed, gpus, suspends
             )
         #: What jobs ask for beyond the columns of the instance.
@@ -211,7 +213,7 @@ class Twin:
 
     def _requests_from_log(self, settings: conf.SlurmSettings, machine: Machine | None) -> Requests:
         """Return what the jobs of a log ask for, and whose they are."""
-        requests, request_notes = of_log.requests_of_log(
+        requests, request_notes = log_requests.requests_of_log(
             self._room, settings, machine, self.approximate
         )
         self.several, denied_notes = filter_by_partition_acl(
@@ -354,7 +356,7 @@ class Twin:
         return {
             "node_cores": self.node_cores,
             "node_memory": memory if counts else [],
-            "node_gpus": of_log.gpus_of_nodes(machine),
+            "node_gpus": log_requests.gpus_of_nodes(machine),
             "node_weight": weight if len(set(weight.tolist())) > 1 else none,
         }
 

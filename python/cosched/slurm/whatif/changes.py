@@ -15,7 +15,7 @@ from cosched.cluster.machine.node_types import host_list, hosts
 from cosched.cluster.page.what_if import ChangeProvider, on_machine
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import AccountingDump, canonical_column
+from cosched.slurm.accounts.accounting_dump import AccountingDump, canonical_column
 from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
 from cosched.slurm.conf.options import OPTIONS, Option, keys_of, option_of
 from cosched.slurm.conf.values import canonical_value, value_by_word
