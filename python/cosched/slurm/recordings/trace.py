@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from cosched.errors import InvalidInstance
 from cosched.slurm.recordings.agreement import simulated_run
-from cosched.slurm.recordings.runs import Recording, Run
+from cosched.slurm.recordings.runs import Recording, RecordedRun
 from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import TraceSelection
 
@@ -34,7 +34,7 @@ def row_of_label(recording: Recording, label: str) -> int:
 
 def trace_of_run(
     recording: Recording,
-    run: Run,
+    run: RecordedRun,
     selection: TraceSelection,
     *,
     replay: bool = False,

@@ -378,12 +378,13 @@ class Twin:
         remembers: bool = True,
     ) -> dict[str, Any]:
         """Return one run; `cycles`, `checks`, `passes`: recorded times in place of the rules'
-        own, and `slices`: what each of these cycles did between two rests. By job, `delays`: how long a pass
-        or cycle had taken until it started it; `lengths`: from its start to its end; `epilogs`:
-        from there until its nodes are free. `watched`: the run is over when these jobs have
-        started. `recorder`: it gets the traces of the cycles and passes that it wants.
-        `remembers`: what would come out as before is remembered, not repeated; no result depends on
-        that."""
+        own, and `slices`: what each of these cycles did between two rests. By job, `delays`: how
+        long a pass or cycle had taken until it started it; `lengths`: from its start to its end;
+        `epilogs`: from there until its nodes are free. `watched`: the run is over when these
+        jobs have started. `recorder`: it gets the traces of the cycles and passes that it wants.
+        `remembers`: what would come out as before is remembered, not repeated; no result depends
+        on that.
+        """
         run_clocks = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
             "lengths": list(lengths), "watched": list(watched), "epilogs": list(epilogs),
