@@ -1,6 +1,8 @@
 // Annealing on order and allotment, for one criterion.
 #pragma once
 
+#include <functional>
+
 #include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {
