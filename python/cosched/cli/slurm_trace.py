@@ -55,11 +55,11 @@ def trace(
     selection = replace(_selected_cycles(cycle), with_passes=passes)
     selection = _with_period(selection, at)
     if machine is not None:
-        options = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
-        read = read_log(
-            recording, cluster.Machine.read(**options), approximate=approximate, drop=drop
+        cluster_machine = cluster.Machine.read(
+            machine, slurm_version=slurm_version, accounts=accounts
         )
-        made = _trace_of_log(read, selection, job, approximate=approximate, seed=seed)
+        log = read_log(recording, cluster_machine, approximate=approximate, drop=drop)
+        made = _trace_of_log(log, selection, job, approximate=approximate, seed=seed)
     else:
         if drop is not None:
             raise InvalidInstance("--drop is for sacct output (with --machine) only")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from cosched.errors import InvalidInstance
 from cosched.slurm.recordings.agreement import simulated_run
-from cosched.slurm.recordings.runs import Recording, RecordedRun
+from cosched.slurm.recordings.runs import RecordedRun, Recording
 from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import TraceSelection
 
