@@ -152,6 +152,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_last_updated_fmt = None
 pygments_style = "tango"
+smartquotes = False  # options keep their two dashes
 # A block without a language is the output of a program.
 highlight_language = "none"
 # Prompts, and the output of programs, are not copied.
