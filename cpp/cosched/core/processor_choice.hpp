@@ -14,9 +14,10 @@ struct ProcessorChoice {
   double time;  // its run time there without slow-downs, s
 };
 
-/// The processor counts of task i, which takes time_on(q) seconds on q of `procs` processors, by increasing
-/// processors: those on which it fits, without the dominated ones: another is no worse in processors, time,
-/// needs and traffic.  O(procs) where needs and traffic are the same on all counts.
+/// The processor counts of task i, which takes time_on(q) seconds on q of `procs` processors, by
+/// increasing processors: those on which it fits, without the dominated ones: another is no worse
+/// in processors, time, needs and traffic.  O(procs) where needs and traffic are the same on all
+/// counts.
 std::vector<ProcessorChoice> find_processor_choices(const Sharing& sharing, int i, int procs,
                                                     const std::function<double(int)>& time_on);
 

@@ -53,16 +53,16 @@ double longest_finite(const Table& times) {
   return longest;
 }
 
-Times::Times(Table given) : best_(std::move(given)) {
+Times::Times(Table measured) : best_(std::move(measured)) {
   require_times(best_);
   if (!has_increasing_row(best_)) return;
-  given_ = best_;
+  measured_ = best_;
   apply_running_minimum(best_);
   used_.resize(static_cast<std::size_t>(best_.size()));
   for (int i = 0; i < tasks(); ++i) {
     int* used = &used_[static_cast<std::size_t>(i) * procs()];
     for (int q = 1; q <= procs(); ++q)
-      used[q - 1] = q == 1 || given_(i, q - 1) == best_(i, q - 1) ? q : used[q - 2];
+      used[q - 1] = q == 1 || measured_(i, q - 1) == best_(i, q - 1) ? q : used[q - 2];
   }
 }
 

@@ -23,14 +23,14 @@ double longest_finite(const Table& times);
 class Times {
  public:
   /// Throws InvalidInstance with row, column and value of the first bad entry.  O(n p).
-  explicit Times(Table given);
+  explicit Times(Table measured);
 
   int tasks() const { return static_cast<int>(best_.rows()); }
   int procs() const { return static_cast<int>(best_.cols()); }
 
   /// The time as measured, q = 1..p; maybe infinite.
   double given(int i, int q) const { return table()(i, q - 1); }
-  const Table& table() const { return given_.size() > 0 ? given_ : best_; }
+  const Table& table() const { return measured_.size() > 0 ? measured_ : best_; }
 
   /// t*_i(q), q = 1..p.
   double operator()(int i, int q) const { return row(i)[q - 1]; }
@@ -51,7 +51,7 @@ class Times {
 
  private:
   Table best_;
-  Table given_;            // empty where it is best_
+  Table measured_;         // empty where it is best_
   std::vector<int> used_;  // likewise: n p entries, or none
 };
 

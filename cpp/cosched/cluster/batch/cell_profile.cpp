@@ -18,8 +18,8 @@ NodesPerCell first_nodes(NodesPerCell nodes, int node_count) {
 
 }  // namespace
 
-// Private functions are declared inline because GCC then inlines larger ones.  Without, conservative
-// backfilling on two cells is 18% slower.
+// Private functions are declared inline because GCC then inlines larger ones.  Without,
+// conservative backfilling on two cells is 18% slower.
 
 CellProfile::CellProfile(NodesPerCell capacity)
     : cell_count_(capacity.size()),
