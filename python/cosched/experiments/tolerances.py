@@ -35,6 +35,7 @@ HALF = 0.5
 class Seen(NamedTuple):
     """Our value, and the interval in which another draw of the same traces would put it."""
 
+    #: The value, and the ends of its interval.
     value: float
     low: float = math.nan
     high: float = math.nan

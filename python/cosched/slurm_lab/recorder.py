@@ -315,6 +315,7 @@ class Sample:
     """Rows as printed, with Slurm's own numbers of jobs."""
 
     time: float  # Unix, of the Slurm's clock
+    #: Rows of squeue, sprio and sshare.
     squeue: list[list[str]]
     sprio: list[list[str]]
     sshare: list[list[str]]

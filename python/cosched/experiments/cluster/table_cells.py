@@ -39,6 +39,7 @@ _DRAWS = 2000
 class Cells:
     """(number, policy) -> value, for one set of traces; a curve is a number of some policies."""
 
+    #: Value and interval by (number, policy).
     found: Mapping[tuple[str, str], Seen]
 
     def curve(self, number: str, *names: str) -> np.ndarray:

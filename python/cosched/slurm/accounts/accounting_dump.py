@@ -41,6 +41,7 @@ def canonical_column(key: str) -> str | None:
 class DefaultAccount:
     """The account of a user's jobs that name none."""
 
+    #: Name of the account.
     name: str
     #: The first of several, since no command tells which of them is the default.
     is_assumed: bool = False

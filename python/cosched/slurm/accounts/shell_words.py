@@ -14,6 +14,7 @@ _VARIABLE_STARTS = "$`"
 class Word:
     """One word of a command, without its quotes."""
 
+    #: The word without its quotes.
     text: str
     #: A shell would put something else in its place: ``$user``, ``$(id -un)``.
     is_expanded: bool = False

@@ -26,6 +26,7 @@ class Line:
     """A line of the file: where it is, and its keys in lower case."""
 
     place: str  # slurm.conf:12
+    #: Values by key in lower case.
     keys: dict[str, str]
     spellings: dict[str, str]  # as the file has them
 
@@ -40,6 +41,7 @@ class Line:
 class Source:
     """What a machine was read from, so that it can be read again with another line."""
 
+    #: The file, its lines, the version that it is read as, and types of GPUs by host.
     path: str
     lines: tuple[Line, ...]
     version: str | None

@@ -37,8 +37,11 @@ _UNSET_VALUES = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
 class PlainNode(NamedTuple):
     """A node: its name, the line it comes from, and what it has, as one of a type."""
 
+    #: Name of the host.
     name: str
+    #: Number of its NodeName line.
     line: int
+    #: What it has.
     kind: node_types.NodeType
 
 

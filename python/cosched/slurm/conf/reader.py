@@ -36,6 +36,7 @@ class _Setting(NamedTuple):
     key: str
     #: The key as the file spells it.
     name: str
+    #: The value as it stands there.
     value: str
     #: ``slurm.conf:12``.
     place: str

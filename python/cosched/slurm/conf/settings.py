@@ -168,6 +168,7 @@ class SlurmSettings:
     memory_counts: bool = False  # memory is handed out too
     #: DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
     default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
+    #: How many there are of each licence.
     licences: Mapping[str, int] = field(default_factory=dict)
     #: PreemptMode (-1: the cluster's) and GraceTime (s) by partition, where they are given.
     preempt_modes: Mapping[str, tuple[int, float]] = field(default_factory=dict)

@@ -25,6 +25,7 @@ _LOCAL = ("scontrol_config.txt", "sacct.txt")
 class _Range(NamedTuple):
     """What a number may be, both ends included."""
 
+    #: Lowest and highest value, and what they are measured in.
     low: float
     high: float
     unit: str

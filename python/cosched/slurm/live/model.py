@@ -80,29 +80,44 @@ class Job(JobIdentity):
     #: Name of the job (``--job-name``).
     name: str = ""
     state: str = "PENDING"  # or RUNNING
+    #: When it came, could start at the earliest, began to age, and started or is planned to.
     submit: Time = None
     eligible: Time = None
     accrue: Time = None
     start: Time = None
+    #: Time limit.
     limit: Limit = None
+    #: Nodes that it asks for or has, and CPUs in all.
     nodes: Nodes = 1
     exact: bool = True  # so many nodes, and not fewer or more
     cpus: Count = 1
+    #: Whether it has its nodes for itself (``--exclusive``).
     exclusive: bool = False
     memory: Number = None  # MB of a node
+    #: MB of a CPU.
     memory_per_cpu: Number = None
+    #: GPUs of each node, and in all: ``gpu:a100:2``.
     gres: str = ""
     gpus: str = ""
+    #: Priority and nice value, as squeue shows them.
     priority: Number = None
     nice: Number = None
+    #: Why it waits, in Slurm's words.
     reason: str = ""
+    #: ``afterok:12,singleton``.
     dependency: str = ""
+    #: Constraint in the words of sbatch.
     features: str = ""
+    #: ``fluent:2``.
     licences: str = ""
+    #: Name of the reservation that it asks for.
     reservation: str = ""
+    #: Its array, if it is a task of one.
     array: Array = None
     tasks: int = 1  # of an array, that this record stands for
+    #: TRES billing, as squeue shows it.
     billing: Number = None
+    #: What it has of each node.
     holds: Holds = ()
     arrives: Time = None  # later than the snapshot
     runs: Number = None  # s, where that is known
@@ -113,14 +128,19 @@ class Job(JobIdentity):
 class FinishedJob(JobIdentity):
     """A job of the past."""
 
+    #: When it came, could start at the earliest, began to age, and started or is planned to.
     submit: Moment = 0.0
     eligible: Moment = 0.0
     start: Moment = 0.0
     end: Moment = 0.0
+    #: Time limit.
     limit: Limit = None
+    #: Nodes that it had.
     nodes: Nodes = 1
     cpus: int = 1  # asked for
+    #: ``COMPLETED``, ``TIMEOUT`` and the like.
     state: str = ""
+    #: Hosts that it ran on.
     nodelist: str = ""
     allocated: int = 1  # CPUs
 
@@ -129,10 +149,12 @@ class FinishedJob(JobIdentity):
 class Share(Record):
     """An association of a user or an account, in the order of the tree."""
 
+    #: Account, and user of a user's association.
     account: str = ""
     user: str = ""
     parent: Row = -1  # its row; -1: the root
     shares: Number = 1.0  # None: its parent's
+    #: CPU seconds so far, decayed, and the fair-share factor.
     usage: Number = 0.0
     factor: Number = 0.0
 

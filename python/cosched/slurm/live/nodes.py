@@ -87,7 +87,9 @@ def _node_line(
 class _PartitionLine:
     """Nodes, and what else its line says."""
 
+    #: Names of its nodes.
     nodes: list[str] = field(default_factory=list)
+    #: What follows: `` MaxTime=60 MinNodes=1``.
     options: str = ""
 
 

@@ -80,10 +80,13 @@ _GAP = 0.005
 class _End:
     """A job's end: within [low, high), best at `guess`; all as its last message has come."""
 
+    #: The job.
     row: int
+    #: Bounds of its end (s), and the likeliest moment.
     low: float
     high: float
     guess: float
+    #: Numbers of the passes before which it can have ended.
     windows: list[int] = field(default_factory=list)
 
 
@@ -152,9 +155,11 @@ def _within(end: _End, k: int, times: Sequence[float]) -> float:
 class ExecutedJob:
     """A job of a recorded run: its exact start, the second of its end, and what it had."""
 
+    #: Exact start, and second of the end.
     begin: float
     end: float
     guess: float  # when it ended, as far as its run time tells
+    #: Names of its nodes.
     nodes: frozenset[str]
     filled: bool = False  # it left nothing of them to others
     after: tuple[int, ...] = ()  # rows that have to be over before it starts
@@ -269,6 +274,7 @@ class RecordedRun:
     #: Advance reservations by name, and what an administrator did, as :class:`Requests` has them.
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
+    #: What sshare and sprio showed.
     samples: tuple[Sample, ...] = ()
     #: Jobs that were suspended: row, from when, until when.
     pauses: tuple[tuple[int, float, float], ...] = ()
@@ -354,9 +360,11 @@ class Recording:
     """What a real Slurm did with the same jobs, once or several times."""
 
     name: str  # of its file
+    #: The machine of the configuration.
     machine: Machine
     #: Columns of the jobs but for their submissions; a row a job, or a task of an array.
     jobs: Mapping[str, np.ndarray]
+    #: Runs of the same jobs.
     runs: tuple[RecordedRun, ...]
     speed: float  # of the recorded clock: so many times as fast as life
     slurm: str  # the version

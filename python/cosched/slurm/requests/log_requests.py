@@ -206,6 +206,7 @@ def partitions_of_jobs(
 class PlacementContext:
     """Where the jobs of an instance may run."""
 
+    #: The jobs.
     instance: Instance
     #: Units by node.
     node_cores: np.ndarray

@@ -21,6 +21,7 @@ KINDS = ("after", "afterany", "afterok", "afternotok")
 class Gpus(NamedTuple):
     """So many in all, or of each node; of a type, or of any."""
 
+    #: How many, of which type (None: any), and whether of each node or in all.
     number: int
     type: str | None = None
     by_node: bool = False
@@ -29,8 +30,10 @@ class Gpus(NamedTuple):
 class Owner(NamedTuple):
     """Numbers of a job's association and QOS (-1: there is none), and what follows from them."""
 
+    #: Row of the association, and number of the QOS.
     association: int
     qos: int
+    #: Priority of the QOS over the largest one, and number of the user.
     qos_factor: float | None = None
     user: int | None = None
 
@@ -38,7 +41,9 @@ class Owner(NamedTuple):
 class Running(NamedTuple):
     """Since when a job runs (s), and what it has: (node, cores, MB), (node, type, GPUs)."""
 
+    #: Start (s).
     start: float
+    #: (node, cores, MB), and (node, type, GPUs).
     nodes: list[tuple[int, int, int]]
     gpus: list[tuple[int, int, int]]
 
@@ -46,7 +51,9 @@ class Running(NamedTuple):
 class Waiting(NamedTuple):
     """The priority that a job has now, and since when its age counts (s)."""
 
+    #: Priority now.
     priority: float
+    #: Since when its age counts (s).
     accrues: float
 
 
@@ -56,6 +63,7 @@ class Request:
 
     cores: int | None = None  # where jobs share nodes; else its nodes are whole ones
     nodes: int | None = None  # so many, and of shared ones neither fewer nor more
+    #: Whether the job has its nodes for itself.
     exclusive: bool = False
     memory: int | None = None  # MB of each node; 0: all of its nodes
     memory_per_core: int | None = None  # MB
@@ -65,6 +73,7 @@ class Request:
     licences: str = ""  # fluent:2
     nodelist: str = ""  # hosts that are its nodes, all of them
     exclude: str = ""  # hosts that are none of them
+    #: Whose job it is.
     owner: Owner | None = None
     #: Numbers of `KINDS`, and rows of the jobs that it waits for.
     after: Sequence[tuple[int, list[int]]] = ()
@@ -79,8 +88,11 @@ class Request:
     held: bool = False  # until it is released
     fails: bool = False  # it ends with an error
     requeue: bool = True  # it runs again after its node is lost
+    #: Nice value; it lowers the priority.
     nice: float = 0.0
+    #: Name of the reservation that it asks for.
     reservation: str | None = None
+    #: What it has, if it runs already; its priority, if it waits with a known one.
     running: Running | None = None
     waiting: Waiting | None = None
 

@@ -28,13 +28,17 @@ _SHORTLIST = 8
 class Problem:
     """What is searched, and where."""
 
+    #: Keys that are varied, with their values.
     dimensions: tuple[Dimension, ...]
     #: Settings that may be tried.
     budget: int
     #: How many objectives there are: the first measures of a run.
     objectives: int
+    #: What has to hold.
     constraints: tuple[MeasureConstraint, ...]
+    #: Weeks in which settings are searched and judged.
     weeks: Weeks
+    #: All runs so far.
     runs: RunCache
 
     @property

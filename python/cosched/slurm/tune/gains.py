@@ -22,6 +22,7 @@ CONFIDENCE = 0.9
 class JudgedBlock:
     """A test block, simulated under two settings."""
 
+    #: The weeks and their jobs.
     block: Block
     #: As the machine is today.
     today: Simulated
@@ -33,6 +34,7 @@ class JudgedBlock:
 class HeldOutGain:
     """A measure today and under another setting (s, or a ratio), and the share that is saved."""
 
+    #: What is compared.
     measure: Measure
     #: The measure today, and under the other setting.
     today: float

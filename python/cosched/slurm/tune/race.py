@@ -48,8 +48,11 @@ class Trial:
 class Course:
     """Where settings race: the runs, the blocks of the search, and what is compared."""
 
+    #: All runs so far.
     runs: RunCache
+    #: Numbers of the blocks in which settings race.
     blocks: tuple[int, ...]
+    #: How many of the measures are objectives; the others are of the constraints.
     objectives: int
     constraints: tuple[MeasureConstraint, ...]
 

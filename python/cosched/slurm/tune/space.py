@@ -271,6 +271,7 @@ class Measure:
 class MeasureConstraint:
     """A measure that stays within `limit` times what it is today."""
 
+    #: What is limited.
     measure: Measure
     #: ``<=`` or ``>=``.
     sign: str

@@ -52,10 +52,14 @@ class Refusals:
 class KeyChange:
     """A key with its new value, and the machine before and after the change."""
 
+    #: The key in lower case.
     key: str
+    #: The partition that it is of; empty: of the cluster.
     partition: str
+    #: Its new value, and the current one.
     value: str
     current: str
+    #: The machine before and after the change.
     before: Machine
     after: Machine
 
@@ -214,6 +218,7 @@ def _by_memory(instance: Instance, change: KeyChange, unit: str) -> Refusals:
 class _MemoryLimits(NamedTuple):
     """Limits of memory (MB, or infinity), of a partition or of each job."""
 
+    #: MB of a node, and of a CPU.
     per_node: Any
     per_core: Any
 
