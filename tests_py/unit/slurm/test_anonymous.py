@@ -126,7 +126,7 @@ def shown(texts):
         snapshot = read(texts)
     except InvalidInstance:
         return None
-    plain = snapshot.anonymised()._plain()
+    plain = snapshot.anonymised()._to_dict()
     read_of = {name: len(part) for name, part in plain.items() if isinstance(part, (dict, list))}
     return json.dumps(cs.io.plain(plain)), read_of
 
@@ -235,7 +235,7 @@ def test_reservations_licences_and_comments():
     }  # fmt: skip
     snapshot = read(texts)
     found, _ = shown(texts)
-    assert MARKER in json.dumps(cs.io.plain(snapshot._plain()))
+    assert MARKER in json.dumps(cs.io.plain(snapshot._to_dict()))
     assert MARKER.lower() not in found.lower()
     own = snapshot.anonymised()
     (one,) = own.jobs
