@@ -3,29 +3,44 @@
 
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/hlp/structured.hpp"
+#include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/dmda.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/list_rules.hpp"
-#include "cosched/dags/list/memory.hpp"
+#include "cosched/dags/list/memheft.hpp"
+#include "cosched/dags/list/memory_insertion.hpp"
 #include "cosched/dags/list/online.hpp"
-#include "cosched/dags/list/runtime.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
+#include "cosched/dags/proof/transfers_relaxation.hpp"
+#include "cosched/dags/search/branch_and_bound.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/dags/search/optimal.hpp"
 #include "cosched/dags/search/replay.hpp"
+#include "cosched/dags/search/replay_draws.hpp"
+#include "cosched/lp/model.hpp"
 #include "records.hpp"
 
 namespace cosched::dags::hlp {
 
 template <class Visit>
-void fields(Certificate& certificate, const Visit& visit) {
+void fields(HlpCertificate& certificate, const Visit& visit) {
   visit("weights", certificate.weights);
   visit("task_flow", certificate.task_flow);
   visit("edge_flow", certificate.edge_flow);
 }
 
 template <class Visit>
-void fields(Solution& solution, const Visit& visit) {
+void fields(HlpSolution& solution, const Visit& visit) {
   visit("value", solution.value);
   visit("x", solution.x);
   visit("C", solution.completion);
@@ -47,7 +62,7 @@ PricedInterval from_row(const std::array<double, 4>& row, const PricedInterval*)
 
 /// Whether of an edge; task or edge; type or way.
 std::array<int, 3> row_of(const TransferGuess& row) {
-  return {static_cast<int>(row.of_edge), row.item, row.choice};
+  return {static_cast<int>(row.is_edge), row.item, row.choice};
 }
 TransferGuess from_row(const std::array<int, 3>& row, const TransferGuess*) {
   return {row[0] != 0, row[1], row[2]};
@@ -55,7 +70,7 @@ TransferGuess from_row(const std::array<int, 3>& row, const TransferGuess*) {
 
 template <class Visit>
 void fields(RefutationStage& stage, const Visit& visit) {
-  visit("raise_heads", stage.raise);
+  visit("raise_heads", stage.load_weights);
   visit("loads", stage.loads);
   visit("task_flow", stage.task_flow);
   visit("edge_flow", stage.edge_flow);
@@ -64,7 +79,7 @@ void fields(RefutationStage& stage, const Visit& visit) {
 
 template <class Visit>
 void fields(TransferStage& stage, const Visit& visit) {
-  visit("raise_heads", stage.raise);
+  visit("raise_heads", stage.load_weights);
   visit("loads", stage.loads);
   visit("task_flow", stage.task_flow);
   visit("edge_flow", stage.edge_flow);
@@ -83,7 +98,7 @@ template <class Visit>
 void fields(TransferRefutation& refutation, const Visit& visit) {
   visit("makespan", refutation.makespan);
   visit("stages", refutation.stages);
-  visit("clusters", refutation.clusters);
+  visit("clusters", refutation.uses_clusters);
 }
 
 template <class Visit>
@@ -155,18 +170,18 @@ namespace search {
 
 bindings::py::dict in_python(OptimalResult search) {
   using namespace bindings;  // NOLINT
-  return py::dict("plan"_a = search.plan, "bound"_a = search.bound, "transfers"_a = search.moving,
-                  "failure"_a = search.failure,
-                  "stopped_by"_a = stopped_by(search.proved, search.complete));
+  return py::dict("plan"_a = search.plan, "bound"_a = search.bound,
+                  "transfers"_a = search.is_transfers_bound, "failure"_a = search.failure,
+                  "stopped_by"_a = stopped_by(search.is_proved, search.is_complete));
 }
 
-bindings::py::dict in_python(BestResult search) {
+bindings::py::dict in_python(HlpBestResult search) {
   using namespace bindings;  // NOLINT
-  const auto [bound, method] = search.proven();
-  const bool met = meets(search.plan.makespan(), bound);
-  const std::string failure = search.failure();  // before the relaxation is moved out
+  const auto [bound, method] = search.best_bound();
+  const bool met = is_proven_optimal(search.plan.makespan(), bound);
+  const std::string failure = search.solver_failure();  // before the relaxation is moved out
   return py::dict("plan"_a = search.plan, "bound"_a = bound, "method"_a = method, "met"_a = met,
-                  "failure"_a = failure, "stopped_by"_a = stopped_by(met, search.complete),
+                  "failure"_a = failure, "stopped_by"_a = stopped_by(met, search.is_complete),
                   "relaxation"_a = std::move(search.relaxation));
 }
 
@@ -182,7 +197,7 @@ namespace {
 Memories to_memories(const std::variant<std::string, Ints>& memories) {
   if (const auto* name = std::get_if<std::string>(&memories))
     return {*name == "host" ? Memories::Kind::host : Memories::Kind::unit, {}};
-  return {Memories::Kind::given, std::get<Ints>(memories)};
+  return {Memories::Kind::listed, std::get<Ints>(memories)};
 }
 
 // data: None, nothing moves; the rest is of no matter then.
@@ -204,14 +219,15 @@ void bind_instance(py::module_& module) {
       .def(py::init(&make_instance), "times"_a, "edges"_a, "units"_a, "data"_a, "bandwidth"_a,
            "latency"_a, "memories"_a, "capacity"_a)
       .def_property_readonly(
-          "limited", [](const Instance& instance) { return instance.transfers().limited(); })
+          "limited",
+          [](const Instance& instance) { return instance.transfers().has_memory_limits(); })
       .def_property_readonly("data",
                              [](const Instance& instance) -> py::object {
-                               if (!instance.transfers().given()) return py::none();
+                               if (!instance.transfers().has_data()) return py::none();
                                return frozen(std::vector<double>(instance.transfers().data()));
                              })
-      .def_property_readonly("moves_free",
-                             [](const Instance& instance) { return instance.transfers().free(); })
+      .def_property_readonly(
+          "moves_free", [](const Instance& instance) { return instance.transfers().is_free(); })
       .def(
           "transfer",
           [](const Instance& instance, int edge, std::pair<int, int> from, std::pair<int, int> to) {
@@ -294,10 +310,10 @@ void def_check(py::module_& module, const char* name) {
 }
 
 void bind_hlp(py::module_& module) {
-  def_names<hlp::Method>(module, "Method",
-                         {{"structured", hlp::Method::structured},
-                          {"glpk", hlp::Method::glpk},
-                          {"glpk_primal", hlp::Method::glpk_primal}});
+  def_names<hlp::HlpMethod>(module, "Method",
+                            {{"structured", hlp::HlpMethod::structured},
+                             {"glpk", hlp::HlpMethod::glpk},
+                             {"glpk_primal", hlp::HlpMethod::glpk_primal}});
   def(module, "hlp", &hlp::hlp, "instance"_a, "method"_a);
   def(module, "hlp_so_far", &hlp::hlp_so_far, "instance"_a);
   module.def("hlp_model", &hlp::hlp_model, "instance"_a);
@@ -308,7 +324,7 @@ void bind_hlp(py::module_& module) {
                                 to_solution(hlp::hlp_model(instance), objective, x, dual));
       },
       "instance"_a, "objective"_a, "x"_a, "dual"_a);
-  def_check<hlp::Certificate>(module, "certified_bound");
+  def_check<hlp::HlpCertificate>(module, "certified_bound");
   module.def("round_allocation", crossing(&hlp::round_allocation), "times"_a, "x"_a, "threshold"_a);
   def(module, "area_bound", &hlp::area_bound, "instance"_a);
   def(module, "memory_bound", &hlp::memory_bound, "instance"_a);
@@ -318,7 +334,7 @@ void bind_hlp(py::module_& module) {
 void bind_refutations(py::module_& module) {
   def(
       module, "windows_bound",
-      [](const Instance& instance, const hlp::Certificate& relaxation,
+      [](const Instance& instance, const hlp::HlpCertificate& relaxation,
          std::optional<double> upper) {
         return proof::windows_bound(instance, relaxation, {upper});
       },
@@ -347,9 +363,10 @@ void bind_searches(py::module_& module) {
   // `relaxation`: x and certificate of one that is known, None otherwise.
   def(
       module, "hlp_best",
-      [](const Instance& instance, const std::optional<std::pair<Table, hlp::Certificate>>& columns,
-         std::uint64_t seed, std::int64_t evaluations, Seconds time_limit) {
-        hlp::Solution relaxation;
+      [](const Instance& instance,
+         const std::optional<std::pair<Table, hlp::HlpCertificate>>& columns, std::uint64_t seed,
+         std::int64_t evaluations, Seconds time_limit) {
+        hlp::HlpSolution relaxation;
         if (columns) std::tie(relaxation.x, relaxation.certificate) = *columns;
         return search::hlp_best(instance, {seed, evaluations, time_limit},
                                 columns ? &relaxation : nullptr);
@@ -366,20 +383,20 @@ void bind_searches(py::module_& module) {
 // The plan with the times of `instance`; (draws,) makespans and bounds, the latter empty where
 // `certificate` is None.
 void bind_replay(py::module_& module) {
-  def_names<search::Kept>(module, "Kept",
-                          {{"units", search::Kept::units}, {"list", search::Kept::list}});
+  def_names<search::ReplayRule>(
+      module, "Kept", {{"units", search::ReplayRule::units}, {"list", search::ReplayRule::list}});
   def(
       module, "replay",
-      [](const Instance& instance, const Plan& plan, search::Kept fixed_choices) {
+      [](const Instance& instance, const Plan& plan, search::ReplayRule fixed_choices) {
         return search::Replay(instance, plan, fixed_choices).run(instance);
       },
       "instance"_a, "plan"_a, "kept"_a);
   def(
       module, "replay_draws",
-      [](const Instance& instance, const Plan& plan, search::Kept fixed_choices,
-         const Table& factors, const std::optional<hlp::Certificate>& certificate) {
-        search::Draws draws = search::replay_draws(instance, plan, fixed_choices, factors,
-                                                   certificate ? &*certificate : nullptr);
+      [](const Instance& instance, const Plan& plan, search::ReplayRule fixed_choices,
+         const Table& factors, const std::optional<hlp::HlpCertificate>& certificate) {
+        search::ReplayDraws draws = search::replay_draws(instance, plan, fixed_choices, factors,
+                                                         certificate ? &*certificate : nullptr);
         return std::tuple<Reals, Reals>(std::move(draws.value), std::move(draws.bound));
       },
       "instance"_a, "plan"_a, "kept"_a, "factors"_a, "certificate"_a);

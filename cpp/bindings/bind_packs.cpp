@@ -1,6 +1,12 @@
 #include "cosched/packs/check/validate.hpp"
+#include "cosched/packs/exact/ilp.hpp"
+#include "cosched/packs/heuristic/candidate_costs.hpp"
+#include "cosched/packs/heuristic/first_fit.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
+#include "cosched/packs/heuristic/pack_approx.hpp"
+#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/measures.hpp"
 #include "cosched/packs/solve/solve.hpp"
 #include "pybind.hpp"
 
@@ -13,17 +19,17 @@ std::tuple<bindings::Ints, bindings::Ints> in_python(Coschedule coschedule) {
 // And what ended the search.
 std::tuple<bindings::Ints, bindings::Ints, const char*> in_python(SearchResult search) {
   return {std::move(search.coschedule.pack_of), std::move(search.coschedule.procs),
-          bindings::stopped_by(search.proved, search.complete)};
+          bindings::stopped_by(search.is_proved, search.is_complete)};
 }
 
 // And the bound before it.
 std::tuple<bindings::Ints, bindings::Ints, double, const char*> in_python(ExactResult search) {
   return {std::move(search.coschedule.pack_of), std::move(search.coschedule.procs), search.bound,
-          bindings::stopped_by(search.proved, search.complete)};
+          bindings::stopped_by(search.is_proved, search.is_complete)};
 }
 
 namespace columns {
-std::tuple<double, bool> in_python(LowerBound bound) { return {bound.value, bound.complete}; }
+std::tuple<double, bool> in_python(LowerBound bound) { return {bound.value, bound.is_complete}; }
 }  // namespace columns
 
 namespace bindings {
@@ -124,7 +130,7 @@ void bind_algorithms(py::module_& module) {
   def(
       module, "best_counts",
       [](const Instance& instance, const Ints& tasks) -> Ints {
-        return shared::PackPricer(instance).exact(tasks).procs;
+        return shared::PackPricer(instance).exact_price(tasks).procs;
       },
       "instance"_a, "tasks"_a);
   def(module, "one_pack", whole_table(&heuristic::one_pack), "times"_a, "procs"_a);
@@ -138,7 +144,7 @@ void bind_algorithms(py::module_& module) {
 void bind_bounds(py::module_& module) {
   using Bound = double (*)(const Instance&);
   const auto alone = [](Bound bound) {
-    return [bound](const Instance& instance) { return bound(instance.alone()); };
+    return [bound](const Instance& instance) { return bound(instance.without_sharing()); };
   };
   def(module, "area_bound", alone(&area_bound), "instance"_a);
   def(module, "longest_bound", alone(&longest_bound), "instance"_a);

@@ -10,10 +10,16 @@
 
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "dags/graphs.hpp"
@@ -30,7 +36,7 @@ double seconds(const std::function<void()>& work) {  // of this process: others 
 }
 
 void compare_lp(const std::string& name, const Instance& instance) {
-  hlp::Solution solution;
+  hlp::HlpSolution solution;
   const double structured = seconds([&] { solution = hlp::hlp(instance); });
   const lp::Model model = hlp::hlp_model(instance);
   double gap = 0;
@@ -56,7 +62,7 @@ void large_graph() {
   const Instance instance = graphs::cholesky(60, {512, 64}, 0.1, 1);
   std::printf("\nCholesky 60 x 60 tiles, %d tasks, %d edges, 512 CPUs, 64 GPUs\n", instance.tasks(),
               instance.graph().edges());
-  hlp::Solution solution;
+  hlp::HlpSolution solution;
   const double time = seconds([&] { solution = hlp::hlp(instance); });
   std::printf("  %-10s %8.3f s  LP* %.6g, certificate %.0e below\n", "hlp", time, solution.value,
               1 - check::certified_bound(instance, solution.certificate) / solution.value);

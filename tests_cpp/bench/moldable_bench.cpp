@@ -11,6 +11,7 @@
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/search/best.hpp"
+#include "cosched/opt/cardinality_knapsack.hpp"
 #include "cosched/opt/knapsack.hpp"
 #include "support/moldable_instances.hpp"
 

@@ -7,11 +7,20 @@
 #include <numeric>
 
 #include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/columns/task_groups.hpp"
+#include "cosched/packs/exact/ilp.hpp"
 #include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/exact/pairs.hpp"
+#include "cosched/packs/heuristic/best_cuts.hpp"
+#include "cosched/packs/heuristic/candidate_costs.hpp"
+#include "cosched/packs/heuristic/least_idle.hpp"
+#include "cosched/packs/heuristic/longest_first.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 #include "support/packs_plain.hpp"
 
@@ -146,7 +155,7 @@ void bench_optimal() {
     int proved = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Instance instance(Times(speedup_workload(n, p, seed)), k);
-      times.push_back(seconds([&] { proved += exact::optimal(instance).proved; }, 1));
+      times.push_back(seconds([&] { proved += exact::optimal(instance).is_proved; }, 1));
     }
     std::sort(times.begin(), times.end());
     std::printf("  n = %d, p = %d, k = %2d: %d of 10 proved; median %.2f s, longest %.2f s\n", n, p,

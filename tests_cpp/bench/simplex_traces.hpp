@@ -8,12 +8,16 @@
 
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
+#include "cosched/dags/hlp/fractional.hpp"
+#include "cosched/dags/hlp/slice_model.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "cosched/moldable/minsum/basis.hpp"
 #include "cosched/opt/matrix_game.hpp"
+#include "cosched/packs/columns/column_relaxation.hpp"
+#include "cosched/packs/columns/dominance.hpp"
 #include "cosched/packs/columns/fractional.hpp"
+#include "cosched/packs/columns/initial_columns.hpp"
 #include "cosched/packs/columns/pricing.hpp"
-#include "cosched/packs/columns/relaxation.hpp"
 #include "support/lp_trace.hpp"
 #include "support/warm_glpk.hpp"
 
@@ -22,11 +26,11 @@ namespace cosched::testing {
 /// opt::CoverLp: the masters of packs/relaxation.hpp for the column bound, from the artificial
 /// columns on.  (At the sizes of the benchmark the relaxation forgets no column.)
 inline LpTrace record_cover(const packs::Instance& instance) {
-  const auto dominates = packs::columns::dominance(instance.times());
+  const auto dominates = packs::columns::compute_dominance(instance.times());
   packs::columns::Restrictions restrictions;
-  restrictions.counts = packs::columns::least_counts(instance, 64);
-  packs::columns::Relaxation relaxation(instance, dominates, restrictions,
-                                        packs::columns::first_columns(instance));
+  restrictions.counts = packs::columns::least_count_rows(instance, 64);
+  packs::columns::ColumnRelaxation relaxation(instance, dominates, restrictions,
+                                              packs::columns::initial_columns(instance));
   const opt::CoverLp& master = relaxation.master();
   LpTrace trace;
   trace.lower.assign(instance.tasks(), 1.0);
@@ -48,8 +52,8 @@ inline LpTrace record_cover(const packs::Instance& instance) {
     }
     if (!round.add.empty()) trace.rounds.push_back(std::move(round));
     // Goes on until some work is done: the first master, or one pricing and the master after it.
-    packs::columns::Relaxation::Options options;
-    options.most_work = work = relaxation.work();
+    packs::columns::ColumnRelaxation::SolveOptions options;
+    options.max_operations = work = relaxation.work();
     relaxation.solve(options);
   }
   return trace;

@@ -8,7 +8,11 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/paths.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/model/time_grain.hpp"
 
 namespace cosched::dags {
 

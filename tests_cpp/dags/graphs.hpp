@@ -9,6 +9,9 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/paths.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/model/time_grain.hpp"
 
 namespace cosched::dags::graphs {
 
@@ -61,10 +64,10 @@ inline Instance with_transfers(Rng& rng, const Instance& instance, double ccr = 
       links.latency(q, r) = wait * rng.uniform();
     }
   links.memories.kind = static_cast<Memories::Kind>(rng.below(3));
-  if (links.memories.kind == Memories::Kind::given)
+  if (links.memories.kind == Memories::Kind::listed)
     for (const int units : instance.units())
       for (int unit = 0; unit < units; ++unit)
-        links.memories.of_unit.push_back(static_cast<int>(rng.below(4)));
+        links.memories.memory_of_unit.push_back(static_cast<int>(rng.below(4)));
   std::vector<Edge> edges;
   std::vector<double> data;
   for (int task = 0; task < instance.tasks(); ++task)

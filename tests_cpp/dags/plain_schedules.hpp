@@ -11,8 +11,15 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/core/validate.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/paths.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/model/time_grain.hpp"
 
 namespace cosched::dags::plain {
 

@@ -9,6 +9,9 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/paths.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/model/time_grain.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags::graphs {
@@ -47,11 +50,11 @@ inline Instance with_random_transfers(Rng& rng, const Instance& plain, double cc
   const std::uint64_t kind = rng.below(3);
   links.memories.kind = kind == 0   ? Memories::Kind::host
                         : kind == 1 ? Memories::Kind::unit
-                                    : Memories::Kind::given;
+                                    : Memories::Kind::listed;
   if (kind == 2)
     for (const int units : plain.units())
       for (int unit = 0; unit < units; ++unit)
-        links.memories.of_unit.push_back(static_cast<int>(rng.below(3)));
+        links.memories.memory_of_unit.push_back(static_cast<int>(rng.below(3)));
   return with_transfers(plain, data, std::move(links));
 }
 
@@ -68,7 +71,7 @@ inline double exhaustive(const Instance& instance) {
   std::vector<Unit> units;
   for (int type = 0; type < instance.types(); ++type)
     for (int unit = 0; unit < instance.units(type); ++unit)
-      units.push_back({{type, unit}, transfers.given() ? transfers.memory({type, unit}) : 0});
+      units.push_back({{type, unit}, transfers.has_data() ? transfers.memory({type, unit}) : 0});
   std::vector<std::vector<int>> edge_in(instance.tasks());
   int edge = 0;
   std::vector<double> least(instance.tasks(), kInfinity);
@@ -77,7 +80,7 @@ inline double exhaustive(const Instance& instance) {
     for (int type = 0; type < instance.types(); ++type)
       least[task] = std::min(least[task], instance.time(task, type));
   }
-  const std::vector<double> rank = ranks(instance.graph(), least);
+  const std::vector<double> rank = compute_ranks(instance.graph(), least);
   double best = kInfinity;
   std::vector<double> ends(instance.tasks(), 0.0);
   std::vector<int> on(instance.tasks(), -1);
@@ -96,15 +99,16 @@ inline double exhaustive(const Instance& instance) {
                  (other.memory == units[u].memory
                       ? other.idle <= units[u].idle
                       : !other.used && !units[u].used &&
-                            transfers.links().memories.kind != Memories::Kind::given);
+                            transfers.links().memories.kind != Memories::Kind::listed);
         });
         if (same) continue;
         double start = units[u].idle;
         for (int k = 0; k < before.size(); ++k) {
           const int i = before.first[k];
-          const double cost = transfers.given() ? transfers.cost(edge_in[task][k],
-                                                                 units[on[i]].place, units[u].place)
-                                                : 0;
+          const double cost =
+              transfers.has_data()
+                  ? transfers.cost(edge_in[task][k], units[on[i]].place, units[u].place)
+                  : 0;
           start = std::max(start, ends[i] + cost);
         }
         if (start < last || start + rank[task] >= best) continue;

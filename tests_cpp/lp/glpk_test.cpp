@@ -209,7 +209,7 @@ TEST(Glpk, WhatTheHookThrowsComesThroughAndLeavesTheThreadUsable) {
 
 TEST(Glpk, AProcessOfItsOwnGivesTheSame) {
   GlpkOptions apart;
-  apart.apart_from = 0;
+  apart.child_from_entries = 0;
   for (const Model& model : {small_model(), assignment(20, 1)}) {
     const Solution here = solve_glpk(model), there = solve_glpk(model, apart);
     EXPECT_EQ(there.status, Status::optimal);
@@ -229,7 +229,7 @@ TEST(Glpk, AProcessOfItsOwnGivesTheSame) {
 
 TEST(Glpk, AProcessOfItsOwnEndsWhenItIsStopped) {
   GlpkOptions apart;
-  apart.apart_from = 0;
+  apart.child_from_entries = 0;
   {
     const ScopedTimeLimit limit(0.01);
     EXPECT_THROW(solve_glpk(assignment(150, 1), apart), TimeLimit);
@@ -242,7 +242,7 @@ TEST(Glpk, AProcessOfItsOwnEndsWhenItIsStopped) {
 
 TEST(Glpk, AProcessOfItsOwnAnswersAHostThatIgnoresItsChildren) {
   GlpkOptions apart;
-  apart.apart_from = 0;
+  apart.child_from_entries = 0;
   auto* const before = std::signal(SIGCHLD, SIG_IGN);
   const Solution found = solve_glpk(assignment(20, 1), apart);
   GlpkOptions small = apart;

@@ -86,7 +86,7 @@ TEST(CoverLp, PurgingLosesNothing) {
   ASSERT_TRUE(master.solve(1e-10, 100'000));
   const double value = master.objective();
   const int before = master.columns();
-  const std::vector<int> number = master.purge(0.01);
+  const std::vector<int> number = master.drop_columns(0.01);
   EXPECT_LT(master.columns(), before);
   EXPECT_EQ(static_cast<int>(number.size()), before);
   for (int j = 0; j < before; ++j) {

@@ -52,10 +52,10 @@ TEST(InteriorPoint, FindsTheOptimumOfGlpk) {
     std::vector<double> start(columns, 0.0);
     start[0] = 2;
     const InteriorPoint found = solve_interior(lp, start);
-    converged += found.converged;
+    converged += found.is_converged;
     EXPECT_NEAR(found.value, by_glpk(lp), 1e-5) << round;
     for (int row = 0; row < lp.rows(); ++row) {
-      EXPECT_GT(lp.at(row, found.point), lp.right[row]);
+      EXPECT_GT(lp.row_value(row, found.point), lp.right[row]);
       EXPECT_GT(found.prices[row], 0);
     }
   }
@@ -71,7 +71,7 @@ TEST(InteriorPoint, StopsWhenTold) {
   const InteriorPoint found =
       solve_interior(lp, start, {1e-9, [&](const InteriorPoint&) { return ++calls == 3; }});
   EXPECT_EQ(calls, 3);
-  EXPECT_FALSE(found.converged);
+  EXPECT_FALSE(found.is_converged);
   EXPECT_LT(found.value, 2);
   const InteriorPoint none = solve_interior(lp, start, {1e-9, {}, 10});
   EXPECT_TRUE(none.prices.empty());

@@ -3,96 +3,102 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/opt/cardinality_knapsack.hpp"
 #include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
 
-std::vector<KnapsackItem> random_items(int count, int most_weight, Rng& rng) {
-  std::vector<KnapsackItem> items;
-  for (int k = 0; k < count; ++k)
-    items.push_back({static_cast<int>(rng.between(0, most_weight)), 1 + rng.uniform()});
-  return items;
+struct Case {
+  std::vector<double> profit;
+  std::vector<int> size;
+  int capacity;
+};
+
+double value(const Case& given, const std::vector<int>& chosen) {
+  double sum = 0;
+  int used = 0;
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    EXPECT_TRUE(k == 0 || chosen[k - 1] < chosen[k]);
+    sum += given.profit[chosen[k]];
+    used += given.size[chosen[k]];
+  }
+  EXPECT_LE(used, given.capacity);
+  return sum;
 }
 
-double best_choice(const std::vector<KnapsackItem>& items, int capacity, int limit) {
+double exhaustive(const Case& given) {
+  const int n = static_cast<int>(given.profit.size());
   double best = 0;
-  for (int set = 0; set < 1 << items.size(); ++set) {
-    if (__builtin_popcount(set) > limit) continue;
-    int weight = 0;
-    double value = 0;
-    for (std::size_t k = 0; k < items.size(); ++k)
-      if (set >> k & 1) {
-        weight += items[k].weight;
-        value += items[k].value;
-      }
-    if (weight <= capacity) best = std::max(best, value);
+  for (int set = 0; set < 1 << n; ++set) {
+    double sum = 0;
+    int used = 0;
+    for (int k = 0; k < n; ++k)
+      if (set >> k & 1) sum += given.profit[k], used += given.size[k];
+    if (used <= given.capacity) best = std::max(best, sum);
   }
   return best;
 }
 
-double value_of(const std::vector<KnapsackItem>& items, const std::vector<int>& chosen,
-                int capacity, int limit) {
-  EXPECT_TRUE(std::is_sorted(chosen.begin(), chosen.end()));
-  EXPECT_LE(static_cast<int>(chosen.size()), limit);
-  int weight = 0;
-  double value = 0;
-  for (const int k : chosen) {
-    weight += items[k].weight;
-    value += items[k].value;
-  }
-  EXPECT_LE(weight, capacity);
-  return value;
+// By the plain recursion over capacities.
+double by_capacity(const Case& given) {
+  std::vector<double> best(given.capacity + 1, 0);
+  for (std::size_t k = 0; k < given.size.size(); ++k)
+    for (int c = given.capacity; c >= given.size[k]; --c)
+      best[c] = std::max(best[c], best[c - given.size[k]] + given.profit[k]);
+  return best.back();
 }
 
-TEST(CardinalityKnapsack, EqualsEveryChoice) {
+// Kinds: independent, proportional to the size, size plus a constant, few distinct values.
+Case random_case(int kind, int n, int capacity, Rng& rng) {
+  Case made{{}, {}, capacity};
+  for (int k = 0; k < n; ++k) {
+    const int s = static_cast<int>(rng.between(1, std::max(1, capacity)));
+    made.size.push_back(s);
+    const double p = kind == 0   ? rng.uniform() - 0.1
+                     : kind == 1 ? 0.1 * s
+                     : kind == 2 ? s + 3.0
+                                 : static_cast<double>(rng.between(0, 2));
+    made.profit.push_back(p);
+  }
+  return made;
+}
+
+TEST(Knapsack, EqualsExhaustiveSearch) {
   Rng rng(1);
-  CardinalityKnapsack knapsack;  // one for all: memory is kept between calls
-  for (int round = 0; round < 500; ++round) {
-    SHOW_ON_FAILURE(round);
-    const auto items = random_items(static_cast<int>(rng.between(0, 9)), 8, rng);
-    const int capacity = static_cast<int>(rng.between(0, 20)), limit = 1 + round % 5;
-    const double best = best_choice(items, capacity, limit);
-    EXPECT_NEAR(knapsack.solve(items, capacity, limit, 0), best, 1e-12);
-    EXPECT_NEAR(value_of(items, knapsack.chosen(), capacity, limit), best, 1e-12);
-  }
+  for (int kind = 0; kind < 4; ++kind)
+    for (int n = 0; n <= 12; ++n)
+      for (const int capacity : {0, 1, 5, 17}) {
+        const Case given = random_case(kind, n, capacity, rng);
+        SHOW_ON_FAILURE(given.profit);
+        SHOW_ON_FAILURE(given.size);
+        SHOW_ON_FAILURE(capacity);
+        const double best = exhaustive(given);
+        EXPECT_NEAR(value(given, knapsack(given.profit, given.size, capacity)), best, 1e-12);
+      }
 }
 
-TEST(CardinalityKnapsack, StopsWhereNothingIsWorthIt) {
+TEST(Knapsack, EqualsTheProgrammeOverCapacities) {
   Rng rng(2);
-  CardinalityKnapsack knapsack;
-  for (int round = 0; round < 200; ++round) {
-    SHOW_ON_FAILURE(round);
-    const auto items = random_items(8, 6, rng);
-    const double best = best_choice(items, 12, 3), worth = best * (0.5 + rng.uniform());
-    const double bound = knapsack.solve(items, 12, 3, worth);
-    EXPECT_GE(bound, best * (1 - 1e-12));
-    if (knapsack.chosen().empty()) {
-      EXPECT_LE(bound, worth);
-    } else {
-      EXPECT_NEAR(value_of(items, knapsack.chosen(), 12, 3), bound, 1e-12);
-    }
-  }
+  for (int kind = 0; kind < 4; ++kind)
+    for (const int n : {30, 100, 400})
+      for (const int capacity : {10, 100, 333}) {
+        const Case given = random_case(kind, n, capacity, rng);
+        SHOW_ON_FAILURE(given.profit);
+        SHOW_ON_FAILURE(given.size);
+        SHOW_ON_FAILURE(capacity);
+        EXPECT_NEAR(value(given, knapsack(given.profit, given.size, capacity)), by_capacity(given),
+                    1e-9);
+      }
 }
 
-// Too large for the table: a multiplier's bound, and a choice that keeps the limit.
-TEST(CardinalityKnapsack, BoundsLargeProblems) {
-  Rng rng(3);
-  CardinalityKnapsack knapsack;
-  const auto items = random_items(400, 40, rng);
-  const int capacity = 2000, limit = 60;
-  const double bound = knapsack.solve(items, capacity, limit, 0);
-  const double value = value_of(items, knapsack.chosen(), capacity, limit);
-  EXPECT_GE(bound, value);
-  EXPECT_LE(bound, value * 1.05);
-  std::vector<double> values;  // the limit alone
-  for (const auto& item : items) values.push_back(item.value);
-  std::sort(values.rbegin(), values.rend());
-  double most = 0;
-  for (int k = 0; k < limit; ++k) most += values[k];
-  EXPECT_LE(bound, most * 1.05);
+TEST(Knapsack, TakesTheLowestOfEqualItems) {
+  EXPECT_EQ(knapsack({1, 1, 1, 1}, {2, 2, 2, 2}, 5), (std::vector<int>{0, 1}));
+  EXPECT_TRUE(knapsack({0, -1}, {1, 1}, 5).empty());
+  EXPECT_TRUE(knapsack({3}, {6}, 5).empty());
 }
 
 }  // namespace

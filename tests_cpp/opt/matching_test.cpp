@@ -1,9 +1,11 @@
+#include "cosched/opt/matching.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "cosched/core/rng.hpp"
-#include "cosched/opt/lemon.hpp"
+#include "cosched/opt/min_cost_flow.hpp"
 #include "support/show_on_failure.hpp"
 
 namespace cosched::opt {

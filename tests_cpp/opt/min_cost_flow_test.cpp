@@ -1,8 +1,10 @@
+#include "cosched/opt/min_cost_flow.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/opt/lemon.hpp"
+#include "cosched/opt/matching.hpp"
 #include "support/show_on_failure.hpp"
 
 namespace cosched::opt {

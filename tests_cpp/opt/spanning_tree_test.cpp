@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/opt/tree_potentials.hpp"
 #include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
@@ -23,7 +24,7 @@ bool is_above(const SpanningTree& tree, int top, int node) {
   return std::find(path.begin(), path.end(), top) != path.end();
 }
 
-int join_of(const SpanningTree& tree, int a, int b) {
+int find_join(const SpanningTree& tree, int a, int b) {
   for (const int node : ancestors(tree, a))
     if (is_above(tree, node, b)) return node;
   return -1;
@@ -39,10 +40,10 @@ void expect_consistent(SpanningTree& tree) {
   for (int top = 1; top < n; ++top) {
     int below = 0;
     for (int node = 0; node < n; ++node) below += is_above(tree, top, node);
-    EXPECT_EQ(tree.size(top), below);
+    EXPECT_EQ(tree.subtree_size(top), below);
     EXPECT_EQ(static_cast<int>(tree.smaller_side(top).size()), std::min(below, n - below));
     for (int node = 0; node < n; ++node)
-      EXPECT_EQ(tree.in_side(node), is_above(tree, top, node) == tree.side_is_subtree());
+      EXPECT_EQ(tree.is_in_side(node), is_above(tree, top, node) == tree.side_is_subtree());
   }
 }
 
@@ -53,7 +54,7 @@ TEST(SpanningTree, KeepsSizesAndSidesThroughExchanges) {
     const int n = 2 + static_cast<int>(rng.below(30));
     SpanningTree tree(n);
     for (int node = n - 1; node > 0; --node)
-      tree.hang(node, static_cast<int>(rng.below(node)), 100 + node);
+      tree.attach_subtree(node, static_cast<int>(rng.below(node)), 100 + node);
     expect_consistent(tree);
     for (int exchange = 0; exchange < 20; ++exchange) {
       const int top = 1 + static_cast<int>(rng.below(n - 1));
@@ -64,7 +65,7 @@ TEST(SpanningTree, KeepsSizesAndSidesThroughExchanges) {
       const std::vector<int> turned = ancestors(tree, inside);
       std::vector<int> arcs;
       for (const int node : turned) arcs.push_back(tree.arc(node));
-      tree.rehang(top, inside, outside, 1000 + exchange, join_of(tree, top, outside));
+      tree.rehang(top, inside, outside, 1000 + exchange, find_join(tree, top, outside));
       EXPECT_EQ(tree.parent(inside), outside);
       EXPECT_EQ(tree.arc(inside), 1000 + exchange);
       for (std::size_t k = 0; turned[k] != top; ++k) {  // the path to the old top, turned round

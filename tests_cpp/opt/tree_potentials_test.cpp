@@ -1,3 +1,5 @@
+#include "cosched/opt/tree_potentials.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +28,7 @@ int random_node(Rng& rng, const std::vector<char>& below, bool wanted) {
   return node;
 }
 
-int join_of(const SpanningTree& tree, const std::vector<char>& below, int top, int outside) {
+int find_join(const SpanningTree& tree, const std::vector<char>& below, int top, int outside) {
   std::vector<char> above(below.size(), 0);
   for (int node = tree.parent(top); node >= 0; node = tree.parent(node)) above[node] = 1;
   int join = outside;
@@ -43,7 +45,7 @@ void expect_values_follow(std::uint64_t seed, int n, int bend) {
   Rng rng(seed);
   SpanningTree tree(n);
   for (int node = n - 1; node > 0; --node)
-    tree.hang(node, node - 1 - static_cast<int>(rng.below(std::min(bend, node))), node);
+    tree.attach_subtree(node, node - 1 - static_cast<int>(rng.below(std::min(bend, node))), node);
   std::vector<double> expected(n);
   for (double& value : expected) value = static_cast<double>(rng.below(100));
   TreePotentials potential(n);
@@ -56,7 +58,7 @@ void expect_values_follow(std::uint64_t seed, int n, int bend) {
     for (int node = 0; node < n; ++node)
       if (below[node]) expected[node] += shift;
     potential.rehang(tree, top, inside, outside, shift);
-    tree.rehang(top, inside, outside, n + exchange, join_of(tree, below, top, outside));
+    tree.rehang(top, inside, outside, n + exchange, find_join(tree, below, top, outside));
     for (int node = 0; node < n; ++node)
       ASSERT_EQ(potential[node], expected[node]) << "exchange " << exchange << ", node " << node;
   }

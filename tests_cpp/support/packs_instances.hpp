@@ -9,8 +9,10 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/model/instance.hpp"
+#include "cosched/packs/model/measures.hpp"
 
 namespace cosched::packs::testing {
 
@@ -18,7 +20,7 @@ namespace cosched::packs::testing {
 /// than k tasks or p processors.
 inline void require_valid(const Instance& instance, const Coschedule& coschedule) {
   pack_costs(instance, coschedule.pack_of, coschedule.procs);
-  for (const std::vector<int>& pack : members(coschedule.pack_of)) {
+  for (const std::vector<int>& pack : packs_of(coschedule.pack_of)) {
     long long used = 0;
     for (const int i : pack) used += coschedule.procs[i];
     if (static_cast<int>(pack.size()) > instance.max_tasks() || used > instance.procs())

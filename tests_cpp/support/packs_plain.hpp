@@ -7,8 +7,10 @@
 #include <queue>
 #include <vector>
 
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/model/instance.hpp"
+#include "cosched/packs/model/measures.hpp"
 
 namespace cosched::packs::testing {
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/paths.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/model/time_grain.hpp"
 #include "support/show_sharing.hpp"
 
 namespace cosched::dags {
@@ -12,7 +15,7 @@ inline void show(std::ostream& out, const Instance& instance) {
   out << ", times ";
   cosched::test_support::show_rows(out, instance.times());
   show(out, instance.graph());
-  if (!instance.transfers().given()) return;
+  if (!instance.transfers().has_data()) return;
   out << ", bytes of the edges ";
   cosched::test_support::show(out, instance.transfers().data());
   out << ", cost of each edge between types {";
@@ -20,7 +23,7 @@ inline void show(std::ostream& out, const Instance& instance) {
     out << (edge > 0 ? ", {" : "{");
     for (int from = 0; from < instance.types(); ++from)
       for (int to = 0; to < instance.types(); ++to)
-        out << (from + to > 0 ? ", " : "") << instance.transfers().type_cost(edge, from, to);
+        out << (from + to > 0 ? ", " : "") << instance.transfers().least_cost(edge, from, to);
     out << '}';
   }
   out << '}';

@@ -1,6 +1,7 @@
 // Instances of packs, printed where a random test fails.
 #pragma once
 
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "support/show_sharing.hpp"
 

@@ -19,9 +19,16 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/validate.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/check/validate.hpp"
@@ -31,12 +38,22 @@
 #include "cosched/moldable/search/best.hpp"
 #include "cosched/packs/check/validate.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/columns/task_groups.hpp"
+#include "cosched/packs/exact/ilp.hpp"
 #include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/exact/pairs.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/best_cuts.hpp"
+#include "cosched/packs/heuristic/first_fit.hpp"
+#include "cosched/packs/heuristic/least_idle.hpp"
+#include "cosched/packs/heuristic/longest_first.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
+#include "cosched/packs/heuristic/pack_approx.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
 #include "dags/graphs.hpp"
 #include "support/bags_instances.hpp"
 #include "support/cluster_instances.hpp"
@@ -107,13 +124,13 @@ TEST(Threads, Dags) {
       found.push_back(plan.makespan());
     };
     keep(dags::list::heft(instance));
-    dags::search::BestOptions options;
+    dags::search::HlpBestOptions options;
     options.evaluations = 50;
-    const dags::search::BestResult best = dags::search::hlp_best(instance, options);
+    const dags::search::HlpBestResult best = dags::search::hlp_best(instance, options);
     keep(best.plan);
-    found.push_back(best.bound.value);
+    found.push_back(best.windows_bound.value);
     found.push_back(dags::hlp::hlp(instance).value);
-    found.push_back(dags::hlp::hlp(instance, dags::hlp::Method::glpk).value);
+    found.push_back(dags::hlp::hlp(instance, dags::hlp::HlpMethod::glpk).value);
     found.push_back(dags::hlp::area_bound(instance));
     found.push_back(dags::hlp::critical_path_bound(instance));
     return found;
@@ -202,7 +219,7 @@ TEST(Threads, LimitsOfOneThreadStopNoOther) {
   for (int k = 0; k < kThreads; ++k)
     threads.push_back(std::async(std::launch::async, [&instance, k] {
       const std::optional<double> limit = k % 2 == 0 ? std::optional<double>(0.0) : std::nullopt;
-      return packs::search::local_search(instance, 1, 20'000, limit).complete;
+      return packs::search::local_search(instance, 1, 20'000, limit).is_complete;
     }));
   for (int k = 0; k < kThreads; ++k) EXPECT_EQ(threads[k].get(), k % 2 == 1) << k;
 }

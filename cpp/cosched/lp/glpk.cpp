@@ -20,9 +20,9 @@
 namespace cosched::lp {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{10};
+constexpr std::chrono::milliseconds kChildPollInterval{10};
 
-// Memory that this process and its copies both see.
+// Memory that this process shares with its children.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes)
@@ -31,10 +31,10 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory() {
-    if (good()) munmap(begin_, bytes_);
+    if (is_mapped()) munmap(begin_, bytes_);
   }
 
-  bool good() const { return begin_ != MAP_FAILED; }  // false: the system has none left
+  bool is_mapped() const { return begin_ != MAP_FAILED; }  // false: the system has no memory left
   void* begin() const { return begin_; }
 
  private:
@@ -42,44 +42,46 @@ class SharedMemory {
   void* begin_;
 };
 
-enum class Ending { well, badly, stopped, not_begun };
+enum class ProcessEnd { ok, failed, stopped, not_started };
 
-// Work that can be ended at any moment, though it looks at no clock: runs it in a copy of this
-// process, which leaves without destructors, and waits; kills it as soon as `stopped` says so.
-// well: `work` returned true, which the copy says in `is_done`, memory that both see: where the host
-// ignores SIGCHLD, or waits for all its children, nobody learns how the copy ended.
-// not_begun: the system gave no process.
-Ending in_own_process(const std::function<bool()>& work, const std::function<bool()>& stopped,
-                      const volatile char& is_done) {
+// Runs `work` in a child process, which ends without destructors, so that it can be stopped at any
+// moment: kills the child as soon as `stopped` returns true.
+//   ok           `is_done` is set.  It lies in shared memory, because where the host ignores
+//   SIGCHLD,
+//                or waits for all its children, the exit status of the child is lost.
+//   not_started  the system has no process left.
+ProcessEnd run_in_child(const std::function<bool()>& work, const std::function<bool()>& stopped,
+                        const volatile char& is_done) {
   const pid_t process = fork();
-  if (process < 0) return Ending::not_begun;
+  if (process < 0) return ProcessEnd::not_started;
   if (process == 0) {
     work();
     _exit(0);
   }
   for (;;) {
-    int how = 0;
-    const pid_t ended = waitpid(process, &how, WNOHANG);
-    if (ended == process || (ended < 0 && errno == ECHILD))
-      return is_done != 0 ? Ending::well : Ending::badly;
-    if (ended < 0 && errno != EINTR) return Ending::badly;
+    int exit_status = 0;
+    const pid_t ended_process = waitpid(process, &exit_status, WNOHANG);
+    if (ended_process == process || (ended_process < 0 && errno == ECHILD))
+      return is_done != 0 ? ProcessEnd::ok : ProcessEnd::failed;
+    if (ended_process < 0 && errno != EINTR) return ProcessEnd::failed;
     if (stopped()) {
       kill(process, SIGKILL);
-      waitpid(process, &how, 0);
-      return Ending::stopped;
+      waitpid(process, &exit_status, 0);
+      return ProcessEnd::stopped;
     }
-    std::this_thread::sleep_for(kPoll);
+    std::this_thread::sleep_for(kChildPollInterval);
   }
 }
 
-constexpr int kPollMs = 50;  // between two lines of progress, at which GLPK can be stopped
+constexpr int kProgressIntervalMs =
+    50;  // between two lines of progress, at which GLPK can be stopped
 
 // GLPK reports a bad call or exhausted memory through glp_error_hook; the hook must not return.
 // Its only other way out of a running simplex is the hook of its output.  Everything between setjmp
 // and longjmp lives in this trivially destructible struct or is a pointer to what an outer frame
 // owns, so that longjmp skips no destructor.  glp_free_env then frees GLPK's memory.
-struct Call {
-  // in
+struct GlpkCall {
+  // Input.
   int rows, columns;
   const int *row_type, *col_type, *kind;
   const double *row_lower, *row_upper, *lower, *upper, *cost;
@@ -87,31 +89,31 @@ struct Call {
   const int *entry_row, *entry_col;  // 1-based, index 0 unused
   const double* entry_value;
   GlpkOptions::Method method;
-  bool presolve, integer_programme;
+  bool uses_presolve, is_integer;
   double mip_gap;
   int memory_limit_mb;  // 0: none
-  // out
+  // Output.
   double *x, *dual, *reduced;
   double objective, bound;
   int code;    // return code of the GLPK routine
   int status;  // GLP_OPT, ...
   std::exception_ptr* interruption;
-  bool apart;  // in a process of its own, which its parent ends
+  bool is_in_child;  // the parent process ends this one
 };
 
 thread_local std::jmp_buf way_out;
 
 void jump_out(void*) { std::longjmp(way_out, 1); }
 
-// Whether the work should end; what check_interrupt() threw is kept, except that an integer
-// programme ends by itself at the time limit, with its best solution.
-bool interrupted(Call& call) {
-  if (call.apart) return false;
+// Calls check_interrupt(), and keeps its exception in the call; returns whether the solver has to
+// stop. At a time limit an integer programme goes on, because GLPK ends it with its best solution.
+bool keep_interruption(GlpkCall& call) {
+  if (call.is_in_child) return false;
   try {
     check_interrupt();
     return false;
   } catch (const TimeLimit&) {
-    if (call.integer_programme) return false;
+    if (call.is_integer) return false;
     *call.interruption = std::current_exception();
   } catch (...) {
     *call.interruption = std::current_exception();
@@ -119,16 +121,16 @@ bool interrupted(Call& call) {
   return true;
 }
 
-// The hook of GLPK's output; non-zero: nothing is printed.
-int poll(void* info, const char*) {
-  if (interrupted(*static_cast<Call*>(info))) std::longjmp(way_out, 1);
+// The hook of GLPK's output.  Returns non-zero, so that GLPK prints nothing.
+int poll_interrupt(void* info, const char*) {
+  if (keep_interruption(*static_cast<GlpkCall*>(info))) std::longjmp(way_out, 1);
   return 1;
 }
 
-// The rest of the thread's time limit.
+// The remaining time limit of the thread.
 int time_limit_ms() {
-  const double left = seconds_left();
-  return left < INT_MAX / 1000.0 ? std::max(1, static_cast<int>(left * 1000)) : INT_MAX;
+  const double seconds = seconds_left();
+  return seconds < INT_MAX / 1000.0 ? std::max(1, static_cast<int>(seconds * 1000)) : INT_MAX;
 }
 
 int bound_type(double lower, double upper) {
@@ -137,7 +139,7 @@ int bound_type(double lower, double upper) {
   return has_lower ? GLP_LO : has_upper ? GLP_UP : GLP_FR;
 }
 
-glp_prob* load(const Call& call) {
+glp_prob* load_problem(const GlpkCall& call) {
   glp_prob* problem = glp_create_prob();
   glp_set_obj_dir(problem, GLP_MIN);
   if (call.rows > 0) glp_add_rows(problem, call.rows);
@@ -153,23 +155,25 @@ glp_prob* load(const Call& call) {
   return problem;
 }
 
-int run_relaxation(glp_prob* problem, const Call& call) {
+int run_relaxation(glp_prob* problem, const GlpkCall& call) {
   glp_smcp control;
   glp_init_smcp(&control);
-  control.msg_lev = GLP_MSG_ON;  // to poll(), which prints nothing
-  control.out_frq = kPollMs;
+  control.msg_lev = GLP_MSG_ON;  // goes to poll_interrupt(), which prints nothing
+  control.out_frq = kProgressIntervalMs;
   control.meth = call.method == GlpkOptions::Method::dual ? GLP_DUALP : GLP_PRIMAL;
-  control.presolve = call.presolve && !call.integer_programme ? GLP_ON : GLP_OFF;
+  control.presolve = call.uses_presolve && !call.is_integer ? GLP_ON : GLP_OFF;
   control.tm_lim = time_limit_ms();
   if (control.presolve == GLP_OFF) glp_adv_basis(problem, 0);
   return glp_simplex(problem, &control);
 }
 
-// The relaxation first: GLPK's own preprocessing of integer programmes looks at no clock.
-void run_integer(glp_prob* problem, Call& call) {
+// Solves the relaxation first, because GLPK's own preprocessing of integer programmes cannot be
+// stopped.
+void run_integer(glp_prob* problem, GlpkCall& call) {
   call.code = run_relaxation(problem, call);
   call.status = glp_get_status(problem);
-  if (call.code != 0) call.status = GLP_UNDEF;  // a feasible point of it is no incumbent
+  if (call.code != 0)
+    call.status = GLP_UNDEF;  // a feasible point of the relaxation is no incumbent
   if (call.status != GLP_OPT) return;
   call.bound = glp_get_obj_val(problem);
   glp_iocp control;
@@ -177,16 +181,16 @@ void run_integer(glp_prob* problem, Call& call) {
   control.msg_lev = GLP_MSG_ON;
   control.out_dly = 0;
   control.mip_gap = call.mip_gap;
-  // By default 1e-5: of a time that much is lost, and a better node cut off.
+  // With the default, 1e-5, a solution is off by as much of a time, and cuts better nodes off.
   control.tol_int = 1e-9;
   control.tm_lim = time_limit_ms();
   // The search's proven bound is asked for in the callback, while the tree lives.
   control.cb_info = &call;
   control.cb_func = [](glp_tree* tree, void* info) {
-    Call& of = *static_cast<Call*>(info);
+    GlpkCall& call_of_tree = *static_cast<GlpkCall*>(info);
     const int best = glp_ios_best_node(tree);
-    if (best > 0) of.bound = glp_ios_node_bound(tree, best);
-    if (interrupted(of)) glp_ios_terminate(tree);
+    if (best > 0) call_of_tree.bound = glp_ios_node_bound(tree, best);
+    if (keep_interruption(call_of_tree)) glp_ios_terminate(tree);
   };
   call.code = glp_intopt(problem, &control);
   call.status = glp_mip_status(problem);
@@ -194,7 +198,7 @@ void run_integer(glp_prob* problem, Call& call) {
   for (int j = 0; j < call.columns; ++j) call.x[j] = glp_mip_col_val(problem, j + 1);
 }
 
-void run_simplex(glp_prob* problem, Call& call) {
+void run_simplex(glp_prob* problem, GlpkCall& call) {
   call.code = run_relaxation(problem, call);
   call.status = glp_get_status(problem);
   call.objective = glp_get_obj_val(problem);
@@ -205,17 +209,17 @@ void run_simplex(glp_prob* problem, Call& call) {
   for (int i = 0; i < call.rows; ++i) call.dual[i] = glp_get_row_dual(problem, i + 1);
 }
 
-// True when GLPK came back; false when it hit its error hook or was interrupted.
-bool run(Call& call) {
+// Returns true where GLPK has finished; false where it called its error hook or was interrupted.
+bool run_glpk(GlpkCall& call) {
   if (setjmp(way_out) != 0) {
     glp_free_env();
     return false;
   }
   glp_error_hook(jump_out, nullptr);
-  glp_term_hook(poll, &call);
+  glp_term_hook(poll_interrupt, &call);
   if (call.memory_limit_mb > 0) glp_mem_limit(call.memory_limit_mb);
-  glp_prob* problem = load(call);
-  if (call.integer_programme)
+  glp_prob* problem = load_problem(call);
+  if (call.is_integer)
     run_integer(problem, call);
   else
     run_simplex(problem, call);
@@ -224,27 +228,27 @@ bool run(Call& call) {
   return true;
 }
 
-// What a call in another process writes, in memory that both see; x, reduced and dual follow it.
-struct Answer {
+// The output of a call in a child process, in shared memory; x, reduced and dual follow it.
+struct ChildResult {
   double objective, bound;
   int code, status;
   volatile char is_done;  // all of it is written
 };
 
-// GLPK loads and presolves a large model for seconds without a look at a clock or a word through
-// its hooks, so it does this in a process that can be ended.
-bool run_apart(Call& call) {
+// Solves a large model in a child process, because GLPK loads and presolves it for seconds without
+// calling any hook.
+bool solve_in_child(GlpkCall& call) {
   const std::size_t columns = call.columns, numbers = 2 * columns + call.rows;
-  const SharedMemory shared(sizeof(Answer) + numbers * sizeof(double));
-  if (!shared.good()) return run(call);
-  auto* const answer = new (shared.begin()) Answer{};
+  const SharedMemory shared(sizeof(ChildResult) + numbers * sizeof(double));
+  if (!shared.is_mapped()) return run_glpk(call);
+  auto* const answer = new (shared.begin()) ChildResult{};
   auto* const values = reinterpret_cast<double*>(answer + 1);
   const auto work = [&] {
-    call.apart = true;
+    call.is_in_child = true;
     call.x = values;
     call.reduced = values + columns;
     call.dual = values + 2 * columns;
-    const bool came_back = run(call);
+    const bool came_back = run_glpk(call);
     answer->objective = call.objective;
     answer->bound = call.bound;
     answer->code = call.code;
@@ -252,10 +256,10 @@ bool run_apart(Call& call) {
     answer->is_done = came_back ? 1 : 0;
     return came_back;
   };
-  const Ending ending = in_own_process(
-      work, [&] { return interrupted(call); }, answer->is_done);
-  if (ending == Ending::not_begun) return run(call);
-  if (ending != Ending::well) return false;
+  const ProcessEnd ending = run_in_child(
+      work, [&] { return keep_interruption(call); }, answer->is_done);
+  if (ending == ProcessEnd::not_started) return run_glpk(call);
+  if (ending != ProcessEnd::ok) return false;
   call.objective = answer->objective;
   call.bound = answer->bound;
   call.code = answer->code;
@@ -281,7 +285,7 @@ std::string code_name(int code) {
   }
 }
 
-Status status_of(const Call& call) {
+Status status_of(const GlpkCall& call) {
   if (call.code == GLP_ENOPFS) return Status::infeasible;  // presolver: no primal solution
   if (call.code == GLP_ENODFS) return Status::unbounded;   // presolver: no dual solution
   if (call.code == GLP_EBOUND) return Status::infeasible;  // a column with lower > upper
@@ -309,15 +313,15 @@ std::vector<int> bound_types(const std::vector<double>& lower, const std::vector
   return types;
 }
 
-bool crossed(const std::vector<double>& lower, const std::vector<double>& upper) {
+bool has_crossed_bounds(const std::vector<double>& lower, const std::vector<double>& upper) {
   for (std::size_t k = 0; k < lower.size(); ++k)
     if (lower[k] > upper[k]) return true;
   return false;
 }
 
-// What GLPK gets of a model: all but the options and where to write.
-struct Input {
-  explicit Input(const Model& model)
+// A model as GLPK takes it: all of GlpkCall but options and output.
+struct GlpkInput {
+  explicit GlpkInput(const Model& model)
       : row_type(bound_types(model.row_lower, model.row_upper)),
         col_type(bound_types(model.lower, model.upper)),
         kind(model.integer.begin(), model.integer.end()) {
@@ -334,7 +338,7 @@ struct Input {
   std::vector<double> entry_value{0};
 };
 
-void set_model(Call& call, const Model& model, const Input& input) {
+void set_model(GlpkCall& call, const Model& model, const GlpkInput& input) {
   call.rows = model.rows();
   call.columns = model.columns();
   call.row_type = input.row_type.data();
@@ -349,35 +353,33 @@ void set_model(Call& call, const Model& model, const Input& input) {
   call.entry_row = input.entry_row.data();
   call.entry_col = input.entry_col.data();
   call.entry_value = input.entry_value.data();
-  call.integer_programme =
-      std::any_of(input.kind.begin(), input.kind.end(), [](int k) { return k != 0; });
+  call.is_integer = std::any_of(input.kind.begin(), input.kind.end(), [](int k) { return k != 0; });
 }
 
-void set_options(Call& call, const GlpkOptions& options) {
+void set_options(GlpkCall& call, const GlpkOptions& options) {
   call.method = options.method;
-  call.presolve = options.presolve;
+  call.uses_presolve = options.presolve;
   call.mip_gap = options.mip_gap;
   call.memory_limit_mb = options.memory_limit_mb.value_or(0);
 }
 
-// Keeps of what GLPK wrote what its status vouches for.
-void settle(const Call& call, Solution& solution) {
+// Fills the solution with that part of the output that the status of the call makes valid.
+void read_solution(const GlpkCall& call, Solution& solution) {
   solution.status = status_of(call);
-  if (solution.status == Status::time_limit && !call.integer_programme)
-    require_optimal(solution, "GLPK");
-  const bool optimal = solution.status == Status::optimal;
-  const bool has_point = optimal || (call.integer_programme && call.status == GLP_FEAS);
-  if (call.integer_programme || !has_point) {
+  if (solution.status == Status::time_limit && !call.is_integer) require_optimal(solution, "GLPK");
+  const bool is_optimal = solution.status == Status::optimal;
+  const bool has_point = is_optimal || (call.is_integer && call.status == GLP_FEAS);
+  if (call.is_integer || !has_point) {
     solution.dual.clear();
     solution.reduced.clear();
   }
   if (!has_point) {
     solution.x.clear();
-    solution.bound = call.integer_programme ? call.bound : -kInfinity;
+    solution.bound = call.is_integer ? call.bound : -kInfinity;
     return;
   }
   solution.objective = call.objective;
-  const bool ended_early = (call.integer_programme && !optimal) || call.code == GLP_EMIPGAP;
+  const bool ended_early = (call.is_integer && !is_optimal) || call.code == GLP_EMIPGAP;
   solution.bound = ended_early ? call.bound : call.objective;
 }
 
@@ -386,15 +388,16 @@ void settle(const Call& call, Solution& solution) {
 Solution solve_glpk(const Model& model, const GlpkOptions& options) {
   model.check();
   Solution solution;
-  if (crossed(model.lower, model.upper) || crossed(model.row_lower, model.row_upper))
+  if (has_crossed_bounds(model.lower, model.upper) ||
+      has_crossed_bounds(model.row_lower, model.row_upper))
     return solution;  // infeasible; GLPK would refuse the call
 
   solution.x.resize(model.columns());
   solution.dual.resize(model.rows());
   solution.reduced.resize(model.columns());
 
-  const Input input(model);
-  Call call{};
+  const GlpkInput input(model);
+  GlpkCall call{};
   set_model(call, model, input);
   set_options(call, options);
   call.x = solution.x.data();
@@ -404,13 +407,13 @@ Solution solve_glpk(const Model& model, const GlpkOptions& options) {
   std::exception_ptr interruption;
   call.interruption = &interruption;
 
-  const bool large = call.entries >= options.apart_from && !call.integer_programme;
-  const bool came_back = large ? run_apart(call) : run(call);
+  const bool runs_in_child = call.entries >= options.child_from_entries && !call.is_integer;
+  const bool has_finished = runs_in_child ? solve_in_child(call) : run_glpk(call);
   if (interruption) std::rethrow_exception(interruption);
-  if (!came_back)
+  if (!has_finished)
     throw SolverError("GLPK gave up inside a call (its memory limit, or an internal error)");
 
-  settle(call, solution);
+  read_solution(call, solution);
   return solution;
 }
 

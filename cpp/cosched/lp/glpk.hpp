@@ -18,8 +18,9 @@ struct GlpkOptions {
   bool presolve = true;                // off where the basis itself matters
   double mip_gap = 0;                  // relative gap at which the search stops
   std::optional<int> memory_limit_mb;  // GLPK's own allocations in this thread
-  int apart_from = 300'000;  // entries from which an LP is solved in a process of its own: it ends
-                             // at once when it is stopped, while GLPK presolves too
+  /// An LP with so many entries is solved in a child process, which ends at once when it is
+  /// stopped, even while GLPK presolves.
+  int child_from_entries = 300'000;
 };
 
 /// Solves the LP, or the integer programme where a column is integer.

@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kPivotTolerance = 1e-9;
 constexpr double kPerturbation = 1e-6;  // of the right-hand sides, against degenerate pivots
-constexpr int kCandidates = 40;         // columns that one full scan proposes
+constexpr int kMaxCandidates = 40;      // columns that one full scan proposes
 constexpr int kCheckInterval = 100;     // pivots between checks of the inverse
-constexpr double kResidual = 1e-9;
-constexpr int kColumnsAtOnce = 64;   // of the inverse, between two looks at the clock
-constexpr double kSmallDual = 1e-4;  // of the largest: what free columns exchange at least
+constexpr double kResidualTolerance = 1e-9;
+constexpr int kColumnsAtOnce = 64;        // of the inverse, between two looks at the clock
+constexpr double kSmallDualShare = 1e-4;  // of the largest: what free columns exchange at least
 
 using ColumnMajor = Eigen::Map<Eigen::MatrixXd>;
 
@@ -35,12 +35,15 @@ CoverLp::CoverLp(std::vector<double> right, double artificial_cost)
   inverse_.assign(static_cast<std::size_t>(m) * m, 0);
   for (int i = 0; i < m; ++i) {
     add_column(artificial_cost, {i});
-    const bool covered = right_[i] > 0;
-    (covered ? is_basic_ : slack_basic_)[i] = 1;
-    basis_[i] = covered ? i : -1 - i;
-    inverse_[static_cast<std::size_t>(i) * m + i] = covered ? 1 : -1;
+    const bool starts_covered = right_[i] > 0;
+    if (starts_covered)
+      is_basic_[i] = 1;
+    else
+      slack_basic_[i] = 1;
+    basis_[i] = starts_covered ? i : -1 - i;
+    inverse_[static_cast<std::size_t>(i) * m + i] = starts_covered ? 1 : -1;
   }
-  recompute();
+  recompute_values();
 }
 
 int CoverLp::add_column(double cost, const std::vector<int>& rows,
@@ -73,39 +76,42 @@ double CoverLp::relative_reduced_cost(int column) const {
     exchanged += std::abs(part);
   }
   const double scale =
-      cost_[column] > 0 ? cost_[column] : std::max(exchanged, kSmallDual * largest_dual_);
+      cost_[column] > 0 ? cost_[column] : std::max(exchanged, kSmallDualShare * largest_dual_);
   return scale > 0 ? (cost_[column] - gain) / scale : 0;
 }
 
 void CoverLp::collect_candidates(double tolerance) {
-  std::vector<std::pair<double, int>> found;
+  std::vector<std::pair<double, int>> by_reduced_cost;
   for (int j = 0; j < columns(); ++j) {
     if (is_basic_[j]) continue;
     const double reduced = relative_reduced_cost(j);
-    if (reduced < -tolerance) found.emplace_back(reduced, j);
+    if (reduced < -tolerance) by_reduced_cost.emplace_back(reduced, j);
   }
-  const auto keep = std::min<std::size_t>(found.size(), kCandidates);
-  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(keep), found.end());
+  const auto candidate_count = std::min<std::size_t>(by_reduced_cost.size(), kMaxCandidates);
+  std::partial_sort(by_reduced_cost.begin(),
+                    by_reduced_cost.begin() + static_cast<std::ptrdiff_t>(candidate_count),
+                    by_reduced_cost.end());
   candidates_.clear();
-  for (std::size_t k = 0; k < keep; ++k) candidates_.push_back(found[k].second);
+  for (std::size_t k = 0; k < candidate_count; ++k)
+    candidates_.push_back(by_reduced_cost[k].second);
 }
 
 // Best of the proposed columns that is still worth entering; -1 when none is.
 int CoverLp::best_candidate(double tolerance) {
   int best = -1;
   double least = -tolerance;
-  std::size_t kept = 0;
+  std::size_t kept_count = 0;
   for (const int j : candidates_) {
     if (is_basic_[j]) continue;
     const double reduced = relative_reduced_cost(j);
     if (reduced >= -tolerance) continue;
-    candidates_[kept++] = j;
+    candidates_[kept_count++] = j;
     if (reduced < least) {
       least = reduced;
       best = j;
     }
   }
-  candidates_.resize(kept);
+  candidates_.resize(kept_count);
   return best;
 }
 
@@ -116,9 +122,9 @@ void CoverLp::measure_dual() {
 
 // A variable that improves the objective: a slack of negative dual value before any column, so
 // that prices stay non-negative; kNone when there is none.
-constexpr int kNone = std::numeric_limits<int>::max();
+constexpr int kNoVariable = std::numeric_limits<int>::max();
 
-int CoverLp::entering(double tolerance) {
+int CoverLp::choose_entering(double tolerance) {
   measure_dual();
   int slack = -1;
   double least = -tolerance * largest_dual_;
@@ -133,46 +139,48 @@ int CoverLp::entering(double tolerance) {
     collect_candidates(tolerance);
     column = best_candidate(tolerance);
   }
-  return column < 0 ? kNone : column;
+  return column < 0 ? kNoVariable : column;
 }
 
 bool CoverLp::solve(double tolerance, std::int64_t max_pivots) {
   candidates_.clear();
-  bool fresh = false;  // the inverse was just computed from the basis itself
-  for (std::int64_t done = 0; done < max_pivots;) {
-    const int variable = entering(tolerance);
-    if (variable != kNone && pivot(variable)) {
-      fresh = false;
-      ++done;
+  bool is_inverse_fresh = false;  // the inverse was just computed from the basis itself
+  for (std::int64_t pivots = 0; pivots < max_pivots;) {
+    const int variable = choose_entering(tolerance);
+    if (variable != kNoVariable && pivot(variable)) {
+      is_inverse_fresh = false;
+      ++pivots;
       check_interrupt();
       continue;
     }
     // Optimal, or (against theory: costs are not negative) without a leaving variable.  Believe it
     // only of prices without the pivots' rounding errors.
-    if (fresh) return variable == kNone;
-    recompute();
-    if ((variable != kNone || residual() > kResidual || dual_residual() > kResidual) && !refactor())
+    if (is_inverse_fresh) return variable == kNoVariable;
+    recompute_values();
+    if ((variable != kNoVariable || residual() > kResidualTolerance ||
+         dual_residual() > kResidualTolerance) &&
+        !refactor())
       return false;
-    fresh = true;
+    is_inverse_fresh = true;
   }
   return false;
 }
 
 bool CoverLp::pivot(int variable) {
-  direction_of(variable);
-  const int row = leaving();
+  compute_direction(variable);
+  const int row = choose_leaving();
   if (row < 0) return false;
-  update(variable, row);
+  update_basis(variable, row);
   ++pivots_;
-  if (++since_check_ >= kCheckInterval) {
-    since_check_ = 0;
-    if (residual() > kResidual) refactor();
+  if (++pivots_since_check_ >= kCheckInterval) {
+    pivots_since_check_ = 0;
+    if (residual() > kResidualTolerance) refactor();
   }
   return true;
 }
 
 // direction_ = B^-1 a.
-void CoverLp::direction_of(int variable) {
+void CoverLp::compute_direction(int variable) {
   const int m = rows();
   std::fill(direction_.begin(), direction_.end(), 0.0);
   const auto add = [&](int row, double value) {
@@ -187,7 +195,7 @@ void CoverLp::direction_of(int variable) {
 }
 
 // Ratio test; among ratios equal up to rounding, the largest pivot.
-int CoverLp::leaving() const {
+int CoverLp::choose_leaving() const {
   const int m = rows();
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < m; ++i)
@@ -202,7 +210,14 @@ int CoverLp::leaving() const {
   return best;
 }
 
-void CoverLp::update(int variable, int row) {
+void CoverLp::set_basic(int variable, bool is_basic) {
+  if (is_slack(variable))
+    slack_basic_[slack_row(variable)] = is_basic;
+  else
+    is_basic_[variable] = is_basic;
+}
+
+void CoverLp::update_basis(int variable, int row) {
   const int m = rows();
   const double reduced = is_slack(variable) ? dual_[slack_row(variable)] : reduced_cost(variable);
   const double pivot_value = direction_[row];
@@ -217,26 +232,26 @@ void CoverLp::update(int variable, int row) {
     column[row] = factor;
     dual_[c] += reduced * factor;
   }
-  const int out = basis_[row];
-  (is_slack(out) ? slack_basic_[slack_row(out)] : is_basic_[out]) = 0;
-  (is_slack(variable) ? slack_basic_[slack_row(variable)] : is_basic_[variable]) = 1;
+  const int leaving_variable = basis_[row];
+  set_basic(leaving_variable, false);
+  set_basic(variable, true);
   basis_[row] = variable;
 }
 
 // max_i |(B x_B - b)_i|.
 double CoverLp::residual() const {
-  std::vector<double> left(rows(), 0.0);
+  std::vector<double> left_side(rows(), 0.0);
   for (int r = 0; r < rows(); ++r) {
     const int variable = basis_[r];
     if (is_slack(variable)) {
-      left[slack_row(variable)] -= basic_value_[r];
+      left_side[slack_row(variable)] -= basic_value_[r];
     } else {
       for (int k = start_[variable]; k < start_[variable + 1]; ++k)
-        left[row_[k]] += value_[k] * basic_value_[r];
+        left_side[row_[k]] += value_[k] * basic_value_[r];
     }
   }
   double worst = 0;
-  for (int i = 0; i < rows(); ++i) worst = std::max(worst, std::abs(left[i] - perturbed_[i]));
+  for (int i = 0; i < rows(); ++i) worst = std::max(worst, std::abs(left_side[i] - perturbed_[i]));
   return worst;
 }
 
@@ -269,12 +284,12 @@ bool CoverLp::refactor() {
   }
   if (!inverse.allFinite()) return false;
   ColumnMajor(inverse_.data(), m, m) = inverse;
-  recompute();
+  recompute_values();
   return true;
 }
 
 // Basic values and dual values from the inverse.
-void CoverLp::recompute() {
+void CoverLp::recompute_values() {
   const int m = rows();
   Eigen::VectorXd costs(m);
   for (int r = 0; r < m; ++r) costs[r] = is_slack(basis_[r]) ? 0 : cost_[basis_[r]];
@@ -303,25 +318,25 @@ std::vector<double> CoverLp::solution() const {
   return x;
 }
 
-std::vector<int> CoverLp::purge(double above) {
+std::vector<int> CoverLp::drop_columns(double max_reduced_cost) {
   std::vector<int> number(columns(), -1);
-  int kept = 0;
+  int kept_columns = 0;
   std::vector<int> start{0};
   std::size_t length = 0;
   for (int j = 0; j < columns(); ++j) {
-    if (j >= rows() && !is_basic_[j] && relative_reduced_cost(j) > above) continue;
-    number[j] = kept;
-    cost_[kept] = cost_[j];
-    is_basic_[kept] = is_basic_[j];
-    ++kept;
+    if (j >= rows() && !is_basic_[j] && relative_reduced_cost(j) > max_reduced_cost) continue;
+    number[j] = kept_columns;
+    cost_[kept_columns] = cost_[j];
+    is_basic_[kept_columns] = is_basic_[j];
+    ++kept_columns;
     for (int k = start_[j]; k < start_[j + 1]; ++k, ++length) {
       row_[length] = row_[k];
       value_[length] = value_[k];
     }
     start.push_back(static_cast<int>(length));
   }
-  cost_.resize(kept);
-  is_basic_.resize(kept);
+  cost_.resize(kept_columns);
+  is_basic_.resize(kept_columns);
   row_.resize(length);
   value_.resize(length);
   start_ = std::move(start);

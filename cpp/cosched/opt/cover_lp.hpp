@@ -15,31 +15,32 @@ namespace cosched::opt {
 
 class CoverLp {
  public:
-  /// A programme with these right-hand sides b.  Column i, of cost `artificial_cost`, covers row i
-  /// alone: the first basis, and a price that makes an infeasible programme visible.  (A row with
-  /// b_i <= 0 starts with its slack instead.)
+  /// A programme with these right-hand sides b.  Column i is artificial: it has cost
+  /// `artificial_cost` and covers row i alone.  The artificial columns are the first basis (a row
+  /// with b_i <= 0 starts with its slack instead), and their cost shows where the programme is
+  /// infeasible.
   CoverLp(std::vector<double> right, double artificial_cost);
 
   /// Returns the column's number.  `rows` are distinct; cost >= 0.
   int add_column(double cost, const std::vector<int>& rows, const std::vector<double>& values);
   int add_column(double cost, const std::vector<int>& rows);  // values 1
 
-  /// Pivots until no column has a relative reduced cost below -tolerance: true.  False when
+  /// Pivots until no column has a relative reduced cost below -tolerance; returns false where
   /// `max_pivots` are done or numerical trouble ends the call: dual() is then only approximate,
-  /// which column generation forgives, because its bound is re-derived by pricing.
+  /// which does not harm column generation, because its bound comes from pricing.
   bool solve(double tolerance, std::int64_t max_pivots);
 
-  /// y >= 0, a value a row.
+  /// The price y >= 0 of each row.
   const std::vector<double>& dual() const { return dual_; }
-  /// sum_i b_i y_i: the objective when solve() has reached the optimum.
+  /// sum_i b_i y_i: the optimal objective, where solve() has returned true.
   double objective() const;
   /// Values of the columns for the right-hand sides as given (the pivots perturb them against
   /// ties); what rounding leaves negative is 0.  O(m^2).
   std::vector<double> solution() const;
 
-  /// Drops columns that are not basic and have a relative reduced cost above `above`; the
-  /// artificial columns stay.  Returns the new number of each old column, or -1.
-  std::vector<int> purge(double above);
+  /// Drops columns that are not basic and have a relative reduced cost above `max_reduced_cost`;
+  /// the artificial columns stay.  Returns the new number of each old column, or -1.
+  std::vector<int> drop_columns(double max_reduced_cost);
 
   int rows() const { return static_cast<int>(right_.size()); }
   int columns() const { return static_cast<int>(cost_.size()); }
@@ -58,13 +59,14 @@ class CoverLp {
   void measure_dual();
   void collect_candidates(double tolerance);
   int best_candidate(double tolerance);
-  int entering(double tolerance);
+  int choose_entering(double tolerance);
   bool pivot(int variable);
-  void direction_of(int variable);
-  int leaving() const;
-  void update(int variable, int row);
+  void compute_direction(int variable);
+  int choose_leaving() const;
+  void set_basic(int variable, bool is_basic);
+  void update_basis(int variable, int row);
   bool refactor();
-  void recompute();
+  void recompute_values();
   double residual() const;
   double dual_residual() const;
 
@@ -74,14 +76,14 @@ class CoverLp {
   std::vector<double> value_;
 
   std::vector<int> basis_;      // variable of each basis row; slack of row i = -1 - i
-  std::vector<char> is_basic_;  // a column
+  std::vector<char> is_basic_;  // of each column
   std::vector<char> slack_basic_;
   std::vector<double> inverse_;  // of the basis matrix, column-major
   std::vector<double> basic_value_, dual_, direction_;
   double largest_dual_ = 0;
   std::vector<int> candidates_;
   std::int64_t pivots_ = 0;
-  int since_check_ = 0;
+  int pivots_since_check_ = 0;
 };
 
 }  // namespace cosched::opt

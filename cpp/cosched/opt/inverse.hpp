@@ -9,7 +9,8 @@ namespace cosched::opt {
 /// Not finite where the matrix is singular.
 Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& matrix);
 
-/// False, and `inverse` as it was: a pivot is at most `least_pivot` in size.
-bool invert(const Eigen::MatrixXd& matrix, double least_pivot, Eigen::MatrixXd& inverse);
+/// Inverts the matrix; returns false and leaves `inverse` unchanged where a pivot is at most
+/// `least_pivot` in size.
+bool invert_if_regular(const Eigen::MatrixXd& matrix, double least_pivot, Eigen::MatrixXd& inverse);
 
 }  // namespace cosched::opt

@@ -1,4 +1,4 @@
-// 0-1 knapsack with a limit on the number of items.
+// Exact 0-1 knapsack for real profits and integer sizes.
 #pragma once
 
 #include <cstdint>
@@ -6,55 +6,15 @@
 
 namespace cosched::opt {
 
-struct KnapsackItem {
-  int weight;    // >= 0
-  double value;  // > 0
-};
-
-/// Chooses items of total weight <= capacity, at most `limit` of them, of greatest total value.
-/// Keeps its memory between calls: made for a great many small problems.
-class CardinalityKnapsack {
- public:
-  /// Returns an upper bound on the value of every choice.  It is the optimum, and chosen() a
-  /// choice that reaches it, unless
-  ///   - it is at most `worth` (the caller's interest ends there: chosen() may then be empty), or
-  ///   - the table would pass kMostCells: bound and choice then come from a Lagrange multiplier
-  ///     on the limit, and chosen() may fall short of the bound.
-  /// O(items capacity) if the limit does not bind or the value is at most `worth`, else
-  /// O(items capacity limit).
-  double solve(const std::vector<KnapsackItem>& items, int capacity, int limit, double worth);
-
-  /// Indices into the items of the last call, increasing.
-  const std::vector<int>& chosen() const { return chosen_; }
-
-  /// Table cells computed so far: a measure of work.
-  std::int64_t operations() const { return operations_; }
-
-  static constexpr std::int64_t kMostCells = 1 << 21;
-
- private:
-  double without_limit(const std::vector<KnapsackItem>& items, int capacity, double fee);
-  void trace_without_limit(const std::vector<KnapsackItem>& items, int capacity);
-  double with_limit(const std::vector<KnapsackItem>& items, int capacity, int limit);
-  double with_multiplier(const std::vector<KnapsackItem>& items, int capacity, int limit,
-                         double bound);
-
-  std::vector<double> cells_;
-  std::vector<int> chosen_;
-  std::int64_t operations_ = 0;
-};
-
-// Exact 0/1 knapsack for real profits and integer sizes.
-
 /// Items of greatest total profit with total size <= capacity; their numbers, increasing.  Items of
 /// profit <= 0 are never chosen.  Requires size >= 1, finite profits.  Exact up to rounding;
 /// deterministic.
 ///
 /// Of the items of one size only the capacity / size most profitable can matter.  The bound of
-/// Dembo and Hammer (the linear relaxation's multiplier) against a greedy solution then settles
-/// most of the rest, and a dynamic programme over the capacity the few that remain, the core.
-/// O(n log n + core x capacity) time, core x capacity bits of memory;
-/// core <= min(n, capacity ln capacity), and usually a few dozen.
+/// Dembo and Hammer (by the multiplier of the linear relaxation) against a greedy solution then
+/// decides most other items, and a dynamic programme over the capacity the few that remain, the
+/// core. O(n log n + core x capacity) time, core x capacity bits of memory; core <= min(n, capacity
+/// ln capacity), and usually a few dozen.
 std::vector<int> knapsack(const std::vector<double>& profit, const std::vector<int>& size,
                           int capacity);
 

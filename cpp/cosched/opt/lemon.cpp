@@ -1,13 +1,17 @@
-#include "cosched/opt/lemon.hpp"
-
+// LEMON's matching and minimum-cost flow: the only file that includes LEMON, and the only one that
+// is compiled as C++17.
 #include <lemon/list_graph.h>
 #include <lemon/matching.h>
 #include <lemon/network_simplex.h>
 #include <lemon/smart_graph.h>
 
 #include <cmath>
+#include <numeric>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/opt/matching.hpp"
+#include "cosched/opt/min_cost_flow.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -35,13 +39,13 @@ class PolledWeights {
   explicit PolledWeights(const Graph& graph) : weight_(graph) {}
   void set(Key edge, Value value) { weight_[edge] = value; }
   Value operator[](Key edge) const {
-    if (++asked_ % 65536 == 0) check_interrupt();
+    if (++reads_ % 65536 == 0) check_interrupt();
     return weight_[edge];
   }
 
  private:
   Graph::EdgeMap<Value> weight_;
-  mutable std::uint32_t asked_ = 0;
+  mutable std::uint32_t reads_ = 0;
 };
 
 constexpr int kCostBits = 44;  // LEMON's artificial arcs cost the number of nodes times the largest
@@ -81,20 +85,21 @@ std::vector<int> maximum_weight_matching(int vertices, const std::vector<Weighte
 
 std::optional<std::vector<std::int64_t>> min_cost_flow(const std::vector<std::int64_t>& supply,
                                                        const std::vector<FlowArc>& arcs) {
+  COSCHED_ASSERT(std::accumulate(supply.begin(), supply.end(), std::int64_t{0}) == 0);
   using Digraph = lemon::ListDigraph;
   using Simplex = lemon::NetworkSimplex<Digraph, std::int64_t, std::int64_t>;
   Digraph graph;
   graph.reserveNode(static_cast<int>(supply.size()));
   graph.reserveArc(static_cast<int>(arcs.size()));
   for (std::size_t v = 0; v < supply.size(); ++v) graph.addNode();
-  std::vector<Digraph::Arc> made;
+  std::vector<Digraph::Arc> graph_arcs;
   for (const FlowArc& arc : arcs)
-    made.push_back(graph.addArc(graph.nodeFromId(arc.from), graph.nodeFromId(arc.to)));
+    graph_arcs.push_back(graph.addArc(graph.nodeFromId(arc.from), graph.nodeFromId(arc.to)));
   const int exponent = scaling_exponent(arcs);
   Digraph::ArcMap<std::int64_t> capacity(graph), cost(graph);
   for (std::size_t a = 0; a < arcs.size(); ++a) {
-    capacity[made[a]] = arcs[a].capacity;
-    cost[made[a]] = std::llround(std::ldexp(arcs[a].cost, exponent));
+    capacity[graph_arcs[a]] = arcs[a].capacity;
+    cost[graph_arcs[a]] = std::llround(std::ldexp(arcs[a].cost, exponent));
   }
   Digraph::NodeMap<std::int64_t> balance(graph);
   for (std::size_t v = 0; v < supply.size(); ++v)
@@ -104,7 +109,7 @@ std::optional<std::vector<std::int64_t>> min_cost_flow(const std::vector<std::in
   simplex.upperMap(capacity).costMap(cost).supplyMap(balance);
   if (simplex.run() != Simplex::OPTIMAL) return std::nullopt;
   std::vector<std::int64_t> flow(arcs.size());
-  for (std::size_t a = 0; a < arcs.size(); ++a) flow[a] = simplex.flow(made[a]);
+  for (std::size_t a = 0; a < arcs.size(); ++a) flow[a] = simplex.flow(graph_arcs[a]);
   return flow;
 }
 

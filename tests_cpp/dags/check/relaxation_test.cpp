@@ -3,8 +3,11 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/check/bounds.hpp"
-#include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/transfer_seconds.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {
@@ -12,19 +15,19 @@ namespace {
 
 TEST(Certificate, BrokenOnesAreFound) {
   const Instance instance = graphs::cholesky(5, {4, 1}, 0.1, 1);
-  const hlp::Solution solution = hlp::hlp(instance);
+  const hlp::HlpSolution solution = hlp::hlp(instance);
   ASSERT_GT(solution.flows, 0);
-  hlp::Certificate weights = solution.certificate;
+  hlp::HlpCertificate weights = solution.certificate;
   weights.weights[0] += 0.1;
   EXPECT_THROW(check::certified_bound(instance, weights), SolverError);
-  hlp::Certificate flow = solution.certificate;
+  hlp::HlpCertificate flow = solution.certificate;
   for (double& amount : flow.task_flow) amount *= 1.5;
   EXPECT_THROW(check::certified_bound(instance, flow), SolverError);
-  hlp::Certificate leak = solution.certificate;
+  hlp::HlpCertificate leak = solution.certificate;
   ASSERT_FALSE(leak.edge_flow.empty());
   leak.edge_flow.front().amount += 0.01;
   EXPECT_THROW(check::certified_bound(instance, leak), SolverError);
-  hlp::Certificate edge = solution.certificate;
+  hlp::HlpCertificate edge = solution.certificate;
   edge.edge_flow.push_back({instance.tasks() - 1, 0, 0});
   EXPECT_THROW(check::certified_bound(instance, edge), SolverError);
 }
@@ -34,17 +37,17 @@ Instance small_graph() { return Instance(Table{{3}, {4}, {5}}, TaskGraph(3, {{0,
 
 TEST(Certificate, TheBoundIsWhatTheWeightsAndTheFlowSay) {
   const Instance instance = small_graph();
-  EXPECT_DOUBLE_EQ(check::certified_bound(instance, hlp::Certificate{{1, 0}, {0, 0, 0}, {}}), 6);
+  EXPECT_DOUBLE_EQ(check::certified_bound(instance, hlp::HlpCertificate{{1, 0}, {0, 0, 0}, {}}), 6);
   EXPECT_DOUBLE_EQ(
-      check::certified_bound(instance, hlp::Certificate{{0, 1}, {1, 1, 0}, {{0, 1, 1}}}), 7);
-  EXPECT_DOUBLE_EQ(
-      check::certified_bound(instance, hlp::Certificate{{0.5, 0.5}, {0.5, 0.5, 0}, {{0, 1, 0.5}}}),
-      6.5);
+      check::certified_bound(instance, hlp::HlpCertificate{{0, 1}, {1, 1, 0}, {{0, 1, 1}}}), 7);
+  EXPECT_DOUBLE_EQ(check::certified_bound(
+                       instance, hlp::HlpCertificate{{0.5, 0.5}, {0.5, 0.5, 0}, {{0, 1, 0.5}}}),
+                   6.5);
 }
 
 TEST(Certificate, FlowIsConservedAtEachEndOfAnEdge) {
   const Instance instance = small_graph();
-  const auto refuses = [&](const hlp::Certificate& certificate) {
+  const auto refuses = [&](const hlp::HlpCertificate& certificate) {
     EXPECT_THROW(check::certified_bound(instance, certificate), SolverError);
   };
   refuses({{0, 1}, {1, 0.5, 0}, {{0, 1, 1}}});  // more comes in than goes through task 1

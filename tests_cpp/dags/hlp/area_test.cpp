@@ -1,4 +1,6 @@
 // The loads alone.
+#include "cosched/dags/hlp/area.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +10,8 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
 
@@ -28,7 +32,7 @@ TEST(BalanceLoads, MatchesTheLpWithoutEdges) {
     const hlp::AreaOptimum area = hlp::balance_loads(instance);
     double longest = 0, bound = 0;
     for (int task = 0; task < instance.tasks(); ++task) {
-      longest = std::max(longest, instance.time(task, instance.fastest(task)));
+      longest = std::max(longest, instance.time(task, instance.fastest_type(task)));
       double least = kInfinity;
       for (int type = 0; type < instance.types(); ++type)
         if (instance.can_run(task, type))
@@ -37,7 +41,7 @@ TEST(BalanceLoads, MatchesTheLpWithoutEdges) {
       bound += least;
     }
     EXPECT_NEAR(bound, area.value, 1e-9 * area.value);  // its weights prove it
-    EXPECT_GE(hlp::hlp(instance, hlp::Method::glpk).value,
+    EXPECT_GE(hlp::hlp(instance, hlp::HlpMethod::glpk).value,
               std::max(area.value, longest) * (1 - 1e-7));
   }
 }

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
 #include "dags/graphs.hpp"
 #include "dags/transfer_graphs.hpp"
 #include "support/show_dags.hpp"

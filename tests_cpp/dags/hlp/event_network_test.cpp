@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cosched/opt/path_length.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
 
@@ -25,7 +26,7 @@ TEST(EventNetwork, KeepsLongestPathsForEveryDuration) {
       SHOW_ON_FAILURE(draw);
       std::vector<double> duration;
       for (int task = 0; task < instance.tasks(); ++task) duration.push_back(rng.uniform());
-      const std::vector<double> end = earliest_ends(instance.graph(), duration);
+      const std::vector<double> end = compute_earliest_ends(instance.graph(), duration);
       const double expected = *std::max_element(end.begin(), end.end());
       EXPECT_NEAR(path(duration), expected, 1e-12);
     }

@@ -10,6 +10,8 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/check/bounds.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
 #include "cosched/dags/hlp/structured.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
@@ -18,7 +20,7 @@ namespace cosched::dags {
 namespace {
 
 // x, C and value satisfy the programme of the paper, from scratch.
-void expect_feasible(const Instance& instance, const hlp::Solution& solution) {
+void expect_feasible(const Instance& instance, const hlp::HlpSolution& solution) {
   const double top = solution.value * (1 + 1e-9) + 1e-12;
   std::vector<double> load(instance.types(), 0.0);
   for (int task = 0; task < instance.tasks(); ++task) {
@@ -44,7 +46,7 @@ void expect_feasible(const Instance& instance, const hlp::Solution& solution) {
   for (const double one : load) EXPECT_LE(one, top);
 }
 
-void expect_exact(const Instance& instance, const hlp::Solution& solution) {
+void expect_exact(const Instance& instance, const hlp::HlpSolution& solution) {
   expect_feasible(instance, solution);
   const double bound = check::certified_bound(instance, solution.certificate);
   EXPECT_LE(bound, solution.value * (1 + 1e-9) + 1e-12);
@@ -62,8 +64,8 @@ TEST(Hlp, StructuredAndGlpkAgreeOnRandomGraphs) {
     options.integers = round % 3 == 0;
     const Instance instance = graphs::random(rng, options);
     SHOW_ON_FAILURE(instance);
-    const hlp::Solution structured = hlp::hlp(instance);
-    const hlp::Solution reference = hlp::hlp(instance, hlp::Method::glpk);
+    const hlp::HlpSolution structured = hlp::hlp(instance);
+    const hlp::HlpSolution reference = hlp::hlp(instance, hlp::HlpMethod::glpk);
     expect_exact(instance, structured);
     EXPECT_NEAR(structured.value, reference.value, 1e-7 * (1 + reference.value)) << round;
     EXPECT_NEAR(check::certified_bound(instance, reference.certificate), reference.value,
@@ -111,10 +113,10 @@ TEST(Hlp, StructuredAndGlpkAgreeOnCholeskyAndForkJoin) {
     for (const double noise : {0.0, 0.2})
       for (const Instance& instance :
            {graphs::cholesky(8, units, noise, 3), graphs::fork_join(3, 40, units, 3)}) {
-        const hlp::Solution structured = hlp::hlp(instance);
+        const hlp::HlpSolution structured = hlp::hlp(instance);
         expect_exact(instance, structured);
         with_flows += structured.flows > 0;
-        EXPECT_NEAR(structured.value, hlp::hlp(instance, hlp::Method::glpk).value,
+        EXPECT_NEAR(structured.value, hlp::hlp(instance, hlp::HlpMethod::glpk).value,
                     1e-7 * structured.value);
       }
   }
@@ -133,7 +135,7 @@ TEST(Hlp, SmallAndDegenerateInstances) {
   EXPECT_NEAR(hlp::hlp(single_type).value, 6, 1e-12);
   // One task spread over both types: 1/(1/2 + 1/3) under the loads, but the path needs more.
   const Instance chain = graphs::make({{2, 3}, {2, 3}, {2, 3}}, {{0, 1}, {1, 2}}, {1, 1});
-  EXPECT_NEAR(hlp::hlp(chain).value, hlp::hlp(chain, hlp::Method::glpk).value, 1e-9);
+  EXPECT_NEAR(hlp::hlp(chain).value, hlp::hlp(chain, hlp::HlpMethod::glpk).value, 1e-9);
 }
 
 TEST(Hlp, ScalesWithTheUnitOfTime) {
@@ -156,7 +158,7 @@ TEST(Hlp, WhereTheFastestTypesAreOptimalTheyAreTheAnswer) {
   // A chain beside one short task: LP* = 3, and task 3 could be anywhere.
   const Instance instance =
       graphs::make({{1, 5}, {1, 5}, {1, 5}, {0.5, 0.4}}, {{0, 1}, {1, 2}}, {4, 4});
-  const hlp::Solution solution = hlp::hlp(instance);
+  const hlp::HlpSolution solution = hlp::hlp(instance);
   EXPECT_EQ(solution.value, 3);
   EXPECT_EQ(solution.x(3, 1), 1);
 }
@@ -168,7 +170,7 @@ TEST(HlpSoFar, IsValidWhereverItIsStopped) {
   bool complete = false;
   for (int micros = 0; micros < 300'000 && !complete; micros = micros * 3 / 2 + 100) {
     const ScopedTimeLimit limit(1e-6 * micros);
-    const hlp::Solution found = hlp::hlp_so_far(instance);
+    const hlp::HlpSolution found = hlp::hlp_so_far(instance);
     complete = found.complete;
     EXPECT_TRUE(micros > 0 || !complete);
     EXPECT_LE(check::certified_bound(instance, found.certificate), optimum * (1 + 1e-9));
@@ -181,7 +183,7 @@ TEST(Hlp, ThrowsAtATimeLimit) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
   const ScopedTimeLimit limit(0);
   EXPECT_THROW(hlp::hlp(instance), TimeLimit);
-  EXPECT_THROW(hlp::hlp(instance, hlp::Method::glpk), TimeLimit);
+  EXPECT_THROW(hlp::hlp(instance, hlp::HlpMethod::glpk), TimeLimit);
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/fractional.hpp"
+#include "cosched/dags/hlp/slice_model.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "dags/graphs.hpp"
 
@@ -21,8 +24,8 @@ TEST(OuterProblem, FindsWeightsWhereNoMeasureDecidesAlone) {
   EXPECT_NEAR(trade_off.minimise({0.25, 0.5, 0.25}).bound, 3.75, 1e-12);
 
   opt::OuterProblem outer(trade_off, instance.types() + 1);
-  outer.weigh_path({1.0 / 3, 2.0 / 3});
-  outer.run(1e-9);
+  outer.search_path_weight({1.0 / 3, 2.0 / 3});
+  outer.close_gap(1e-9);
   EXPECT_NEAR(outer.proof().bound, 3.75, 1e-8);
   const std::vector<double> expected{0.25, 0.5, 0.25};
   for (std::size_t r = 0; r < expected.size(); ++r)

@@ -7,9 +7,13 @@
 #include <numeric>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
 #include "dags/graphs.hpp"
 #include "dags/plain_schedules.hpp"
 #include "support/show_dags.hpp"
@@ -92,7 +96,7 @@ TEST(Ols, IsGrahamListScheduling) {
     std::vector<double> duration;
     for (int task = 0; task < instance.tasks(); ++task)
       duration.push_back(instance.time(task, allocation[task]));
-    const std::vector<double> rank = ranks(instance.graph(), duration);
+    const std::vector<double> rank = compute_ranks(instance.graph(), duration);
     for (int task = 0; task < instance.tasks(); ++task) {
       const double ready = ready_time(instance, plan, task);
       if (plan.start[task] == ready) continue;

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
 #include "dags/graphs.hpp"
 #include "dags/plain_schedules.hpp"
 #include "support/show_dags.hpp"
@@ -70,7 +74,7 @@ TEST(TransferSchedules, AreAsWithoutDataWhereNothingMoves) {
         Transfers(with.graph(), with.units(), edges, std::vector<double>(edges.size(), 0.0),
                   with.transfers().links()));
     SHOW_ON_FAILURE(zero);
-    EXPECT_TRUE(zero.transfers().given() && zero.transfers().free());
+    EXPECT_TRUE(zero.transfers().has_data() && zero.transfers().is_free());
     const Allocation allocation = plain::random_allocation(with, rng);
     const auto one = all_plans(zero, allocation), other = all_plans(without, allocation);
     for (std::size_t k = 0; k < one.size(); ++k) {
@@ -112,7 +116,8 @@ Plan plain_ready_rule(const Instance& instance, Key key) {
       for (int type = 0; type < instance.types(); ++type)
         for (int unit = 0; instance.can_run(task, type) && unit < instance.units(type); ++unit) {
           const double from = idle[type][unit];
-          const double start = std::max(from, list::arrival_at(instance, plan, task, {type, unit}));
+          const double start =
+              std::max(from, list::data_arrival_at(instance, plan, task, {type, unit}));
           const auto now = key(task, type, start);
           const bool better =
               best_task < 0 || now < least ||
@@ -147,7 +152,7 @@ TEST(TransferSchedules, ReadyRulesEqualTheirDefinitions) {
       EXPECT_EQ(plan.unit, plain.unit);
     };
     using Key = std::tuple<double, double, double, int>;
-    const std::vector<double> level = ranks(instance.graph(), list::mean_times(instance));
+    const std::vector<double> level = compute_ranks(instance.graph(), list::mean_times(instance));
     same(list::etf(instance), plain_ready_rule(instance, [&](int task, int type, double start) {
            return Key{start, -level[task], start + instance.time(task, type), task};
          }));
@@ -155,7 +160,7 @@ TEST(TransferSchedules, ReadyRulesEqualTheirDefinitions) {
            return Key{start + instance.time(task, type), 0, 0, task};
          }));
     const Allocation allocation = plain::random_allocation(instance, rng);
-    if (instance.transfers().free()) continue;
+    if (instance.transfers().is_free()) continue;
     same(list::est(instance, allocation),
          plain_ready_rule(instance, [&](int task, int type, double start) {
            return Key{type == allocation[task] ? start : kInfinity, 0, 0, task};
@@ -179,7 +184,7 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
     for (int task = 0; task < instance.tasks(); ++task) {
       const int type = plan.kind[task];
       for (int unit = 0; unit < instance.units(type); ++unit) {
-        const double ready = list::arrival_at(instance, plan, task, {type, unit});
+        const double ready = list::data_arrival_at(instance, plan, task, {type, unit});
         if (ready >= plan.start[task]) continue;
         ++waited;
         // From then to its start, other tasks hold the unit; those begun since have higher

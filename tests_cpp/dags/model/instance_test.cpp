@@ -6,6 +6,9 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/dags/model/paths.hpp"
+#include "cosched/dags/model/plan.hpp"
+#include "cosched/dags/model/time_grain.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {
@@ -49,8 +52,8 @@ TEST(DagsInstance, RanksAndEndsAreLongestPaths) {
   const Instance instance =
       graphs::make({{1, 1}, {2, 1}, {4, 1}, {8, 1}}, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, {1, 1});
   const std::vector<double> duration{1, 2, 4, 8};
-  EXPECT_EQ(ranks(instance.graph(), duration), (std::vector<double>{13, 10, 12, 8}));
-  EXPECT_EQ(earliest_ends(instance.graph(), duration), (std::vector<double>{1, 3, 5, 13}));
+  EXPECT_EQ(compute_ranks(instance.graph(), duration), (std::vector<double>{13, 10, 12, 8}));
+  EXPECT_EQ(compute_earliest_ends(instance.graph(), duration), (std::vector<double>{1, 3, 5, 13}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
 
@@ -37,7 +38,7 @@ TEST(Transfers, CostsAsDefined) {
   };
   const Transfers host = with({Memories::Kind::host, {}});
   EXPECT_EQ(host.data(), (std::vector<double>{16, 8, 0}));
-  EXPECT_EQ(host.first_out(1), 2);
+  EXPECT_EQ(host.first_out_edge(1), 2);
   EXPECT_EQ(host.in_edges(2)[0], 1);
   EXPECT_EQ(host.in_edges(2)[1], 2);
   EXPECT_EQ(host.cost(0, {0, 0}, {0, 1}), 0);  // one memory
@@ -48,11 +49,11 @@ TEST(Transfers, CostsAsDefined) {
   EXPECT_EQ(host.cost(2, {0, 0}, {1, 1}), 0);  // no data, no latency
   const Transfers unit = with({Memories::Kind::unit, {}});
   EXPECT_EQ(unit.cost(0, {0, 0}, {0, 1}), 0.5 + 16);
-  const Transfers given = with({Memories::Kind::given, {7, 3, 3, 4}});
-  EXPECT_EQ(given.cost(0, {0, 1}, {1, 0}), 0);
-  EXPECT_EQ(given.cost(0, {0, 0}, {1, 0}), 9);
-  EXPECT_EQ(given.type_cost(0, 0, 1), 0);
-  EXPECT_TRUE(given.given() && !given.free());
+  const Transfers listed = with({Memories::Kind::listed, {7, 3, 3, 4}});
+  EXPECT_EQ(listed.cost(0, {0, 1}, {1, 0}), 0);
+  EXPECT_EQ(listed.cost(0, {0, 0}, {1, 0}), 9);
+  EXPECT_EQ(listed.least_cost(0, 0, 1), 0);
+  EXPECT_TRUE(listed.has_data() && !listed.is_free());
 }
 
 TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
@@ -68,7 +69,7 @@ TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
     const Transfers& transfers = instance.transfers();
     const auto places = all_places(instance.units());
     const auto seconds = check::requirements(instance).transfer;
-    bool free = true;
+    bool is_free = true;
     for (int edge = 0; edge < instance.graph().edges(); ++edge) {
       Table least(instance.types(), instance.types(), kInfinity);
       double sum = 0;
@@ -78,16 +79,16 @@ TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
           EXPECT_NEAR(cost, seconds(edge, u.type, u.unit, v.type, v.unit), 1e-12 * cost);
           least(u.type, v.type) = std::min(least(u.type, v.type), cost);
           sum += cost;
-          free = free && cost == 0;
+          is_free = is_free && cost == 0;
         }
       for (int q = 0; q < instance.types(); ++q)
         for (int r = 0; r < instance.types(); ++r)
-          EXPECT_EQ(transfers.type_cost(edge, q, r), least(q, r));
+          EXPECT_EQ(transfers.least_cost(edge, q, r), least(q, r));
       const auto count = static_cast<double>(places.size());
       const double mean = count > 1 ? sum / (count * (count - 1)) : 0;
       EXPECT_NEAR(transfers.mean_cost(edge), mean, 1e-12 * (1 + mean));
     }
-    EXPECT_EQ(transfers.free(), free);
+    EXPECT_EQ(transfers.is_free(), is_free);
   }
 }
 
@@ -98,7 +99,7 @@ std::string refusal(const std::vector<double>& data, double bandwidth, double la
                          data,
                          {Table(2, 2, bandwidth),
                           Table(2, 2, latency),
-                          {Memories::Kind::given, std::move(memories)}});
+                          {Memories::Kind::listed, std::move(memories)}});
   } catch (const InvalidInstance& error) {
     return error.what();
   }

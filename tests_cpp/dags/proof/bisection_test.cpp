@@ -6,6 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "cosched/dags/proof/geometric_steps.hpp"
+#include "cosched/dags/proof/halving_steps.hpp"
+
 namespace cosched::dags {
 namespace {
 
@@ -17,9 +20,10 @@ struct Asked {
 template <class Steps>
 Asked ask(Steps steps, double truth, double reach = 0) {
   Asked asked{steps.value(), {}};
-  while (const std::optional<proof::Question> question = steps.next()) {
+  while (const std::optional<proof::MakespanGuess> question = steps.next_guess()) {
     asked.makespans.push_back(question->makespan);
-    steps.tell(question->makespan < truth, question->depth == proof::Depth::full ? reach : 0);
+    steps.update(question->makespan < truth,
+                 question->depth == proof::RefuterDepth::full ? reach : 0);
     asked.value = steps.value();
     if (asked.makespans.size() > 1000) break;
   }
@@ -66,10 +70,10 @@ TEST(GeometricSteps, AskAboutPowersQuicklyFirst) {
 TEST(GeometricSteps, DoNotCreepAfterAProgrammeThatComesToItsOwnMakespan) {
   proof::GeometricSteps steps(2, 2, kInfinity, 1e-4);
   int full = 0;
-  while (const std::optional<proof::Question> question = steps.next()) {
-    full += question->depth == proof::Depth::full;
-    steps.tell(question->makespan < 4,
-               question->depth == proof::Depth::full ? question->makespan : 0);
+  while (const std::optional<proof::MakespanGuess> question = steps.next_guess()) {
+    full += question->depth == proof::RefuterDepth::full;
+    steps.update(question->makespan < 4,
+                 question->depth == proof::RefuterDepth::full ? question->makespan : 0);
   }
   EXPECT_GE(steps.value(), 4 / 1.00011);
   EXPECT_LT(full, 12);

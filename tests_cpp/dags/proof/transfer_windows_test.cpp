@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cosched/dags/proof/transfer_guesses.hpp"
 #include "cosched/dags/proof/transfer_lp.hpp"
+#include "cosched/dags/proof/transfer_shaving.hpp"
 #include "dags/transfer_graphs.hpp"
 #include "support/show_dags.hpp"
 
@@ -40,13 +40,13 @@ TEST(TransferGuesses, CloseATypeThatPruningLeavesOpen) {
   const TypeCosts costs(instance);
   proof::TransferWindows windows(costs, 9);
   ASSERT_TRUE(windows.prune(0));
-  EXPECT_TRUE(windows.open(kA, kCpu));
-  const proof::FailedGuesses failed = proof::close_failing_guesses(windows, {1e6, 1000}, false);
-  EXPECT_FALSE(failed.refuted);
-  ASSERT_FALSE(failed.closed.empty());
-  EXPECT_FALSE(failed.closed.front().of_edge);
-  EXPECT_EQ(failed.closed.front().item, kA);
-  EXPECT_EQ(failed.closed.front().choice, kCpu);
+  EXPECT_TRUE(windows.is_open(kA, kCpu));
+  const proof::ShavingResult failed = proof::shave(windows, {1e6, 1000}, false);
+  EXPECT_FALSE(failed.is_refuted);
+  ASSERT_FALSE(failed.closed_choices.empty());
+  EXPECT_FALSE(failed.closed_choices.front().is_edge);
+  EXPECT_EQ(failed.closed_choices.front().item, kA);
+  EXPECT_EQ(failed.closed_choices.front().choice, kCpu);
   EXPECT_EQ(windows.only_type(kA), kGpu);
 }
 
@@ -60,9 +60,9 @@ TEST(TransferLp, ExpressesSharesAndPlansByTheOthers) {
   EXPECT_EQ(lp.programme().columns(), 1 + 3 + 2 + 1);
   // C twice a task, both shares of a and c, the four entries of the plan, two paths, two loads.
   EXPECT_EQ(lp.programme().rows(), 2 * 3 + 4 + 4 + 2 + 2);
-  const std::vector<double> inside = lp.inside();
+  const std::vector<double> inside = lp.interior_point();
   for (int row = 0; row < lp.programme().rows(); ++row)
-    EXPECT_GT(lp.programme().at(row, inside), lp.programme().right[row]);
+    EXPECT_GT(lp.programme().row_value(row, inside), lp.programme().right[row]);
 }
 
 // What is open, and the heads and tails of that.
@@ -71,16 +71,17 @@ struct State {
     const TypeCosts& costs = windows.costs();
     for (int task = 0; task < windows.instance().tasks(); ++task)
       for (int type = 0; type < costs.types(); ++type) {
-        const bool there = windows.open(task, type);
+        const bool there = windows.is_open(task, type);
         open.push_back(there);
         bounds.push_back(there ? windows.head(task, type) : 0);
         bounds.push_back(there ? windows.tail(task, type) : 0);
       }
     for (int edge = 0; edge < costs.edges(); ++edge) {
-      open.push_back(windows.binds(edge));
-      for (int way = 0; way < costs.ways(); ++way) open.push_back(windows.way_open(edge, way));
+      open.push_back(windows.forces_same_memory(edge));
+      for (int way = 0; way < costs.placements(); ++way)
+        open.push_back(windows.is_placement_open(edge, way));
     }
-    undecided = windows.undecided();
+    undecided = windows.undecided_tasks();
   }
   std::vector<bool> open;
   std::vector<double> bounds;
@@ -88,7 +89,7 @@ struct State {
 };
 
 bool prune(proof::TransferWindows& windows) {
-  return proof::prune(windows, proof::kSearchSlack, true);
+  return proof::prune_with_clusters(windows, proof::kSearchSlack, true);
 }
 
 void expect_same(const State& found, const State& expected, double makespan) {
@@ -101,23 +102,23 @@ void expect_same(const State& found, const State& expected, double makespan) {
 // Of a task's type, or of a way.
 struct Closing {
   int task, type;
-  proof::EdgeWay way;
+  proof::EdgePlacement way;
   bool of_way;
   void operator()(proof::TransferWindows& windows) const {
     if (of_way)
-      windows.close_way(way);
+      windows.close_placement(way);
     else
-      windows.close(task, type);
+      windows.close_type(task, type);
   }
 };
 
 // Whether nothing is left with a closing of all but one.
 template <class Keep>
 bool fails(proof::TransferWindows& windows, const Keep& keep) {
-  windows.mark();
+  windows.set_checkpoint();
   keep();
   const bool left = prune(windows);
-  windows.undo();
+  windows.restore_checkpoint();
   return !left;
 }
 
@@ -140,22 +141,21 @@ TEST(TransferGuesses, LeaveNoneThatFails) {
     const double makespan = just_above_refuted(costs);
     proof::TransferWindows windows(costs, makespan);
     ASSERT_TRUE(prune(windows));
-    const proof::FailedGuesses found =
-        proof::close_failing_guesses(windows, {1e9, 1'000'000}, true);
-    closed += static_cast<int>(found.closed.size());
-    for (const proof::TransferGuess& guess : found.closed) of_edges += guess.of_edge;
-    if (found.refuted) continue;
+    const proof::ShavingResult found = proof::shave(windows, {1e9, 1'000'000}, true);
+    closed += static_cast<int>(found.closed_choices.size());
+    for (const proof::TransferGuess& guess : found.closed_choices) of_edges += guess.is_edge;
+    if (found.is_refuted) continue;
     for (int task = 0; task < instance.tasks(); ++task)
       for (int type = 0; type < costs.types(); ++type) {
-        if (!windows.open(task, type)) continue;
+        if (!windows.is_open(task, type)) continue;
         ++tried;
-        EXPECT_FALSE(fails(windows, [&] { windows.keep_only(task, type); }));
+        EXPECT_FALSE(fails(windows, [&] { windows.keep_only_type(task, type); }));
       }
     for (int edge = 0; edge < costs.edges(); ++edge)
-      for (int way = 0; way < costs.ways(); ++way) {
-        if (!windows.way_open(edge, way)) continue;
+      for (int way = 0; way < costs.placements(); ++way) {
+        if (!windows.is_placement_open(edge, way)) continue;
         ++tried;
-        EXPECT_FALSE(fails(windows, [&] { windows.keep_only_way({edge, way}); }));
+        EXPECT_FALSE(fails(windows, [&] { windows.keep_only_placement({edge, way}); }));
       }
   }
   EXPECT_GT(closed, 50);
@@ -180,22 +180,22 @@ TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
     std::vector<Closing> closings;
     for (int k = 0; k < 6; ++k) {
       SHOW_ON_FAILURE(k);
-      const Closing next{
-          static_cast<int>(rng.below(instance.tasks())),
-          static_cast<int>(rng.below(costs.types())),
-          {static_cast<int>(rng.below(costs.edges())), static_cast<int>(rng.below(costs.ways()))},
-          k % 2 == 0};
+      const Closing next{static_cast<int>(rng.below(instance.tasks())),
+                         static_cast<int>(rng.below(costs.types())),
+                         {static_cast<int>(rng.below(costs.edges())),
+                          static_cast<int>(rng.below(costs.placements()))},
+                         k % 2 == 0};
       proof::TransferWindows fresh(costs, makespan);
       for (const Closing& closing : closings) closing(fresh);
       next(fresh);
       const bool expected = prune(fresh);
 
       const State before(windows);
-      windows.mark();
+      windows.set_checkpoint();
       next(windows);
       const bool found = prune(windows);
       const State after(windows);
-      windows.undo();
+      windows.restore_checkpoint();
       ASSERT_EQ(found, expected);
       expect_same(State(windows), before, 0);
       if (!found) {

@@ -9,7 +9,10 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/proof/windows.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
+#include "cosched/dags/proof/transfers_relaxation.hpp"
+#include "cosched/dags/proof/windows_bound.hpp"
 #include "dags/transfer_graphs.hpp"
 #include "support/show_dags.hpp"
 
@@ -221,7 +224,7 @@ TEST(TransfersRelaxation, IsThatOfGlpk) {
     options.integers = round % 5 == 0;
     const Instance instance =
         graphs::with_random_transfers(rng, graphs::random(rng, options), 2 * rng.uniform());
-    const double value = proof::transfers_relaxation(instance, hlp::Method::glpk).value;
+    const double value = proof::transfers_relaxation(instance, hlp::HlpMethod::glpk).value;
     const proof::TransfersRelaxation found = proof::transfers_relaxation(instance);
     EXPECT_NEAR(found.value, value, 2e-6 * value + 1e-8) << round;
     EXPECT_GE(value, hlp::hlp(instance).value * (1 - 1e-9));

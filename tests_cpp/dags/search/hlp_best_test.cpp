@@ -9,12 +9,21 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/hlp/fractional.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
+#include "cosched/dags/hlp/slice_model.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
@@ -35,7 +44,8 @@ TEST(TheoremTwo, HlpEstReachesSixTimesTheBoundForTheStatedOptimum) {
     }
     // The injected x is an LP optimum ...
     const auto loads = hlp::fractional_loads(instance, x);
-    const auto ends = earliest_ends(instance.graph(), hlp::fractional_durations(instance, x));
+    const auto ends =
+        compute_earliest_ends(instance.graph(), hlp::fractional_durations(instance, x));
     EXPECT_NEAR(std::max(*std::max_element(loads.begin(), loads.end()),
                          *std::max_element(ends.begin(), ends.end())),
                 value, 1e-9 * value);
@@ -57,7 +67,7 @@ TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
     const Instance instance = graphs::random(rng, options);
     SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
-    const hlp::Solution solution = hlp::hlp(instance);
+    const hlp::HlpSolution solution = hlp::hlp(instance);
     EXPECT_LE(solution.value, optimum * (1 + 1e-9));
     const Allocation allocation = hlp::round_allocation(instance.times(), solution.x);
     const double guarantee = instance.types() * (instance.types() + 1) * solution.value;
@@ -78,11 +88,11 @@ TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
 
 TEST(HlpBest, RepeatsWithItsSeed) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
-  const hlp::Solution solution = hlp::hlp(instance);
-  search::BestOptions options;
+  const hlp::HlpSolution solution = hlp::hlp(instance);
+  search::HlpBestOptions options;
   options.seed = 3;
-  const search::BestResult first = search::hlp_best(instance, options, &solution);
-  EXPECT_TRUE(first.complete);
+  const search::HlpBestResult first = search::hlp_best(instance, options, &solution);
+  EXPECT_TRUE(first.is_complete);
   EXPECT_EQ(first.plan.start, search::hlp_best(instance, options, &solution).plan.start);
   EXPECT_EQ(first.plan.start, search::hlp_best(instance, options).plan.start);
   EXPECT_NO_THROW(validate(first.plan.schedule(), check::requirements(instance)));
@@ -90,33 +100,33 @@ TEST(HlpBest, RepeatsWithItsSeed) {
 
 TEST(HlpBest, HasHeftAndHlpOlsBeforeItsTimeLimit) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
-  const hlp::Solution solution = hlp::hlp(instance);
-  search::BestOptions options;
+  const hlp::HlpSolution solution = hlp::hlp(instance);
+  search::HlpBestOptions options;
   options.time_limit = 0;
-  const search::BestResult stopped = search::hlp_best(instance, options, &solution);
-  EXPECT_FALSE(stopped.complete);
+  const search::HlpBestResult stopped = search::hlp_best(instance, options, &solution);
+  EXPECT_FALSE(stopped.is_complete);
   const Plan by_ols = list::ols(instance, hlp::round_allocation(instance.times(), solution.x));
   EXPECT_EQ(stopped.plan.makespan(), std::min(list::heft(instance).makespan(), by_ols.makespan()));
   // A short LP is given the time it needs, so that HLP-OLS is among what it returns.
-  const search::BestResult nothing = search::hlp_best(instance, options);
-  EXPECT_FALSE(nothing.complete);
+  const search::HlpBestResult nothing = search::hlp_best(instance, options);
+  EXPECT_FALSE(nothing.is_complete);
   EXPECT_TRUE(nothing.relaxation.complete);
   EXPECT_EQ(nothing.plan.makespan(), stopped.plan.makespan());
-  EXPECT_NEAR(nothing.bound.value, solution.value, 1e-9 * solution.value);
+  EXPECT_NEAR(nothing.windows_bound.value, solution.value, 1e-9 * solution.value);
 }
 
 TEST(HlpBest, SaysWhichBoundIsTheGreatest) {
-  search::BestResult found;
-  found.bound.value = 3;
-  EXPECT_STREQ(found.proven().second, "windows");
-  found.moving.emplace();
-  found.moving->value = 3;  // no more
-  EXPECT_STREQ(found.proven().second, "windows");
-  found.moving->value = 4;
-  EXPECT_STREQ(found.proven().second, "transfers");
-  found.memory = 5;
-  EXPECT_STREQ(found.proven().second, "memory");
-  EXPECT_EQ(found.proven().first, 5);
+  search::HlpBestResult found;
+  found.windows_bound.value = 3;
+  EXPECT_STREQ(found.best_bound().second, "windows");
+  found.transfers_bound.emplace();
+  found.transfers_bound->value = 3;  // no more
+  EXPECT_STREQ(found.best_bound().second, "windows");
+  found.transfers_bound->value = 4;
+  EXPECT_STREQ(found.best_bound().second, "transfers");
+  found.memory_bound = 5;
+  EXPECT_STREQ(found.best_bound().second, "memory");
+  EXPECT_EQ(found.best_bound().first, 5);
 }
 
 TEST(HlpBest, EndsWhereItMeetsTheBound) {
@@ -132,12 +142,13 @@ TEST(HlpBest, EndsWhereItMeetsTheBound) {
     const Instance instance = graphs::random(rng, options);
     SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
-    const search::BestResult found = search::hlp_best(instance);
-    EXPECT_TRUE(found.complete);
+    const search::HlpBestResult found = search::hlp_best(instance);
+    EXPECT_TRUE(found.is_complete);
     EXPECT_NO_THROW(validate(found.plan.schedule(), check::requirements(instance)));
     EXPECT_GE(found.plan.makespan(), optimum * (1 - 1e-12));
-    EXPECT_EQ(check::certified_bound(instance, found.bound.certificate), found.bound.value);
-    if (!search::meets(found.plan.makespan(), found.bound.value)) continue;
+    EXPECT_EQ(check::certified_bound(instance, found.windows_bound.certificate),
+              found.windows_bound.value);
+    if (!search::is_proven_optimal(found.plan.makespan(), found.windows_bound.value)) continue;
     EXPECT_LE(found.plan.makespan(), optimum * (1 + 1e-9));
     ++met;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/dags/search/branch_and_bound.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
@@ -34,12 +35,12 @@ TEST(Optimal, EqualsExhaustiveSearch) {
     const double optimum = graphs::exhaustive(instance);
     const search::OptimalResult found = search::optimal(instance);
     plain::expect_valid(instance, found.plan);
-    EXPECT_TRUE(found.proved && found.complete);
+    EXPECT_TRUE(found.is_proved && found.is_complete);
     EXPECT_EQ(found.bound, found.plan.makespan());
     EXPECT_TRUE(close(found.bound, optimum)) << "round " << round;
 
     search::OptimalResult alone;  // the tree from a bad plan, without the bound that proves most
-    alone.plan = list::together(instance, 0);
+    alone.plan = list::schedule_on_one_unit(instance, 0);
     const double start = alone.plan.makespan();
     EXPECT_TRUE(search::branch_and_bound(instance, std::vector<double>(instance.types(), 1.0),
                                          alone, 1'000'000));
@@ -64,10 +65,10 @@ TEST(Optimal, ProvesADozenTasks) {
         round % 2 == 0 ? plain : graphs::with_random_transfers(rng, plain, 0.1 + rng.uniform());
     const search::OptimalResult found = search::optimal(instance);
     plain::expect_valid(instance, found.plan);
-    EXPECT_TRUE(found.proved) << "round " << round << ", " << found.nodes << " nodes";
-    const search::BestResult best = search::hlp_best(instance);
+    EXPECT_TRUE(found.is_proved) << "round " << round << ", " << found.nodes << " nodes";
+    const search::HlpBestResult best = search::hlp_best(instance);
     EXPECT_LE(found.bound, best.plan.makespan() * (1 + kExactTolerance));
-    EXPECT_GE(found.bound, best.bound.value * (1 - kExactTolerance));
+    EXPECT_GE(found.bound, best.windows_bound.value * (1 - kExactTolerance));
   }
 }
 
@@ -79,12 +80,12 @@ TEST(Optimal, SaysWhatEndedIt) {
   const Instance instance = graphs::with_random_transfers(rng, graphs::random(rng, options), 1);
   SHOW_ON_FAILURE(instance);
   const search::OptimalResult few = search::optimal(instance, {10, std::nullopt});
-  EXPECT_FALSE(few.proved);
-  EXPECT_TRUE(few.complete);
+  EXPECT_FALSE(few.is_proved);
+  EXPECT_TRUE(few.is_complete);
   EXPECT_LT(few.bound, few.plan.makespan());
   const search::OptimalResult none = search::optimal(instance, {1000, 0.0});
   plain::expect_valid(instance, none.plan);
-  EXPECT_FALSE(none.proved || none.complete);
+  EXPECT_FALSE(none.is_proved || none.is_complete);
 }
 
 TEST(Optimal, AsManyLevelsAsTasksNeedNoStack) {
@@ -96,7 +97,7 @@ TEST(Optimal, AsManyLevelsAsTasksNeedNoStack) {
   for (int task = 0; task < kTasks; ++task) times(task, 0) = 2;
   const Instance chain(std::move(times), TaskGraph(kTasks, edges), {1, 1, 1});
   search::OptimalResult found;
-  found.plan = list::together(chain, 0);
+  found.plan = list::schedule_on_one_unit(chain, 0);
   EXPECT_EQ(found.plan.makespan(), 2.0 * kTasks);
   tests::run_on_small_stack([&] {
     EXPECT_TRUE(search::branch_and_bound(chain, {1.0, 1.0, 1.0}, found, kUnlimitedWork));

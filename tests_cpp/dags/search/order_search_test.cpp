@@ -6,7 +6,11 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
@@ -15,11 +19,11 @@ namespace cosched::dags {
 namespace {
 
 // A random order that respects precedence, and random types.
-search::Candidate random_candidate(const Instance& instance, Rng& rng) {
+search::TypedOrder random_candidate(const Instance& instance, Rng& rng) {
   std::vector<double> noise(instance.tasks());
   for (double& one : noise) one = rng.uniform();
-  const std::vector<double> rank = ranks(instance.graph(), noise);
-  search::Candidate candidate{instance.graph().order(), Allocation(instance.tasks())};
+  const std::vector<double> rank = compute_ranks(instance.graph(), noise);
+  search::TypedOrder candidate{instance.graph().order(), Allocation(instance.tasks())};
   std::stable_sort(candidate.order.begin(), candidate.order.end(),
                    [&](int a, int b) { return rank[a] > rank[b]; });
   for (int task = 0; task < instance.tasks(); ++task) do
@@ -40,8 +44,8 @@ TEST(Decoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
     options.integers = round % 3 == 0;
     const Instance instance = graphs::random(rng, options);
     SHOW_ON_FAILURE(instance);
-    const search::Candidate candidate = random_candidate(instance, rng);
-    search::Decoder decoder(instance);
+    const search::TypedOrder candidate = random_candidate(instance, rng);
+    search::OrderDecoder decoder(instance);
     const auto check = [&](double makespan) {
       const std::optional<Plan> plan = decoder.plan(candidate.allocation);
       without_units += !plan;
@@ -50,16 +54,17 @@ TEST(Decoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
       EXPECT_NO_THROW(validate(plan->schedule(), check::requirements(instance)));
       EXPECT_EQ(plan->kind, candidate.allocation);
     };
-    const double plain = decoder.serial(candidate.order, candidate.allocation, false);
+    const double plain = decoder.decode_serial(candidate.order, candidate.allocation, false);
     check(plain);
-    const double justified = decoder.serial(candidate.order, candidate.allocation, true);
+    const double justified = decoder.decode_serial(candidate.order, candidate.allocation, true);
     check(justified);
     EXPECT_LE(justified, plain * (1 + 1e-12));
     shorter += justified < plain * (1 - 1e-9);
-    check(decoder.list(candidate.order, candidate.allocation));
+    check(decoder.decode_list(candidate.order, candidate.allocation));
     // In the order of its starts nothing starts later.
-    const double again = decoder.serial(decoder.order_by_start(), candidate.allocation, false);
-    EXPECT_LE(again, decoder.list(candidate.order, candidate.allocation) * (1 + 1e-12));
+    const double again =
+        decoder.decode_serial(decoder.order_by_start(), candidate.allocation, false);
+    EXPECT_LE(again, decoder.decode_list(candidate.order, candidate.allocation) * (1 + 1e-12));
   }
   EXPECT_GE(shorter, 100);
   EXPECT_LE(without_units, 100);

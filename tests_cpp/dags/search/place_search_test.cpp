@@ -7,7 +7,11 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
@@ -30,7 +34,7 @@ TEST(PlaceDecoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
     SHOW_ON_FAILURE(instance);
     std::vector<double> noise(instance.tasks());
     for (double& one : noise) one = rng.uniform();
-    const std::vector<double> rank = ranks(instance.graph(), noise);
+    const std::vector<double> rank = compute_ranks(instance.graph(), noise);
     std::vector<int> order = instance.graph().order();
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
     search::PlaceDecoder decoder(instance);
@@ -66,7 +70,7 @@ Instance small_instance(Rng& rng, int round, double ccr) {
   options.most_units = 2;
   for (;;) {
     Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), ccr);
-    if (!instance.transfers().free()) return instance;
+    if (!instance.transfers().is_free()) return instance;
   }
 }
 
@@ -105,22 +109,22 @@ TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
       SHOW_ON_FAILURE(round);
       const Instance instance = small_instance(rng, round, ccr);
       SHOW_ON_FAILURE(instance);
-      search::BestOptions options;
+      search::HlpBestOptions options;
       options.evaluations = 6000;
-      const search::BestResult result = search::hlp_best(instance, options);
+      const search::HlpBestResult result = search::hlp_best(instance, options);
       const double makespan = result.plan.makespan(),
                    optimum = brute_force_with_transfers(instance);
       EXPECT_NO_THROW(validate(result.plan.schedule(), check::requirements(instance)));
       for (const Plan& other : {list::heft(instance), list::cpop(instance), list::peft(instance)})
         EXPECT_LE(makespan, other.makespan());
       for (int type = 0; type < instance.types(); ++type)
-        EXPECT_LE(makespan, list::together(instance, type).makespan());
+        EXPECT_LE(makespan, list::schedule_on_one_unit(instance, type).makespan());
       EXPECT_GE(makespan, optimum * (1 - 1e-12));
-      EXPECT_LE(result.bound.value, optimum * (1 + 1e-9));
-      if (result.moving) {
-        EXPECT_LE(check::certified_bound(instance, result.moving->certificate),
+      EXPECT_LE(result.windows_bound.value, optimum * (1 + 1e-9));
+      if (result.transfers_bound) {
+        EXPECT_LE(check::certified_bound(instance, result.transfers_bound->certificate),
                   optimum * (1 + 1e-9));
-        proved += search::meets(makespan, result.moving->value);
+        proved += search::is_proven_optimal(makespan, result.transfers_bound->value);
       }
       sum += makespan / optimum;
     }

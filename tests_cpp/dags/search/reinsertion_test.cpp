@@ -19,7 +19,7 @@ double through(const Instance& instance, const search::UnitNumbers& numbers, int
   for (int one = 0; one < n; ++one) time[one] = instance.time(one, numbers.place(units[one]).type);
   const auto arc = [&](int a, int b) {  // from the end of a to the begin of b, b later in the order
     double cost = units[a] == units[b] ? 0 : -kInfinity;
-    int edge = instance.transfers().first_out(a);
+    int edge = instance.transfers().first_out_edge(a);
     for (const int next : instance.graph().successors(a)) {
       if (next == b)
         cost = instance.transfers().cost(edge, numbers.place(units[a]), numbers.place(units[b]));
@@ -52,7 +52,7 @@ TEST(Reinsertion, FindsTheBestPlace) {
     options.density = 0.4 * rng.uniform();
     const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), 1);
     SHOW_ON_FAILURE(instance);
-    if (instance.transfers().free()) continue;
+    if (instance.transfers().is_free()) continue;
     const search::PlaceDecoder decoder(instance);
     const int n = instance.tasks(), count = decoder.numbers().count();
     const auto fits = [&](int task, int unit) {

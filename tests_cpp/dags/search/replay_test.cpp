@@ -7,10 +7,18 @@
 #include <cstdlib>
 
 #include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_model.hpp"
+#include "cosched/dags/hlp/ordinary_scale.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
+#include "cosched/dags/search/branch_and_bound.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/dags/search/optimal.hpp"
+#include "cosched/dags/search/replay_draws.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
 #include "support/show_dags.hpp"
@@ -18,7 +26,7 @@
 namespace cosched::dags {
 namespace {
 
-using search::Kept;
+using search::ReplayRule;
 
 Instance any_instance(Rng& rng, int round, int most) {
   graphs::RandomOptions options;
@@ -43,7 +51,7 @@ TEST(Replay, UnchangedTimesGiveThePlanToTheBit) {
     SHOW_ON_FAILURE(round);
     const Instance instance = any_instance(rng, round, round % 5 == 0 ? 9 : 40);
     SHOW_ON_FAILURE(instance);
-    search::BestOptions few;
+    search::HlpBestOptions few;
     few.evaluations = 60;
     std::vector<Plan> plans{list::heft(instance),
                             list::cpop(instance),
@@ -53,7 +61,7 @@ TEST(Replay, UnchangedTimesGiveThePlanToTheBit) {
                             search::hlp_best(instance, few).plan};
     if (instance.tasks() < 10) plans.push_back(search::optimal(instance).plan);
     for (const Plan& plan : plans) {
-      const Plan again = search::Replay(instance, plan, Kept::units).run(instance);
+      const Plan again = search::Replay(instance, plan, ReplayRule::units).run(instance);
       EXPECT_EQ(again.kind, plan.kind);
       EXPECT_EQ(again.unit, plan.unit);
       EXPECT_EQ(again.start, plan.start);
@@ -69,7 +77,8 @@ TEST(Replay, ThePlanOfAListIsItsOwnReplay) {
     const Instance instance = any_instance(rng, 0, 30);
     SHOW_ON_FAILURE(instance);
     const Plan plan = list::ols(instance, plain::random_allocation(instance, rng));
-    EXPECT_EQ(search::Replay(instance, plan, Kept::list).run(instance).makespan(), plan.makespan());
+    EXPECT_EQ(search::Replay(instance, plan, ReplayRule::list).run(instance).makespan(),
+              plan.makespan());
   }
 }
 
@@ -84,10 +93,11 @@ TEST(Replay, DrawsAreValidAndNoBoundIsAboveThem) {
     const Instance instance = any_instance(rng, round, 16);
     SHOW_ON_FAILURE(instance);
     const Plan plan = list::heft(instance);
-    const hlp::Certificate relaxation = hlp::hlp(instance).certificate;
+    const hlp::HlpCertificate relaxation = hlp::hlp(instance).certificate;
     const Table factors = random_factors(rng, 10, instance.tasks());
-    for (const Kept kept : {Kept::units, Kept::list}) {
-      const search::Draws draws = search::replay_draws(instance, plan, kept, factors, &relaxation);
+    for (const ReplayRule kept : {ReplayRule::units, ReplayRule::list}) {
+      const search::ReplayDraws draws =
+          search::replay_draws(instance, plan, kept, factors, &relaxation);
       ASSERT_EQ(draws.value.size(), 10u);
       for (int draw = 0; draw < 10; ++draw) {
         SHOW_ON_FAILURE(draw);

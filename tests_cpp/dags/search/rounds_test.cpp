@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/check/validate_memory.hpp"
+#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/graphs.hpp"
 
@@ -23,7 +27,7 @@ Walk run(const Instance& instance, int parts, std::int64_t part) {
   double best = start.makespan();
   for (int k = 1; k <= parts; ++k) {
     while (found.built < k * part)
-      found.built += rounds.run(k * part - found.built, [&](const Plan& plan) {
+      found.built += rounds.run_round(k * part - found.built, [&](const Plan& plan) {
         EXPECT_LT(plan.makespan(), best);
         EXPECT_NO_THROW(validate(plan.schedule(), check::requirements(instance)));
         best = plan.makespan();
@@ -46,18 +50,18 @@ TEST(Rounds, EndWhereTheCallerSaysSo) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
   search::Rounds rounds(instance, list::heft(instance), {}, 7, 1'000'000);
   int calls = 0;
-  const std::int64_t built = rounds.run(1'000'000, [&](const Plan&) { return ++calls < 3; });
+  const std::int64_t built = rounds.run_round(1'000'000, [&](const Plan&) { return ++calls < 3; });
   EXPECT_EQ(calls, 3);
   EXPECT_LT(built, 1'000'000);
 }
 
 TEST(HlpBest, WorkEndsItBeforeItsTimeLimit) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
-  search::BestOptions options;
+  search::HlpBestOptions options;
   options.evaluations = 100;
   options.time_limit = 1e6;
-  const search::BestResult found = search::hlp_best(instance, options);
-  EXPECT_TRUE(found.complete);
+  const search::HlpBestResult found = search::hlp_best(instance, options);
+  EXPECT_TRUE(found.is_complete);
   EXPECT_LE(found.plan.makespan(), list::heft(instance).makespan());
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "cosched/lp/glpk.hpp"
+#include "cosched/packs/columns/task_groups.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
 
@@ -63,7 +64,7 @@ TEST(ColumnBound, IsTheValueOfTheRelaxationOverAllPacks) {
       SHOW_ON_FAILURE(instance);
       const LowerBound bound = column_bound(instance);
       const double relaxed = plain_relaxation(instance);
-      EXPECT_TRUE(bound.complete);
+      EXPECT_TRUE(bound.is_complete);
       EXPECT_GE(bound.value, relaxed * (1 - 2e-5));  // it ends at a gap of 1e-5
       EXPECT_LE(bound.value, relaxed * (1 + 1e-9));
       EXPECT_LE(bound.value, exhaustive_optimum(instance) * (1 + 1e-12));

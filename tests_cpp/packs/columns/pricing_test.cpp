@@ -32,13 +32,13 @@ columns::Restrictions random_restrictions(const Times& times, int round, Rng& rn
   if (round % 2 == 0) return restrictions;
   for (int i = 0; i < times.tasks(); ++i) {
     const double a = some_time(), b = some_time();
-    restrictions.least.push_back(rng.below(2) ? 0 : std::min(a, b));
-    restrictions.below.push_back(rng.below(2) ? kInfinity : std::max(a, b));
+    restrictions.least_length.push_back(rng.below(2) ? 0 : std::min(a, b));
+    restrictions.below_length.push_back(rng.below(2) ? kInfinity : std::max(a, b));
   }
   return restrictions;
 }
 
-double worth(const columns::Column& column, const columns::Prices& prices,
+double worth(const columns::PackColumn& column, const columns::Prices& prices,
              const columns::Restrictions& restrictions) {
   double sum = 0;
   for (const int i : column.tasks) sum += prices.task[i];
@@ -47,11 +47,11 @@ double worth(const columns::Column& column, const columns::Prices& prices,
   return sum;
 }
 
-bool feasible(const Times& times, const columns::Column& column, int k,
+bool feasible(const Times& times, const columns::PackColumn& column, int k,
               const columns::Restrictions& restrictions) {
   int asked = 0;
   for (const int i : column.tasks) {
-    if (!restrictions.allows(i, column.length)) return false;
+    if (!restrictions.is_allowed(i, column.length)) return false;
     asked += need(times, i, column.length);
   }
   return asked <= times.procs() && static_cast<int>(column.tasks.size()) <= k;
@@ -70,10 +70,10 @@ Best best_ratios(const Times& times, int k, const columns::Prices& prices,
     if (row.at_least) lengths.emplace_back(row.length, -1);
   for (int i = 0; i < times.tasks(); ++i)
     for (int q = times.fewest(i); q <= times.procs(); ++q)
-      if (restrictions.allows(i, times(i, q))) lengths.emplace_back(times(i, q), i);
+      if (restrictions.is_allowed(i, times(i, q))) lengths.emplace_back(times(i, q), i);
   Best best;
   for (int set = 0; set < 1 << times.tasks(); ++set) {
-    columns::Column column;
+    columns::PackColumn column;
     for (int i = 0; i < times.tasks(); ++i)
       if (set >> i & 1) column.tasks.push_back(i);
     for (const auto& [length, task] : lengths) {
@@ -97,21 +97,21 @@ TEST(Pricing, FindsTheBestPackUnderEveryRestriction) {
     const columns::Prices prices = random_prices(restrictions, 5, rng);
     const auto [own, best] = best_ratios(times, k, prices, restrictions);
     columns::Pricing pricing(times, k);
-    columns::Pricing::Options exact;
-    exact.threshold = exact.collect = 1e-6;  // everything is of interest
-    std::vector<columns::Column> columns;
+    columns::Pricing::SweepOptions exact;
+    exact.threshold = exact.least_worth = 1e-6;  // everything is of interest
+    std::vector<columns::PackColumn> columns;
     const double bound = pricing.sweep(prices, restrictions, exact, columns);
     EXPECT_GE(bound, own);
     EXPECT_LE(bound, std::max(best, exact.threshold) * (1 + 1e-12)) << "round " << round;
     double found = 0;
-    for (const columns::Column& column : columns) {
+    for (const columns::PackColumn& column : columns) {
       EXPECT_TRUE(feasible(times, column, k, restrictions));
       found = std::max(found, worth(column, prices, restrictions) / column.length);
     }
     EXPECT_GE(found, own * (1 - 1e-12));
     for (const double resolution : {0.01, 0.2}) {
-      columns::Pricing::Options coarse;
-      coarse.threshold = coarse.collect = 0.8 * best + 1e-9;
+      columns::Pricing::SweepOptions coarse;
+      coarse.threshold = coarse.least_worth = 0.8 * best + 1e-9;
       coarse.resolution = resolution;
       const double above = pricing.sweep(prices, restrictions, coarse, columns);
       EXPECT_GE(above, own);
@@ -125,11 +125,11 @@ TEST(Pricing, ATaskOfNoPriceMayMakeThePackLong) {
   Table table{{1, 1}, {5, 5}};
   const Times times(table);
   columns::Restrictions restrictions;
-  restrictions.least = {4, 0};
-  restrictions.below = {kInfinity, kInfinity};
-  columns::Pricing::Options options;
-  options.threshold = options.collect = 1e-6;
-  std::vector<columns::Column> columns;
+  restrictions.least_length = {4, 0};
+  restrictions.below_length = {kInfinity, kInfinity};
+  columns::Pricing::SweepOptions options;
+  options.threshold = options.least_worth = 1e-6;
+  std::vector<columns::PackColumn> columns;
   columns::Pricing pricing(times, 2);
   EXPECT_NEAR(pricing.sweep({{1, 0}, {}}, restrictions, options, columns), 1.0 / 5, 1e-12);
 }

@@ -8,11 +8,17 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/columns/task_groups.hpp"
 #include "cosched/packs/exact/branch_price.hpp"
-#include "cosched/packs/exact/questions.hpp"
+#include "cosched/packs/exact/branching.hpp"
+#include "cosched/packs/exact/ilp.hpp"
+#include "cosched/packs/exact/pack_filling.hpp"
+#include "cosched/packs/exact/pairs.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
 #include "support/small_stack.hpp"
@@ -37,7 +43,7 @@ ExactResult by_optimal(const Instance& instance) { return exact::optimal(instanc
 void check_optimal(const Instance& instance, double optimum) {
   for (const auto method : {by_optimal, by_subsets, by_branch_and_price}) {
     const ExactResult result = method(instance);
-    EXPECT_TRUE(result.proved);
+    EXPECT_TRUE(result.is_proved);
     require_valid(instance, result.coschedule);
     EXPECT_DOUBLE_EQ(result.bound, result.coschedule.cost);
     EXPECT_NEAR(result.coschedule.cost / optimum, 1, 1e-9)
@@ -90,7 +96,7 @@ TEST(Optimal, NeverClaimsMoreThanItProved) {
         require_valid(instance, result.coschedule);
         EXPECT_LE(result.bound, optimum * (1 + 1e-9));
         EXPECT_LE(result.bound, result.coschedule.cost);
-        if (result.proved) {
+        if (result.is_proved) {
           EXPECT_NEAR(result.coschedule.cost / optimum, 1, 1e-9);
         }
       }
@@ -112,9 +118,9 @@ TEST(Optimal, KeepsAValidBoundWhenTimeEnds) {
       EXPECT_GT(result.bound, 0);
       EXPECT_LE(result.bound, known * (1 + 1e-9));
       EXPECT_LE(result.bound, result.coschedule.cost);
-      EXPECT_EQ(result.proved, result.complete);
-      EXPECT_TRUE(seconds > 0 || !result.complete);
-      if (result.proved) {
+      EXPECT_EQ(result.is_proved, result.is_complete);
+      EXPECT_TRUE(seconds > 0 || !result.is_complete);
+      if (result.is_proved) {
         EXPECT_LE(result.coschedule.cost, known * (1 + 1e-9));
       }
     }
@@ -125,8 +131,8 @@ TEST(Optimal, ALimitAroundItEndsItLikeItsOwn) {
   SHOW_ON_FAILURE(instance);
   const ScopedTimeLimit limit(0);
   const ExactResult result = exact::optimal(instance, 1000.0);
-  EXPECT_FALSE(result.complete);
-  EXPECT_FALSE(result.proved);
+  EXPECT_FALSE(result.is_complete);
+  EXPECT_FALSE(result.is_proved);
   require_valid(instance, result.coschedule);
 }
 
@@ -136,7 +142,7 @@ TEST(Optimal, ProvesFortyTasks) {
     const Instance instance(Times(speedup_workload(40, 16, seed)), k);
     SHOW_ON_FAILURE(instance);
     const ExactResult result = exact::optimal(instance);
-    EXPECT_TRUE(result.proved);
+    EXPECT_TRUE(result.is_proved);
     require_valid(instance, result.coschedule);
     EXPECT_LE(result.coschedule.cost,
               search::local_search(instance, 1, search::kLocalSearchWork / 10).coschedule.cost *
@@ -152,9 +158,9 @@ TEST(Optimal, SolvesThreePartition) {
       const Instance instance = three_partition(3, 23, k, seed);
       SHOW_ON_FAILURE(instance);
       const ExactResult result = exact::optimal(instance);
-      EXPECT_TRUE(result.proved);
+      EXPECT_TRUE(result.is_proved);
       EXPECT_DOUBLE_EQ(result.coschedule.cost, 3);
-      for (const auto& pack : members(result.coschedule.pack_of))
+      for (const auto& pack : packs_of(result.coschedule.pack_of))
         EXPECT_EQ(pack.size(), static_cast<std::size_t>(k));
     }
 }
@@ -178,7 +184,7 @@ TEST(Ilp, EqualsExhaustiveSearch) {
         const Instance instance(Times(small_table(kind, n, 3, 7 * n)), k);
         SHOW_ON_FAILURE(instance);
         const ExactResult result = exact::ilp(instance);
-        ASSERT_TRUE(result.proved);
+        ASSERT_TRUE(result.is_proved);
         require_valid(instance, result.coschedule);
         EXPECT_NEAR(result.coschedule.cost, exhaustive_optimum(instance), 1e-9);
         EXPECT_LE(result.bound, result.coschedule.cost);
@@ -192,8 +198,8 @@ TEST(Ilp, HasAValidBoundWhenTimeEnds) {
   for (const double seconds : {0.0, 0.01, 0.1}) {
     const ExactResult result = exact::ilp(instance, seconds);
     EXPECT_LE(result.bound, optimum * (1 + 1e-9));
-    EXPECT_EQ(result.proved, result.complete);
-    EXPECT_TRUE(seconds > 0 || !result.complete);
+    EXPECT_EQ(result.is_proved, result.is_complete);
+    EXPECT_TRUE(seconds > 0 || !result.is_complete);
     require_valid(instance, result.coschedule);
     EXPECT_GE(result.coschedule.cost, optimum * (1 - 1e-9));
   }
@@ -202,9 +208,9 @@ TEST(Ilp, HasAValidBoundWhenTimeEnds) {
 TEST(FillPacks, AsManyLevelsAsTasksNeedNoStack) {
   constexpr int kTasks = 4'000;
   const std::vector<int> needs(kTasks, 1);
-  exact::Filling found;
+  exact::PackFilling found;
   tests::run_on_small_stack([&] { found = exact::fill_packs(needs, 2, kTasks / 2, kTasks); });
-  EXPECT_EQ(found.answer, exact::Filling::Answer::yes);
+  EXPECT_EQ(found.answer, exact::PackFilling::FillingAnswer::yes);
   ASSERT_EQ(found.packs.size(), 2U);
   EXPECT_EQ(found.packs[0].size(), found.packs[1].size());
 }
@@ -231,9 +237,9 @@ TEST(FillPacks, EqualsEveryWayOfFilling) {
       fits = *std::max_element(used.begin(), used.end()) <= procs &&
              *std::max_element(count.begin(), count.end()) <= most;
     }
-    const exact::Filling found = exact::fill_packs(needs, packs, procs, most);
-    EXPECT_EQ(found.answer == exact::Filling::Answer::yes, fits);
-    EXPECT_NE(found.answer, exact::Filling::Answer::unknown);
+    const exact::PackFilling found = exact::fill_packs(needs, packs, procs, most);
+    EXPECT_EQ(found.answer == exact::PackFilling::FillingAnswer::yes, fits);
+    EXPECT_NE(found.answer, exact::PackFilling::FillingAnswer::unknown);
     can += fits;
   }
   EXPECT_GT(can, 500);
@@ -272,7 +278,7 @@ TEST(Optimal, OfTheSameWorkIsNoWorseThanTheLocalSearch) {
         EXPECT_LE(result.bound, result.coschedule.cost);
         require_valid(instance, result.coschedule);
         // Without nodes the exact method returns what it is given: the rounds alone decide.
-        if (nodes == 0 && !result.proved) {
+        if (nodes == 0 && !result.is_proved) {
           EXPECT_EQ(result.coschedule.cost, searched);
           ++unproved;
         }

@@ -1,6 +1,9 @@
+#include "cosched/packs/exact/pairs.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/packs/exact/ilp.hpp"
 #include "cosched/packs/exact/optimal.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
@@ -29,7 +32,7 @@ TEST(Pairs, EqualsOptimalOnLargerInstances) {
     const Instance instance(Times(speedup_workload(16, 8, seed)), 2);
     SHOW_ON_FAILURE(instance);
     const ExactResult proved = exact::optimal(instance);
-    ASSERT_TRUE(proved.proved);
+    ASSERT_TRUE(proved.is_proved);
     EXPECT_NEAR(exact::pairs(instance).cost / proved.coschedule.cost, 1, 1e-9);
   }
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/packs/heuristic/first_fit.hpp"
+#include "cosched/packs/heuristic/pack_approx.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
 
@@ -79,7 +81,7 @@ TEST(MakePack, ReoptimisingKeepsThePacksAndNeverCostsMore) {
     EXPECT_EQ(better.pack_of, raw.pack_of);
     EXPECT_LE(better.cost, raw.cost);
     double best = 0;
-    for (const auto& pack : members(raw.pack_of))
+    for (const auto& pack : packs_of(raw.pack_of))
       best += exhaustive_pack(instance.times(), pack, 0, instance.procs());
     EXPECT_NEAR(better.cost, best, 1e-12);
   }

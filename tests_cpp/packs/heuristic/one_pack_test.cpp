@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/packs/heuristic/candidate_costs.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
 

@@ -1,12 +1,18 @@
+#include "cosched/packs/model/bounds.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/lp/glpk.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
+#include "cosched/packs/columns/column_relaxation.hpp"
+#include "cosched/packs/columns/dominance.hpp"
 #include "cosched/packs/columns/fractional.hpp"
+#include "cosched/packs/columns/initial_columns.hpp"
 #include "cosched/packs/columns/pricing.hpp"
-#include "cosched/packs/columns/relaxation.hpp"
+#include "cosched/packs/columns/task_groups.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
 
@@ -75,8 +81,8 @@ TEST(ColumnBound, IsTheSetPartitioningRelaxationOrBetter) {
 
 // The bound of groups, however few, on every kind of table.
 TEST(GroupedBound, IsNeverAboveTheOptimum) {
-  columns::Relaxation::Options options;
-  options.most_work = 300'000;
+  columns::ColumnRelaxation::SolveOptions options;
+  options.max_operations = 300'000;
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
     SHOW_ON_FAILURE(seed);
     Rng rng(seed);
@@ -87,9 +93,10 @@ TEST(GroupedBound, IsNeverAboveTheOptimum) {
     SHOW_ON_FAILURE(instance);
     if (instance.max_tasks() == 1) continue;
     columns::Restrictions restrictions;
-    restrictions.counts = columns::least_counts(instance, 4);
-    columns::Relaxation relaxation(instance, columns::alike(instance.times(), rows), restrictions,
-                                   columns::first_columns(instance));
+    restrictions.counts = columns::least_count_rows(instance, 4);
+    columns::ColumnRelaxation relaxation(instance,
+                                         columns::group_alike_tasks(instance.times(), rows),
+                                         restrictions, columns::initial_columns(instance));
     relaxation.start_from(columns::area_prices(instance), area_bound(instance));
     relaxation.solve(options);
     ASSERT_LE(relaxation.bound(), exhaustive_optimum(instance) * (1 + kRounding)) << seed;
@@ -112,17 +119,18 @@ TEST(Groups, HoldEveryTaskBetweenTheirRows) {
   for (const int most : {2, 10, 64}) {
     Table table = speedup_workload(200, 16, 3);
     table.set_row(7, std::as_const(table).row(3));
-    const columns::Groups groups = columns::alike(Times(table), most);
+    const columns::TaskGroups groups = columns::group_alike_tasks(Times(table), most);
     EXPECT_LE(groups.rows, most);
-    EXPECT_EQ(groups.typical.size(), static_cast<std::size_t>(groups.rows));
-    for (const auto& [row, weight] : groups.of) {
+    EXPECT_EQ(groups.typical_tasks.size(), static_cast<std::size_t>(groups.rows));
+    for (const auto& [row, weight] : groups.interpolation_of_task) {
       EXPECT_TRUE(row >= 0 && row + (weight < 1) < groups.rows);
       EXPECT_TRUE(weight >= 0 && weight <= 1);
     }
-    EXPECT_EQ(groups.of[7].row, groups.of[3].row);
-    EXPECT_EQ(groups.of[7].weight, groups.of[3].weight);
+    EXPECT_EQ(groups.interpolation_of_task[7].row, groups.interpolation_of_task[3].row);
+    EXPECT_EQ(groups.interpolation_of_task[7].weight, groups.interpolation_of_task[3].weight);
     for (int row = 0; row < groups.rows; ++row) {
-      const columns::Share share = groups.of[groups.typical[row]];
+      const columns::RowInterpolation share =
+          groups.interpolation_of_task[groups.typical_tasks[row]];
       EXPECT_EQ(share.row + (share.weight == 0), row);
     }
   }
@@ -135,12 +143,13 @@ TEST(ColumnBound, IsValidWhenStoppedEarly) {
       const Instance instance(Times(speedup_workload(13, 8, seed)), k);
       SHOW_ON_FAILURE(instance);
       const double optimum = search::subset_programme(instance).cost * (1 + kRounding);
-      const auto dominates = columns::dominance(instance.times());
+      const auto dominates = columns::compute_dominance(instance.times());
       double before = 0, full = columns::column_bound(instance).value;
       for (const std::int64_t work : {0, 1000, 10'000, 30'000, 100'000, 300'000, 1'000'000}) {
-        columns::Relaxation relaxation(instance, dominates, {}, columns::first_columns(instance));
-        columns::Relaxation::Options options;
-        options.most_work = work;
+        columns::ColumnRelaxation relaxation(instance, dominates, {},
+                                             columns::initial_columns(instance));
+        columns::ColumnRelaxation::SolveOptions options;
+        options.max_operations = work;
         relaxation.solve(options);
         EXPECT_LE(relaxation.bound(), optimum);
         EXPECT_GE(relaxation.bound(), before);
@@ -149,7 +158,7 @@ TEST(ColumnBound, IsValidWhenStoppedEarly) {
       EXPECT_LE(before, full * (1 + 2e-5));
       for (const double seconds : {0.0, 1e-4, 1e-3}) {
         const columns::LowerBound stopped = columns::column_bound(instance, seconds);
-        EXPECT_TRUE(seconds > 0 || !stopped.complete);
+        EXPECT_TRUE(seconds > 0 || !stopped.is_complete);
         EXPECT_LE(stopped.value, optimum);
         EXPECT_GE(stopped.value, std::max(area_bound(instance), longest_bound(instance)));
       }

@@ -5,10 +5,17 @@
 #include <algorithm>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/packs/exact/ilp.hpp"
 #include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/exact/pairs.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/best_cuts.hpp"
+#include "cosched/packs/heuristic/least_idle.hpp"
+#include "cosched/packs/heuristic/longest_first.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/instance.hpp"
+#include "cosched/packs/search/subset_programme.hpp"
 #include "cosched/packs/solve/solve.hpp"
 #include "support/packs_instances.hpp"
 #include "support/show_packs.hpp"
@@ -28,7 +35,7 @@ TEST(LocalSearch, FindsTheOptimumOfFewTasksAndIsNeverWorseThanPackByPack) {
           const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
           SHOW_ON_FAILURE(instance);
           const SearchResult found = search::local_search(instance, n, kLittle);
-          EXPECT_TRUE(found.complete);
+          EXPECT_TRUE(found.is_complete);
           const Coschedule& result = found.coschedule;
           require_valid(instance, result);
           EXPECT_LE(result.cost,
@@ -44,8 +51,8 @@ TEST(LocalSearch, IsNeverWorseThanAGivenStart) {
     SHOW_ON_FAILURE(instance);
     const Coschedule start = heuristic::random_pack(instance, 1, seed);
     const SearchResult result =
-        search::local_search_from(instance, members(start.pack_of), seed, kLittle, std::nullopt);
-    EXPECT_TRUE(result.complete);
+        search::local_search_from(instance, packs_of(start.pack_of), seed, kLittle, std::nullopt);
+    EXPECT_TRUE(result.is_complete);
     require_valid(instance, result.coschedule);
     EXPECT_LE(result.coschedule.cost, start.cost);
   }
@@ -104,9 +111,9 @@ TEST(LocalSearch, StopsAtOnceWithoutWorkOrTime) {
   const Coschedule start = heuristic::pack_by_pack(instance, heuristic::nine_epsilons());
   const SearchResult no_work = search::local_search(instance, 1, 0);
   EXPECT_EQ(no_work.coschedule.pack_of, start.pack_of);
-  EXPECT_TRUE(no_work.complete);
+  EXPECT_TRUE(no_work.is_complete);
   const SearchResult no_time = search::local_search(instance, 1, search::kLocalSearchWork, 0.0);
-  EXPECT_FALSE(no_time.complete);
+  EXPECT_FALSE(no_time.is_complete);
   require_valid(instance, no_time.coschedule);
   EXPECT_LE(no_time.coschedule.cost, heuristic::pack_by_pack(instance, {0.5}).cost);
   EXPECT_THROW(search::local_search(instance, 1, -1), InvalidInstance);

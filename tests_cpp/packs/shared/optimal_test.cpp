@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
+#include "cosched/packs/shared/local_search.hpp"
 #include "support/show_packs.hpp"
 
 namespace cosched::packs::shared {
@@ -51,7 +53,7 @@ TEST(SharedOptimal, OfTheSameWorkIsNoWorseThanTheLocalSearch) {
               << tasks << " tasks, seed " << seed << ", " << nodes << " nodes";
           EXPECT_LE(result.bound, result.coschedule.cost);
           // Without nodes the proof finds no packs: the rounds alone decide.
-          if (nodes == 0 && !result.proved) {
+          if (nodes == 0 && !result.is_proved) {
             EXPECT_EQ(result.coschedule.cost, searched);
             ++unproved;
           }

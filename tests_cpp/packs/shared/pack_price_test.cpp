@@ -6,8 +6,12 @@
 #include <initializer_list>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/packs/shared/cheapest_cover.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
+#include "cosched/packs/shared/local_search.hpp"
 #include "cosched/packs/shared/optimal.hpp"
+#include "cosched/packs/shared/pairs.hpp"
+#include "cosched/packs/shared/subsets.hpp"
 #include "support/show_packs.hpp"
 #include "support/small_stack.hpp"
 
@@ -51,11 +55,11 @@ TEST(PackPricer, ExactIsTheBestOfAllCounts) {
           least = std::min(least, *std::max_element(ends.begin(), ends.end()));
         }
     PackPricer pricer(instance);
-    const Price exact = pricer.exact({0, 1, 2}), quick = pricer.quick({0, 1, 2});
+    const PackPrice exact = pricer.exact_price({0, 1, 2}), quick = pricer.quick_price({0, 1, 2});
     EXPECT_TRUE(close(exact.cost, least)) << seed;
     EXPECT_TRUE(leq(exact.cost, quick.cost));
-    EXPECT_TRUE(leq(pricer.lower({0, 1, 2}), least));
-    EXPECT_EQ(pricer.exact({0, 1, 2}, least * (1 - 1e-6)).cost, kInfinity);  // none is below
+    EXPECT_TRUE(leq(pricer.lower_bound({0, 1, 2}), least));
+    EXPECT_EQ(pricer.exact_price({0, 1, 2}, least * (1 - 1e-6)).cost, kInfinity);  // none is below
   }
 }
 
@@ -65,7 +69,7 @@ TEST(Shared, PairsAndSubsetsAgree) {
     const Instance instance = drawn(seed, 9, 5, 2);
     SHOW_ON_FAILURE(instance);
     const ExactResult best = optimal(instance, std::nullopt);
-    EXPECT_TRUE(best.proved);
+    EXPECT_TRUE(best.is_proved);
     EXPECT_TRUE(close(best.coschedule.cost, pairs(instance).cost));
     EXPECT_TRUE(leq(bound(instance, std::nullopt).value, best.coschedule.cost));
   }
@@ -77,7 +81,7 @@ TEST(PackPricer, QuickGivesEachAFasterCount) {
       Times(Table{{8, 4, 4, 4}, {8, 4, 4, 4}}), 2,
       std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}},
                                       std::nullopt, std::nullopt));
-  const Price quick = PackPricer(instance).quick({0, 1});
+  const PackPrice quick = PackPricer(instance).quick_price({0, 1});
   EXPECT_EQ(quick.cost, 4);
   EXPECT_EQ(quick.procs, (std::vector<int>{2, 2}));
 }
@@ -89,10 +93,10 @@ TEST(PackPricer, LowerCountsEveryProcessor) {
         std::make_shared<const Sharing>(3, std::vector<Resource>{{"memory", 9, {{1}, {1}, {1}}}},
                                         std::nullopt, std::nullopt));
   };
-  EXPECT_EQ(PackPricer(with({6, 3, 2})).lower({0, 1, 2}), 6);
-  EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2})).lower({0, 1, 2}), 6);
-  EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2, 2})).lower({0, 1, 2}), 3);
-  EXPECT_EQ(PackPricer(with({6, 3})).lower({0, 1, 2}), kInfinity);
+  EXPECT_EQ(PackPricer(with({6, 3, 2})).lower_bound({0, 1, 2}), 6);
+  EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2})).lower_bound({0, 1, 2}), 6);
+  EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2, 2})).lower_bound({0, 1, 2}), 3);
+  EXPECT_EQ(PackPricer(with({6, 3})).lower_bound({0, 1, 2}), kInfinity);
 }
 
 // On one processor each, both do not fit.
@@ -101,7 +105,7 @@ TEST(PackPricer, QuickBeginsWhereLeastIsNeeded) {
                           std::make_shared<const Sharing>(
                               2, std::vector<Resource>{{"memory", 8, {{6, 3, 6, 6}, {6, 3, 6, 6}}}},
                               std::nullopt, std::nullopt));
-  EXPECT_EQ(PackPricer(instance).quick({0, 1}).procs, (std::vector<int>{2, 2}));
+  EXPECT_EQ(PackPricer(instance).quick_price({0, 1}).procs, (std::vector<int>{2, 2}));
 }
 
 // Beyond the tasks of the programme over subsets: by the relaxation over sets, and a cover.
@@ -112,14 +116,14 @@ TEST(Shared, PairsAndTheProofBySetsAgree) {
     SHOW_ON_FAILURE(instance);
     const double least = pairs(instance).cost;
     const ExactResult best = optimal(instance, std::nullopt);
-    EXPECT_TRUE(best.proved);
+    EXPECT_TRUE(best.is_proved);
     EXPECT_TRUE(close(best.coschedule.cost, least)) << seed;
     const double proven = bound(instance, std::nullopt).value;
     EXPECT_TRUE(leq(proven, least));
     EXPECT_GE(proven, 0.97 * least) << seed;
     const ExactResult at_once = optimal(instance, 0.0);
     EXPECT_TRUE(leq(at_once.bound, least));
-    EXPECT_TRUE(!at_once.proved || close(at_once.coschedule.cost, least));
+    EXPECT_TRUE(!at_once.is_proved || close(at_once.coschedule.cost, least));
   }
 }
 
@@ -135,7 +139,7 @@ TEST(Shared, ThreesCostTheSameInAnyOrder) {
   const Instance turned(Times(times), 3,
                         std::make_shared<const Sharing>(instance.sharing()->select(back)));
   const ExactResult one = optimal(instance, std::nullopt), other = optimal(turned, std::nullopt);
-  EXPECT_TRUE(one.proved && other.proved);
+  EXPECT_TRUE(one.is_proved && other.is_proved);
   EXPECT_TRUE(close(one.coschedule.cost, other.coschedule.cost));
   EXPECT_TRUE(leq(one.coschedule.cost, pairs(drawn(4, 17, 5, 2)).cost));
 }
@@ -146,8 +150,9 @@ TEST(Shared, SubsetsAreBetterThanWhatTheyAreGiven) {
   PackTable table(instance);
   Packs alone;
   for (int i = 0; i < 8; ++i) alone.push_back({i});
-  const ExactResult found = subsets(instance, {at_prices(instance, table, alone), 0, false, true});
-  EXPECT_TRUE(found.proved);
+  const ExactResult found =
+      subsets(instance, {coschedule_at_prices(instance, table, alone), 0, false, true});
+  EXPECT_TRUE(found.is_proved);
   EXPECT_TRUE(close(found.coschedule.cost, pairs(instance).cost));
 }
 
@@ -182,9 +187,9 @@ TEST(Shared, AnnealingFindsMoreThanItStartsFrom) {
 }
 
 TEST(ExactCover, FindsTheCheapest) {
-  const std::vector<SetRelaxation::Column> columns{
+  const std::vector<SetRelaxation::SetColumn> columns{
       {{0, 1}, 0.3}, {{2}, 0.1}, {{0}, 0.1}, {{1, 2}, 0.2}, {{1}, 0.5}};
-  const CoverSearch found = cheapest_cover(3, columns, 1, 1000);
+  const CoverResult found = cheapest_cover(3, columns, 1, 1000);
   ASSERT_TRUE(found.packs.has_value());
   EXPECT_NEAR(found.sum, 0.3, 1e-15);
   EXPECT_FALSE(cheapest_cover(3, columns, 0.25, 1000).packs.has_value());
@@ -192,11 +197,11 @@ TEST(ExactCover, FindsTheCheapest) {
 
 TEST(CheapestCover, AsManyLevelsAsTasksNeedNoStack) {
   constexpr int kTasks = 3'000;
-  std::vector<SetRelaxation::Column> columns;
+  std::vector<SetRelaxation::SetColumn> columns;
   for (int i = 0; i < kTasks; ++i) columns.push_back({{i}, 1e-6});
-  CoverSearch found;
+  CoverResult found;
   tests::run_on_small_stack([&] { found = cheapest_cover(kTasks, columns, 1, 10 * kTasks); });
-  EXPECT_TRUE(found.whole);
+  EXPECT_TRUE(found.is_complete);
   ASSERT_TRUE(found.packs.has_value());
   EXPECT_EQ(found.packs->size(), static_cast<std::size_t>(kTasks));
   EXPECT_NEAR(found.sum, 1e-6 * kTasks, 1e-9);

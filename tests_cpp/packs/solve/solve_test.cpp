@@ -5,15 +5,24 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/core/sharing.hpp"
+#include "cosched/packs/exact/ilp.hpp"
 #include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/exact/pairs.hpp"
+#include "cosched/packs/heuristic/best_cuts.hpp"
+#include "cosched/packs/heuristic/least_idle.hpp"
+#include "cosched/packs/heuristic/longest_first.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/shared/cheapest_cover.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
+#include "cosched/packs/shared/local_search.hpp"
 #include "cosched/packs/shared/optimal.hpp"
+#include "cosched/packs/shared/pairs.hpp"
+#include "cosched/packs/shared/subsets.hpp"
 
 namespace cosched::packs {
 namespace {
 
-Instance alone(int tasks, int max_tasks) {
+Instance least_times(int tasks, int max_tasks) {
   Rng rng(11);
   Table times(tasks, 4);
   for (int i = 0; i < tasks; ++i) {
@@ -25,7 +34,7 @@ Instance alone(int tasks, int max_tasks) {
 
 // No two tasks fit together: each needs all of the memory.
 Instance crowded(int tasks, int max_tasks) {
-  const Instance plain = alone(tasks, max_tasks);
+  const Instance plain = least_times(tasks, max_tasks);
   Table need(tasks, 1);
   for (int i = 0; i < tasks; ++i) need(i, 0) = 1;
   return Instance(
@@ -41,7 +50,7 @@ TEST(PacksSolve, WhatTasksShareIsKeptByEachMethod) {
        {solve::random_pack(instance, 3, 1), solve::random_proc(instance, 3, 1),
         solve::pack_by_pack(instance, epsilons), solve::local_search(instance, 1).coschedule,
         solve::pairs(instance), solve::optimal(instance).coschedule}) {
-    EXPECT_EQ(members(found.pack_of).size(), 5U);  // a pack each
+    EXPECT_EQ(packs_of(found.pack_of).size(), 5U);  // a pack each
     EXPECT_GE(found.cost, solve::column_bound(instance).value * (1 - 1e-9));
   }
   EXPECT_EQ(solve::optimal(instance).coschedule.cost,
@@ -49,7 +58,7 @@ TEST(PacksSolve, WhatTasksShareIsKeptByEachMethod) {
 }
 
 TEST(PacksSolve, WithoutItTheMethodsForTasksAlone) {
-  const Instance instance = alone(6, 2);
+  const Instance instance = least_times(6, 2);
   const ExactResult found = solve::optimal(instance);
   EXPECT_EQ(found.coschedule.cost, exact::optimal(instance, std::nullopt).coschedule.cost);
   EXPECT_LT(found.coschedule.cost, solve::optimal(crowded(6, 2)).coschedule.cost);

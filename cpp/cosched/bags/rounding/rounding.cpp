@@ -5,7 +5,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
-#include "cosched/opt/lemon.hpp"
+#include "cosched/opt/min_cost_flow.hpp"
 
 namespace cosched::bags::rounding {
 namespace {

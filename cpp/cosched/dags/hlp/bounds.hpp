@@ -5,27 +5,13 @@
 
 namespace cosched::dags::hlp {
 
-/// The least maximal load over fractional allocations, paths ignored: at most LP*.
-/// O(n log n) for two types.
-double area_bound(const Instance& instance);
-
 /// The longest path with every task on its fastest type: at most LP*.  O(n + e).
 double critical_path_bound(const Instance& instance);
 
-/// What data takes of limited memories: each edge's at least data x the longest path of least times
-/// from the begin of its first task to the end of its second (n > 2,000: of the two tasks alone),
-/// all of them together no more than all memories for the whole makespan; 0 where a memory is
-/// unlimited.  O(n (n + e)).
+/// A bound by limited memories.  The data of an edge is in memory at least for the longest path of
+/// least times from the start of its first task to the end of its second (for n > 2,000: for the
+/// least times of these two tasks).  All edges together need no more byte-seconds than all memories
+/// have during the makespan.  0 where a memory is unlimited.  O(n (n + e)).
 double memory_bound(const Instance& instance);
-
-// The loads alone: LP* without its paths.
-
-/// max over q of the loads only: the area bound, and its weights.
-struct AreaOptimum {
-  double value = 0;
-  std::vector<double> weights;  // Q, sum 1
-  Table x;
-};
-AreaOptimum balance_loads(const Instance& instance);
 
 }  // namespace cosched::dags::hlp

@@ -11,7 +11,7 @@ using cosched::EdgeFlow;
 /// flow of at most pi_path from the begin of the project through tasks to its end:
 /// through task j task_flow[j], on edges edge_flow.  For every x, lambda >=
 ///   sum_q pi_q load_q + sum_j f_j d_j(x) >= sum_j min over q of p_jq (pi_q/m_q + f_j).
-struct Certificate {
+struct HlpCertificate {
   std::vector<double> weights;    // Q + 1
   std::vector<double> task_flow;  // n
   std::vector<EdgeFlow> edge_flow;

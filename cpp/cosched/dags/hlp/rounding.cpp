@@ -16,18 +16,18 @@ void require_finite(const Table& x, std::ptrdiff_t task) {
 
 // Among the types that can run the task; -1 if there is none.
 int type_of_largest_share(const Table& times, const Table& x, std::ptrdiff_t task) {
-  double most = -kInfinity;
+  double largest_share = -kInfinity;
   for (std::ptrdiff_t type = 0; type < times.cols(); ++type)
-    if (times(task, type) != kInfinity) most = std::max(most, x(task, type));
+    if (times(task, type) != kInfinity) largest_share = std::max(largest_share, x(task, type));
   int best = -1;
   for (int type = 0; type < times.cols(); ++type)
-    if (times(task, type) != kInfinity && x(task, type) >= most - kTie &&
+    if (times(task, type) != kInfinity && x(task, type) >= largest_share - kTie &&
         (best < 0 || times(task, type) < times(task, best)))
       best = type;
   return best;
 }
 
-int rounded(const Table& times, const Table& x, std::ptrdiff_t task, double threshold) {
+int rounded_type(const Table& times, const Table& x, std::ptrdiff_t task, double threshold) {
   if (times.cols() == 2 && times(task, 0) != kInfinity && times(task, 1) != kInfinity)
     return x(task, 0) >= threshold - kTie ? 0 : 1;
   return type_of_largest_share(times, x, task);
@@ -43,7 +43,7 @@ Allocation round_allocation(const Table& times, const Table& x, double threshold
   Allocation allocation(times.rows());
   for (std::ptrdiff_t task = 0; task < times.rows(); ++task) {
     require_finite(x, task);
-    allocation[task] = rounded(times, x, task, threshold);
+    allocation[task] = rounded_type(times, x, task, threshold);
     if (allocation[task] < 0)
       throw InvalidInstance("task " + std::to_string(task) +
                             " can run nowhere: its times are infinite or no numbers");

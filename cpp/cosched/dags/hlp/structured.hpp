@@ -6,20 +6,20 @@
 //    path under those times, that path is LP*.
 // 3. Otherwise LP* = max over weights pi on (loads, path) of min over x of the weighted sum
 //    of the measures.  Column generation: the master is a matrix game with Q + 1 rows over
-//    the x's found so far, the inner problem is trade_off.hpp's flow, queried at weights
-//    between the best so far and the master's (hlp_outer.hpp); of a large graph first where a
-//    slice of it says (trade_off.hpp).
+//    the x's found so far, the inner problem is a flow (trade_off.hpp), queried at weights
+//    between the best so far and the master's (opt/outer_problem.hpp).  On a large graph a slice of
+//    it says where to query first (slice_model.hpp).
 #pragma once
 
-#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/hlp_solution.hpp"
 
 namespace cosched::dags::hlp {
 
-/// The method, which a time limit of the thread may end: then x and the certificate are the best so
-/// far (at worst every task on its fastest type, and the path that this gives), `value` is what x
-/// reaches, LP* or more, and `complete` is false.  The same where rounding errors stop it (times of
-/// very different size): then `failure` says what happened.  Otherwise value and proof meet at
-/// kExactTolerance relative.
-Solution hlp_so_far(const Instance& instance);
+/// Solves HLP or QHLP, so that value and proof meet at a relative kExactTolerance.  Where a time
+/// limit of the thread ends the call, or rounding errors do (for times of very different size; then
+/// `failure` says so), `complete` is false: x and the certificate are the best so far, at worst
+/// every task on its fastest type and the longest path under these times, and `value` is what x
+/// reaches, LP* or more.
+HlpSolution hlp_so_far(const Instance& instance);
 
 }  // namespace cosched::dags::hlp

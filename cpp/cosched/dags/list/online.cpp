@@ -30,14 +30,15 @@ void require_arrivals(const TaskGraph& graph, const Arrivals& order) {
 }
 
 template <class Rule>
-Plan run(const Instance& instance, const Arrivals& order, Rule choose) {
+Plan run_online(const Instance& instance, const Arrivals& order, Rule choose_type) {
   if (!order.empty()) require_arrivals(instance.graph(), order);
   IdleUnits units(instance);
-  int done = 0;
+  int placed_tasks = 0;
   for (const int task : order.empty() ? instance.graph().order() : order) {
-    if (done++ % 4096 == 0) check_interrupt();
-    const int type = choose(task, units);
-    units.place(task, type, units.earliest(task, type));
+    if (placed_tasks % 4096 == 0) check_interrupt();
+    ++placed_tasks;
+    const int type = choose_type(task, units);
+    units.place(task, type, units.earliest_start(task, type));
   }
   return units.plan();
 }
@@ -61,10 +62,10 @@ std::vector<double> weights(const Instance& instance, double (*of_units)(double)
 }
 
 Plan by_weights(const Instance& instance, const Arrivals& order, double (*of_units)(double)) {
-  return run(instance, order,
-             [&, weight = weights(instance, of_units)](int task, const IdleUnits&) {
-               return least_weighted(instance, task, weight);
-             });
+  return run_online(instance, order,
+                    [&, weight = weights(instance, of_units)](int task, const IdleUnits&) {
+                      return least_weighted(instance, task, weight);
+                    });
 }
 
 }  // namespace
@@ -88,22 +89,23 @@ Plan er_ls(const Instance& instance, const Arrivals& order) {
     throw InvalidInstance("er-ls is defined for 2 resource types, the instance has " +
                           to_string(instance.types()));
   const auto weight = weights(instance, [](double m) { return std::sqrt(m); });
-  return run(instance, order, [&](int task, const IdleUnits& units) {
+  return run_online(instance, order, [&](int task, const IdleUnits& units) {
     const double p_cpu = instance.time(task, 0), p_gpu = instance.time(task, 1);
-    if (p_cpu >= units.earliest(task, 1).time + p_gpu && p_gpu < kInfinity) return 1;  // Step 1
-    return least_weighted(instance, task, weight);                                     // Step 2: R2
+    if (p_cpu >= units.earliest_start(task, 1).time + p_gpu && p_gpu < kInfinity)
+      return 1;                                     // Step 1
+    return least_weighted(instance, task, weight);  // Step 2: R2
   });
 }
 
 Plan eft(const Instance& instance, const Arrivals& order) {
-  return run(instance, order, [&](int task, const IdleUnits& units) {
+  return run_online(instance, order, [&](int task, const IdleUnits& units) {
     int best = -1;
-    double end = kInfinity;
+    double least_end = kInfinity;
     for (int type = 0; type < instance.types(); ++type) {
       if (!instance.can_run(task, type)) continue;
-      const double here = units.earliest(task, type).time + instance.time(task, type);
-      if (here <= end) {
-        end = here;
+      const double end_here = units.earliest_start(task, type).time + instance.time(task, type);
+      if (end_here <= least_end) {
+        least_end = end_here;
         best = type;
       }
     }
@@ -121,7 +123,7 @@ Plan qa(const Instance& instance) {
 
 Plan random_types(const Instance& instance, std::uint64_t seed, const Arrivals& order) {
   Rng rng(seed);
-  return run(instance, order, [&](int task, const IdleUnits&) {
+  return run_online(instance, order, [&](int task, const IdleUnits&) {
     std::vector<int> possible;
     for (int type = 0; type < instance.types(); ++type)
       if (instance.can_run(task, type)) possible.push_back(type);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::list {
 

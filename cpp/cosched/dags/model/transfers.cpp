@@ -14,9 +14,9 @@ void check_matrix(const Table& matrix, const char* name, int types) {
                           to_string(types) + "), a row and a column a resource type");
 }
 
-void check_entry(bool good, const char* name, int row, int col, double value,
+void check_entry(bool is_valid, const char* name, int row, int col, double value,
                  const char* expected) {
-  if (!good)
+  if (!is_valid)
     throw InvalidInstance(std::string(name) + "[" + to_string(row) + ", " + to_string(col) +
                           "] = " + to_text(value) + ": expected " + expected);
 }
@@ -31,30 +31,31 @@ void check_links(const Links& links, const std::vector<int>& units) {
       check_entry(rate > 0, "bandwidth", q, r, rate, "bytes/s > 0");
       check_entry(wait >= 0 && wait < kInfinity, "latency", q, r, wait, "finite seconds >= 0");
     }
-  if (links.memories.kind != Memories::Kind::given) return;
+  if (links.memories.kind != Memories::Kind::listed) return;
   std::int64_t all = 0;
   for (const int count : units) all += count;
-  if (static_cast<std::int64_t>(links.memories.of_unit.size()) != all)
-    throw InvalidInstance("memories has " + to_string(links.memories.of_unit.size()) +
+  if (static_cast<std::int64_t>(links.memories.memory_of_unit.size()) != all)
+    throw InvalidInstance("memories has " + to_string(links.memories.memory_of_unit.size()) +
                           " entries: expected one for each of the " + to_string(all) + " units");
-  for (std::size_t k = 0; k < links.memories.of_unit.size(); ++k)
-    if (links.memories.of_unit[k] < 0)
-      throw InvalidInstance("memories[" + to_string(k) + "] = " +
-                            to_string(links.memories.of_unit[k]) + ": expected an integer >= 0");
+  for (std::size_t k = 0; k < links.memories.memory_of_unit.size(); ++k)
+    if (links.memories.memory_of_unit[k] < 0)
+      throw InvalidInstance("memories[" + to_string(k) +
+                            "] = " + to_string(links.memories.memory_of_unit[k]) +
+                            ": expected an integer >= 0");
 }
 
 // (memory, units of each type in it) for every memory.
 std::map<int, std::vector<double>> units_by_memory(const std::vector<int>& units,
                                                    const std::vector<int>& of_unit) {
-  std::map<int, std::vector<double>> found;
+  std::map<int, std::vector<double>> counts_by_memory;
   std::size_t k = 0;
   for (std::size_t type = 0; type < units.size(); ++type)
     for (int unit = 0; unit < units[type]; ++unit, ++k) {
-      std::vector<double>& counts = found[of_unit[k]];
+      std::vector<double>& counts = counts_by_memory[of_unit[k]];
       counts.resize(units.size(), 0.0);
       ++counts[type];
     }
-  return found;
+  return counts_by_memory;
 }
 
 // (Q, Q): ordered pairs of different units that share a memory.
@@ -62,8 +63,8 @@ Table sharing_pairs(const std::vector<int>& units, const Memories& memories) {
   const auto types = static_cast<std::ptrdiff_t>(units.size());
   Table pairs(types, types);
   if (memories.kind == Memories::Kind::host) pairs(0, 0) = units[0] * (units[0] - 1.0);
-  if (memories.kind == Memories::Kind::given)
-    for (const auto& [memory, counts] : units_by_memory(units, memories.of_unit))
+  if (memories.kind == Memories::Kind::listed)
+    for (const auto& [memory, counts] : units_by_memory(units, memories.memory_of_unit))
       for (std::ptrdiff_t q = 0; q < types; ++q)
         for (std::ptrdiff_t r = 0; r < types; ++r)
           pairs(q, r) += counts[q] * (counts[r] - (q == r ? 1 : 0));
@@ -81,18 +82,18 @@ Transfers::Transfers(const TaskGraph& graph, const std::vector<int>& units,
   compare_memories(units);
   group_units(units);
   compare_capacities(units);
-  double sum = 0, most = 0;
+  double cost_sum = 0, greatest_cost = 0;
   for (std::size_t edge = 0; edge < data_.size(); ++edge) {
     double dearest = 0;
     for (int q = 0; q < types_; ++q)
       for (int r = 0; r < types_; ++r)
-        dearest = std::max(dearest, remote(static_cast<int>(edge), q, r));
-    sum += dearest;
-    most = std::max(most, dearest);
+        dearest = std::max(dearest, cost_between_memories(static_cast<int>(edge), q, r));
+    cost_sum += dearest;
+    greatest_cost = std::max(greatest_cost, dearest);
   }
-  if (sum == kInfinity) throw InvalidInstance("data / bandwidth: their sum overflows");
+  if (cost_sum == kInfinity) throw InvalidInstance("data / bandwidth: their sum overflows");
   const bool one_memory = mean_latency_ == 0 && mean_inverse_bandwidth_ == 0;
-  free_ = most == 0 || one_memory;
+  is_free_ = greatest_cost == 0 || one_memory;
 }
 
 void Transfers::number_edges(const TaskGraph& graph) {
@@ -122,8 +123,9 @@ void Transfers::place_data(const TaskGraph& graph, const std::vector<Edge>& edge
     const std::string name = "data[" + to_string(k) + "] = " + to_text(data[k]);
     if (!(data[k] >= 0 && data[k] < kInfinity))
       throw InvalidInstance(name + ": expected finite bytes >= 0");
-    const TaskGraph::Range all = graph.successors(before);
-    const auto place = std::lower_bound(all.begin(), all.end(), after) - all.begin();
+    const TaskGraph::Range successors = graph.successors(before);
+    const auto place =
+        std::lower_bound(successors.begin(), successors.end(), after) - successors.begin();
     double& stored = data_[out_begin_[before] + static_cast<int>(place)];
     if (stored >= 0 && stored != data[k])
       throw InvalidInstance(name + ": edge (" + to_string(before) + ", " + to_string(after) +
@@ -137,7 +139,7 @@ void Transfers::compare_memories(const std::vector<int>& units) {
   first_unit_.assign(1, 0);
   for (const int count : units) first_unit_.push_back(first_unit_.back() + count);
   const Table sharing = sharing_pairs(units, links_.memories);
-  shares_.assign(static_cast<std::size_t>(types_) * types_, 0);
+  shares_memory_.assign(static_cast<std::size_t>(types_) * types_, 0);
   double all_pairs = 0;
   for (int q = 0; q < types_; ++q)
     for (int r = 0; r < types_; ++r) {
@@ -146,26 +148,26 @@ void Transfers::compare_memories(const std::vector<int>& units) {
       all_pairs += pairs;
       mean_latency_ += remote_pairs * links_.latency(q, r);
       mean_inverse_bandwidth_ += remote_pairs / links_.bandwidth(q, r);
-      shares_[q * types_ + r] = q == r || sharing(q, r) > 0;
+      shares_memory_[q * types_ + r] = q == r || sharing(q, r) > 0;
     }
   if (all_pairs > 0) {
     mean_latency_ /= all_pairs;
     mean_inverse_bandwidth_ /= all_pairs;
   }
-  for (int q = 0; q < types_; ++q) alone_.push_back(sharing.row(q).greatest() == 0);
+  for (int q = 0; q < types_; ++q) has_own_memories_.push_back(sharing.row(q).greatest() == 0);
 }
 
 void Transfers::group_units(const std::vector<int>& units) {
-  const bool given = links_.memories.kind == Memories::Kind::given;
+  const bool has_memory_list = links_.memories.kind == Memories::Kind::listed;
   for (int type = 0; type < types_; ++type) {
     const std::int64_t first = memory({type, 0});
-    bool all = units[type] == 1 || (!given && !alone_[type]);
-    if (given) {
+    bool has_all = units[type] == 1 || (!has_memory_list && !has_own_memories_[type]);
+    if (has_memory_list) {
       for (int unit = 0; unit < units[type]; ++unit)
-        given_units_[{type, memory({type, unit})}].push_back(unit);
-      all = static_cast<int>(given_units_[{type, first}].size()) == units[type];
+        units_by_type_and_memory_[{type, memory({type, unit})}].push_back(unit);
+      has_all = static_cast<int>(units_by_type_and_memory_[{type, first}].size()) == units[type];
     }
-    only_memory_.push_back(all ? first : kNoMemory);
+    common_memory_.push_back(has_all ? first : kNoMemory);
   }
 }
 
@@ -177,20 +179,23 @@ void Transfers::compare_capacities(const std::vector<int>& units) {
     throw InvalidInstance("memory_capacity has " + to_string(capacity.size()) +
                           " entries: expected one for each of the " +
                           to_string(first_unit_.back()) + " units");
-  std::map<std::int64_t, std::size_t> first;
-  bool finite = false;
+  std::map<std::int64_t, std::size_t> first_unit_of_memory;
+  bool has_finite = false;
   std::size_t k = 0;
   for (int type = 0; type < types_; ++type)
     for (int unit = 0; unit < units[type]; ++unit, ++k) {
       const std::string name = "memory_capacity[" + to_string(k) + "] = " + to_text(capacity[k]);
       if (!(capacity[k] >= 0)) throw InvalidInstance(name + ": expected bytes >= 0");
-      const auto [found, fresh] = first.emplace(memory({type, unit}), k);
-      if (capacity[found->second] != capacity[k])
-        throw InvalidInstance(name + ": unit " + to_string(found->second) +
-                              " has the same memory, and " + to_text(capacity[found->second]));
-      finite = finite || capacity[k] < kInfinity;
+      const auto [first_unit_entry, is_first] =
+          first_unit_of_memory.emplace(memory({type, unit}), k);
+      if (capacity[first_unit_entry->second] != capacity[k])
+        throw InvalidInstance(name + ": unit " + to_string(first_unit_entry->second) +
+                              " has the same memory, and " +
+                              to_text(capacity[first_unit_entry->second]));
+      has_finite = has_finite || capacity[k] < kInfinity;
     }
-  limited_ = finite && std::any_of(data_.begin(), data_.end(), [](double d) { return d > 0; });
+  has_memory_limits_ =
+      has_finite && std::any_of(data_.begin(), data_.end(), [](double d) { return d > 0; });
 }
 
 std::int64_t Transfers::memory(Place place) const {
@@ -200,8 +205,8 @@ std::int64_t Transfers::memory(Place place) const {
       return unit;
     case Memories::Kind::host:
       return place.type == 0 ? 0 : unit;
-    case Memories::Kind::given:
-      return links_.memories.of_unit[unit];
+    case Memories::Kind::listed:
+      return links_.memories.memory_of_unit[unit];
   }
   return unit;
 }

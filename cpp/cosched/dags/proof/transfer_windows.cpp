@@ -5,9 +5,10 @@
 namespace cosched::dags::proof {
 namespace {
 
-// Least over k <= count of the longer of rising(k) and falling(k).
+// min over k in 0..count of max(rising(k), falling(k)), where the first never falls and the second
+// never rises: by bisection.  O(log count) calls of each.
 template <class Rising, class Falling>
-double least_longer(int count, const Rising& rising, const Falling& falling) {
+double least_maximum(int count, const Rising& rising, const Falling& falling) {
   int low = 0, high = count;  // the least k with rising(k) >= falling(k)
   while (low < high) {
     const int middle = (low + high) / 2;
@@ -28,349 +29,383 @@ TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
       types_(costs.types()),
       head_(costs.instance().times().size(), 0.0),
       tail_(head_),
-      way_cost_(static_cast<std::size_t>(costs.edges()) * costs.ways()),
-      ways_apart_(costs.edges(), 0),
+      placement_cost_(static_cast<std::size_t>(costs.edges()) * costs.placements()),
+      open_cross_placements_(costs.edges(), 0),
       limit_(makespan),
-      ends_(types_),
-      path_(types_),
+      neighbour_end_(types_),
+      path_head_(types_),
       load_heads_(costs.instance().graph()) {
-  look_at_all();
+  mark_all_stale();
   for (int edge = 0; edge < costs.edges(); ++edge)
-    for (int way = 0; way < costs.ways(); ++way) {
-      const bool can_run = open(costs.from(edge), costs.first_type(way)) &&
-                           open(costs.to(edge), costs.second_type(way));
-      const double cost = can_run ? costs.cost(edge, way) : kInfinity;
-      way_cost_[slot(edge, way)] = cost;
-      ways_apart_[edge] += cost < kInfinity && !costs.at_home(way);
+    for (int placement = 0; placement < costs.placements(); ++placement) {
+      const bool can_run = is_open(costs.from(edge), costs.first_type(placement)) &&
+                           is_open(costs.to(edge), costs.second_type(placement));
+      const double cost = can_run ? costs.cost(edge, placement) : kInfinity;
+      placement_cost_[cost_index(edge, placement)] = cost;
+      if (cost < kInfinity && !costs.is_same_memory(placement)) ++open_cross_placements_[edge];
     }
 }
 
 TransferWindows::TransferWindows(const TransferWindows& longer, double makespan)
     : TransferWindows(longer) {
-  change_makespan(makespan);
-  look_at_all();
+  set_makespan(makespan);
+  mark_all_stale();
 }
 
-void TransferWindows::look_at_all() {
+void TransferWindows::mark_all_stale() {
   const std::vector<char> tasks(instance().tasks(), 1);
-  stale_ = {tasks, tasks, tasks, std::vector<char>(costs_->edges(), 1), tasks};
+  stale_flags_ = {tasks, tasks, tasks, std::vector<char>(costs_->edges(), 1), tasks};
 }
 
-void TransferWindows::mark() {
-  marking_ = true;
-  marked_ = stale_;
-  marked_ways_apart_ = ways_apart_;
+void TransferWindows::set_checkpoint() {
+  is_recording_ = true;
+  checkpoint_flags_ = stale_flags_;
+  checkpoint_cross_placements_ = open_cross_placements_;
 }
 
-void TransferWindows::undo() {
-  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change)
-    if (change->trail == Trail::open_type)
-      open_type(static_cast<int>(change->at) / types_, static_cast<int>(change->at) % types_);
+void TransferWindows::restore_checkpoint() {
+  for (auto change = trail_.rbegin(); change != trail_.rend(); ++change)
+    if (change->kind == BoundKind::open_type)
+      mark_open(static_cast<int>(change->index) / types_, static_cast<int>(change->index) % types_);
     else
-      numbers(change->trail)[change->at] = change->old;
-  changes_.clear();
-  std::swap(stale_, marked_);
-  std::swap(ways_apart_, marked_ways_apart_);
-  marking_ = false;
+      values(change->kind)[change->index] = change->old_value;
+  trail_.clear();
+  std::swap(stale_flags_, checkpoint_flags_);
+  std::swap(open_cross_placements_, checkpoint_cross_placements_);
+  is_recording_ = false;
 }
 
-std::vector<double>& TransferWindows::numbers(Trail trail) {
-  if (trail == Trail::head) return head_;
-  return trail == Trail::tail ? tail_ : way_cost_;
+std::vector<double>& TransferWindows::values(BoundKind kind) {
+  if (kind == BoundKind::head) return head_;
+  return kind == BoundKind::tail ? tail_ : placement_cost_;
 }
 
-void TransferWindows::set(Trail trail, std::size_t at, double value) {
-  double& now = numbers(trail)[at];
-  if (marking_) changes_.push_back({trail, at, now});
-  now = value;
+void TransferWindows::set_value(BoundKind kind, std::size_t index, double value) {
+  double& current_value = values(kind)[index];
+  if (is_recording_) trail_.push_back({kind, index, current_value});
+  current_value = value;
 }
 
-// A head (tail) of the task has risen: what follows (precedes) it may, too.
-void TransferWindows::moved(int task, bool backward) {
-  stale_.types[task] = stale_.touched[task] = 1;
-  std::vector<char>& stale = backward ? stale_.tail : stale_.head;
-  for (const int edge : costs_->at(task, !backward)) {
-    stale[costs_->other(edge, !backward)] = 1;
-    stale_.edge[edge] = 1;
+// A head (tail) of the task has risen, so those of its successors (predecessors) may rise, too.
+void TransferWindows::mark_stale_neighbours(int task, bool backward) {
+  stale_flags_.types[task] = 1;
+  stale_flags_.changed[task] = 1;
+  std::vector<char>& stale_bounds = backward ? stale_flags_.tail : stale_flags_.head;
+  for (const int edge : costs_->preceding_edges(task, !backward)) {
+    stale_bounds[costs_->preceding_task(edge, !backward)] = 1;
+    stale_flags_.edge[edge] = 1;
   }
 }
 
-bool TransferWindows::close(int task, int type) {
-  if (!close_type(task, type)) return false;
-  if (marking_) changes_.push_back({Trail::open_type, pair(task, type), 0});
-  changed_ = true;
-  moved(task, false);
-  moved(task, true);
+bool TransferWindows::close_type(int task, int type) {
+  if (!mark_closed(task, type)) return false;
+  if (is_recording_) trail_.push_back({BoundKind::open_type, pair_index(task, type), 0});
+  needs_another_round_ = true;
+  mark_stale_neighbours(task, false);
+  mark_stale_neighbours(task, true);
   for (const bool backward : {false, true})
-    for (const int edge : costs_->at(task, backward)) close_ways_of(edge, type, !backward);
+    for (const int edge : costs_->preceding_edges(task, backward))
+      close_placements_of(edge, type, !backward);
   return true;
 }
 
-// The ways of an edge on which its first task (second, if `second`) is on a type.
-void TransferWindows::close_ways_of(int edge, int type, bool second) {
-  const auto close_if_open = [&](std::size_t at) {
-    if (way_cost_[at] == kInfinity) return 0;
-    set(Trail::way_cost, at, kInfinity);
-    return 1;
+// Closes the placements of an edge that have its first task (its second task if `is_second`) on a
+// type.
+void TransferWindows::close_placements_of(int edge, int type, bool is_second) {
+  int closed_count = 0;
+  const auto close_if_open = [&](std::size_t index) {
+    if (placement_cost_[index] == kInfinity) return;
+    set_value(BoundKind::placement_cost, index, kInfinity);
+    ++closed_count;
   };
-  int closed = 0;  // between memories or types
   for (int other = 0; other < types_; ++other)
-    closed += close_if_open(second ? slot(edge, other, type) : slot(edge, type, other));
-  ways_apart_[edge] -= closed;
-  closed += close_if_open(slot(edge, types_, type));
-  if (closed > 0) way_has_closed(edge);
-  steps_ += types_ + 8 * closed;
+    close_if_open(is_second ? cost_index(edge, other, type) : cost_index(edge, type, other));
+  open_cross_placements_[edge] -= closed_count;
+  close_if_open(cost_index(edge, types_, type));
+  if (closed_count > 0) mark_stale_ends(edge);
+  steps_ += types_ + 8 * closed_count;
 }
 
-// What follows, and what precedes, has to be looked at again.
-void TransferWindows::way_has_closed(int edge) {
+// A placement of the edge has closed: the head of its second task and the tail of its first may
+// rise.
+void TransferWindows::mark_stale_ends(int edge) {
   const int i = costs_->from(edge), j = costs_->to(edge);
-  stale_.tail[i] = stale_.head[j] = stale_.touched[i] = stale_.touched[j] = 1;
+  stale_flags_.tail[i] = 1;
+  stale_flags_.head[j] = 1;
+  stale_flags_.changed[i] = 1;
+  stale_flags_.changed[j] = 1;
 }
 
-void TransferWindows::close_way(EdgeWay of) {
-  if (!way_open(of.edge, of.way)) return;
+void TransferWindows::close_placement(EdgePlacement target) {
+  if (!is_placement_open(target.edge, target.placement)) return;
   steps_ += 8;
-  set(Trail::way_cost, slot(of.edge, of.way), kInfinity);
-  ways_apart_[of.edge] -= !costs_->at_home(of.way);
-  way_has_closed(of.edge);
+  set_value(BoundKind::placement_cost, cost_index(target.edge, target.placement), kInfinity);
+  if (!costs_->is_same_memory(target.placement)) --open_cross_placements_[target.edge];
+  mark_stale_ends(target.edge);
 }
 
-bool TransferWindows::lift(int task, int type, double bound, bool backward) {
-  constexpr double kRise = 1e-9;  // less (relative to T) is not worth another round
-  const double now = side(backward)[pair(task, type)];
-  const bool rises = bound > now + kRise * makespan();
-  if (rises) changed_ = true;
-  if (bound > now) {
-    set(backward ? Trail::tail : Trail::head, pair(task, type), bound);
-    moved(task, backward);
+bool TransferWindows::tighten(int task, int type, double bound, bool backward) {
+  const double bound_before = bounds(backward)[pair_index(task, type)];
+  const bool rises = bound > bound_before + kLeastRise * makespan();
+  if (rises) needs_another_round_ = true;
+  if (bound > bound_before) {
+    set_value(backward ? BoundKind::tail : BoundKind::head, pair_index(task, type), bound);
+    mark_stale_neighbours(task, backward);
   }
   return rises;
 }
 
-// The open types of a task.
-void TransferWindows::list_open(int task, std::vector<int>& types) const {
+// Fills `types` with the open types of a task.
+void TransferWindows::list_open_types(int task, std::vector<int>& types) const {
   types.clear();
-  const char* row = open_row(task);
+  const char* row = open_flags(task);
   for (int type = 0; type < types_; ++type)
     if (row[type]) types.push_back(type);
 }
 
-// Fills path_, the head (tail) of each open type by the paths over each edge, infinite where one
-// has no pair left, and looked_back_.  O(Q^2) an edge.
-void TransferWindows::look_back(int task, bool backward) {
-  const std::vector<double>& bound = side(backward);
-  list_open(task, own_types_);
-  for (const int type : own_types_) path_[type] = bound[pair(task, type)];
-  const TypeCosts::Edges edges = costs_->at(task, backward);
-  looked_back_.resize(static_cast<std::size_t>(edges.size()) * types_);
-  Arrival* back = looked_back_.data();
-  const int along = backward ? types_ : 1, across = backward ? 1 : types_;
+// Computes for each open type of the task
+//   path_head_    its head (tail) by paths over every preceding edge; infinite where all placements
+//                 of an edge with the task on this type are closed;
+//   path_bounds_  what each preceding edge says of it, for the join argument.
+// O(Q^2) an edge.
+void TransferWindows::propagate_paths(int task, bool backward) {
+  const std::vector<double>& bound = bounds(backward);
+  list_open_types(task, task_types_);
+  for (const int type : task_types_) path_head_[type] = bound[pair_index(task, type)];
+  const TypeCosts::Edges edges = costs_->preceding_edges(task, backward);
+  path_bounds_.resize(static_cast<std::size_t>(edges.size()) * types_);
+  PredecessorBound* path_bound = path_bounds_.data();
+  const int own_stride = backward ? types_ : 1, neighbour_stride = backward ? 1 : types_;
   for (const int edge : edges) {
-    const int other = costs_->other(edge, backward);
-    list_open(other, its_types_);
-    const double* its_bound = bound.data() + pair(other, 0);
-    const double* its_time = instance().row(other);
-    for (const int its : its_types_) ends_[its] = its_bound[its] + its_time[its];
-    const double* cost = way_cost_.data() + slot(edge, 0, 0);
-    const double* home = way_cost_.data() + slot(edge, types_, 0);
-    for (const int type : own_types_) {
-      double least = kInfinity;
-      for (const int its : its_types_)
-        least = std::min(least, ends_[its] + cost[type * along + its * across]);
-      const bool stays = home[type] < kInfinity;  // so the other's type is open, too
-      const double all = stays ? std::min(least, ends_[type] + home[type]) : least;
-      path_[type] = std::max(path_[type], all);
-      back[type] = {least, stays ? its_bound[type] : kInfinity, stays ? its_time[type] : 0};
+    const int neighbour = costs_->preceding_task(edge, backward);
+    list_open_types(neighbour, neighbour_types_);
+    const double* neighbour_bound = bound.data() + pair_index(neighbour, 0);
+    const double* neighbour_time = instance().row(neighbour);
+    for (const int neighbour_type : neighbour_types_)
+      neighbour_end_[neighbour_type] =
+          neighbour_bound[neighbour_type] + neighbour_time[neighbour_type];
+    const double* cost = placement_cost_.data() + cost_index(edge, 0, 0);
+    const double* same_memory_cost = placement_cost_.data() + cost_index(edge, types_, 0);
+    for (const int type : task_types_) {
+      double least_cross = kInfinity;
+      for (const int neighbour_type : neighbour_types_)
+        least_cross =
+            std::min(least_cross, neighbour_end_[neighbour_type] +
+                                      cost[type * own_stride + neighbour_type * neighbour_stride]);
+      const bool can_share_memory =
+          same_memory_cost[type] < kInfinity;  // then the neighbour's type is open, too
+      const double least_end =
+          can_share_memory ? std::min(least_cross, neighbour_end_[type] + same_memory_cost[type])
+                           : least_cross;
+      path_head_[type] = std::max(path_head_[type], least_end);
+      path_bound[type] = {least_cross, can_share_memory ? neighbour_bound[type] : kInfinity,
+                          can_share_memory ? neighbour_time[type] : 0};
     }
-    steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 3));
-    back += types_;
+    steps_ +=
+        20 + 2 * static_cast<std::int64_t>(task_types_.size() * (neighbour_types_.size() + 3));
+    path_bound += types_;
   }
 }
 
-// Head (tail) by the join argument, at least `path`; after look_back().
-double TransferWindows::by_join(int type, double path, std::size_t edges) {
-  const int units = costs_->together(type);
+// The head (tail) of a type by the join argument, at least `path`, the one by paths.  Requires that
+// propagate_paths() has filled path_bounds_ for `edges` edges.
+double TransferWindows::join_head(int type, double path, std::size_t edges) {
+  const int units = costs_->units_per_memory(type);
   if (units == 0 || edges < 2) return path;
-  arrivals_.clear();
-  double last = 0, sum = 0;
+  join_bounds_.clear();
+  double last_head = 0, work_sum = 0;
   for (std::size_t k = 0; k < edges; ++k) {
-    const Arrival& arrival = looked_back_[k * types_ + type];
-    if (!(arrival.apart > path)) continue;
-    arrivals_.push_back(arrival);
-    last = std::max(last, arrival.at_home);
-    sum += arrival.work / units;
+    const PredecessorBound& bound = path_bounds_[k * types_ + type];
+    if (bound.cross_memory <= path) continue;
+    join_bounds_.push_back(bound);
+    last_head = std::max(last_head, bound.same_memory);
+    work_sum += bound.work / units;
   }
-  // Alone, or all of them at home by the end of the path: nothing keeps them apart.
-  if (arrivals_.size() < 2 || last + sum <= path) return path;
-  // The first k stay at home; what they need rises with k, and what the rest waits for falls.
-  std::sort(arrivals_.begin(), arrivals_.end(), [](const Arrival& a, const Arrival& b) {
-    return a.apart != b.apart ? a.apart > b.apart : a.at_home < b.at_home;
-  });
-  const int count = static_cast<int>(arrivals_.size());
-  const auto at_home = [&](int stay) {
-    at_home_.clear();
+  // One predecessor alone can run in the memory of the task, and so can all where their work fits
+  // between the last of their heads and the head by paths: then the join says nothing more.
+  if (join_bounds_.size() < 2 || last_head + work_sum <= path) return path;
+  // The first `stay` predecessors by falling cross-memory bounds run in the memory of the task: the
+  // more they are, the later they end, and the earlier the data of the others arrives.
+  std::sort(join_bounds_.begin(), join_bounds_.end(),
+            [](const PredecessorBound& a, const PredecessorBound& b) {
+              return a.cross_memory != b.cross_memory ? a.cross_memory > b.cross_memory
+                                                      : a.same_memory < b.same_memory;
+            });
+  const int count = static_cast<int>(join_bounds_.size());
+  const auto end_of_staying = [&](int stay) {
+    same_memory_loads_.clear();
     for (int k = 0; k < stay; ++k)
-      at_home_.push_back({arrivals_[k].at_home, arrivals_[k].work / units});
+      same_memory_loads_.push_back({join_bounds_[k].same_memory, join_bounds_[k].work / units});
     steps_ += 10LL * stay;
-    return all_done(at_home_);
+    return completion_time(same_memory_loads_);
   };
-  const auto next = [&](int stay) { return stay < count ? arrivals_[stay].apart : path; };
-  return std::max(path, least_longer(count, at_home, next));
+  const auto arrival_of_others = [&](int stay) {
+    return stay < count ? join_bounds_[stay].cross_memory : path;
+  };
+  return std::max(path, least_maximum(count, end_of_staying, arrival_of_others));
 }
 
-// False: the task has no type left.
-bool TransferWindows::relax(int task, bool backward) {
-  look_back(task, backward);
-  const auto edges = static_cast<std::size_t>(costs_->at(task, backward).size());
+// Tightens the heads (tails) of one task by paths and joins, and closes its types that no longer
+// fit.  Returns false where no type is left open.
+bool TransferWindows::tighten_by_paths(int task, bool backward) {
+  propagate_paths(task, backward);
+  const auto edges = static_cast<std::size_t>(costs_->preceding_edges(task, backward).size());
   steps_ += 20 + 10 * types_;
-  const Trail bound = backward ? Trail::tail : Trail::head;
-  bool rises = false, left = false;
+  const BoundKind bound_kind = backward ? BoundKind::tail : BoundKind::head;
+  bool is_tightened = false, has_open_type = false;
   for (int type = 0; type < types_; ++type) {
-    if (!open(task, type)) continue;
-    double found = path_[type];
-    if (costs_->any() && found < kInfinity) found = by_join(type, found, edges);
-    if (found > side(backward)[pair(task, type)]) {
-      rises = true;
-      set(bound, pair(task, type), found);
-      if (!fits(task, type)) {
-        close(task, type);
+    if (!is_open(task, type)) continue;
+    double new_bound = path_head_[type];
+    if (costs_->has_costs() && new_bound < kInfinity) new_bound = join_head(type, new_bound, edges);
+    if (new_bound > bounds(backward)[pair_index(task, type)]) {
+      is_tightened = true;
+      set_value(bound_kind, pair_index(task, type), new_bound);
+      if (!can_fit(task, type)) {
+        close_type(task, type);
         continue;
       }
     }
-    left = true;
+    has_open_type = true;
   }
-  if (rises) moved(task, backward);
-  return left;
+  if (is_tightened) mark_stale_neighbours(task, backward);
+  return has_open_type;
 }
 
-// In the order of the graph, so that one pass settles it.  False: a task has no type left.
-bool TransferWindows::relax(bool backward) {
+// Tightens all stale tasks in topological order (reversed for tails), so that one pass is enough.
+// Returns false where a task has no type left.
+bool TransferWindows::tighten_by_paths(bool backward) {
   const std::vector<int>& order = instance().graph().order();
-  std::vector<char>& stale = backward ? stale_.tail : stale_.head;
+  std::vector<char>& is_stale = backward ? stale_flags_.tail : stale_flags_.head;
   Poll poll;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int task = order[backward ? order.size() - 1 - k : k];
-    if (!stale[task]) continue;
-    stale[task] = 0;
-    poll.count(std::int64_t{20} * costs_->at(task, backward).size());
-    if (!relax(task, backward)) return false;
+    if (!is_stale[task]) continue;
+    is_stale[task] = 0;
+    poll.count(std::int64_t{20} * costs_->preceding_edges(task, backward).size());
+    if (!tighten_by_paths(task, backward)) return false;
   }
   steps_ += 2 * static_cast<std::int64_t>(order.size());
   return true;
 }
 
-// False: a task has no type left.
-bool TransferWindows::close_pairs() {
+// Closes the types of stale tasks that do not fit.  Returns false where a task has no type left.
+bool TransferWindows::close_unfit_types() {
   for (int task = 0; task < instance().tasks(); ++task) {
-    if (!stale_.types[task]) continue;
-    bool left = false;
+    if (!stale_flags_.types[task]) continue;
+    bool has_open_type = false;
     for (int type = 0; type < types_; ++type) {
-      if (!open(task, type)) continue;
-      if (fits(task, type))
-        left = true;
+      if (!is_open(task, type)) continue;
+      if (can_fit(task, type))
+        has_open_type = true;
       else
-        close(task, type);
+        close_type(task, type);
     }
-    if (!left) return false;
-    stale_.types[task] = 0;
+    if (!has_open_type) return false;
+    stale_flags_.types[task] = 0;
   }
   return true;
 }
 
-void TransferWindows::close_ways() {
+// Closes the placements of stale edges that do not fit.
+void TransferWindows::close_unfit_placements() {
   for (int edge = 0; edge < costs_->edges(); ++edge) {
-    if (!stale_.edge[edge]) continue;
-    stale_.edge[edge] = 0;
+    if (!stale_flags_.edge[edge]) continue;
+    stale_flags_.edge[edge] = 0;
     const int i = costs_->from(edge), j = costs_->to(edge);
-    list_open(i, own_types_);
-    list_open(j, its_types_);
-    for (const int r : its_types_) path_[r] = instance().time(j, r) + tail(j, r);
-    const double* cost = way_cost_.data() + slot(edge, 0, 0);
-    const auto look = [&](int way, double end, double way_cost, double rest) {
-      if (way_cost == kInfinity || end + way_cost + rest <= limit_) return;
-      close_way({edge, way});
-      changed_ = true;
+    list_open_types(i, task_types_);
+    list_open_types(j, neighbour_types_);
+    for (const int r : neighbour_types_) path_head_[r] = instance().time(j, r) + tail(j, r);
+    const double* cost = placement_cost_.data() + cost_index(edge, 0, 0);
+    const auto close_if_unfit = [&](int placement, double end, double open_cost, double remaining) {
+      if (open_cost == kInfinity || end + open_cost + remaining <= limit_) return;
+      close_placement({edge, placement});
+      needs_another_round_ = true;
     };
-    for (const int q : own_types_) {
+    for (const int q : task_types_) {
       const double end = head(i, q) + instance().time(i, q);
-      for (const int r : its_types_)
-        if (q != r) look(costs_->way(q, r), end, cost[q * types_ + r], path_[r]);
-      if (!open(j, q)) continue;
-      double near = cost[q * types_ + q], far = cost[types_ * types_ + q];
-      if (costs_->together(q) > 0) std::swap(near, far);  // see slot()
-      look(costs_->way(q, q), end, near, path_[q]);
-      look(costs_->far_way(q), end, far, path_[q]);
+      for (const int r : neighbour_types_)
+        if (q != r)
+          close_if_unfit(costs_->placement(q, r), end, cost[q * types_ + r], path_head_[r]);
+      if (!is_open(j, q)) continue;
+      double same_memory_cost = cost[q * types_ + q], cross_memory_cost = cost[types_ * types_ + q];
+      if (costs_->units_per_memory(q) > 0)
+        std::swap(same_memory_cost, cross_memory_cost);  // the layout of cost_index()
+      close_if_unfit(costs_->placement(q, q), end, same_memory_cost, path_head_[q]);
+      close_if_unfit(costs_->cross_memory_placement(q), end, cross_memory_cost, path_head_[q]);
     }
-    steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 4));
+    steps_ +=
+        20 + 2 * static_cast<std::int64_t>(task_types_.size() * (neighbour_types_.size() + 4));
   }
 }
 
-double TransferWindows::spare(EdgeWay of) const {
-  const int i = costs_->from(of.edge), q = costs_->first_type(of.way);
-  const int j = costs_->to(of.edge), r = costs_->second_type(of.way);
-  return makespan() - head(i, q) - instance().time(i, q) - way_cost_[slot(of.edge, of.way)] -
-         instance().time(j, r) - tail(j, r);
+double TransferWindows::slack(EdgePlacement target) const {
+  const int i = costs_->from(target.edge), q = costs_->first_type(target.placement);
+  const int j = costs_->to(target.edge), r = costs_->second_type(target.placement);
+  return makespan() - head(i, q) - instance().time(i, q) -
+         placement_cost_[cost_index(target.edge, target.placement)] - instance().time(j, r) -
+         tail(j, r);
 }
 
-void TransferWindows::keep_only(int task, int type) {
+void TransferWindows::keep_only_type(int task, int type) {
   for (int other = 0; other < types_; ++other)
-    if (other != type) close(task, other);
+    if (other != type) close_type(task, other);
 }
 
-void TransferWindows::keep_only_way(EdgeWay of) {
-  for (int other = 0; other < costs_->ways(); ++other)
-    if (other != of.way) close_way({of.edge, other});
+void TransferWindows::keep_only_placement(EdgePlacement target) {
+  for (int other = 0; other < costs_->placements(); ++other)
+    if (other != target.placement) close_placement({target.edge, other});
 }
 
-bool TransferWindows::prune(double slack) {
-  limit_ = makespan() * (1 + slack);
-  for (changed_ = true; changed_;) {
+bool TransferWindows::prune(double tolerance) {
+  limit_ = makespan() * (1 + tolerance);
+  do {
     check_interrupt();
-    changed_ = false;
-    if (!relax(false) || !relax(true)) return false;
-    if (!close_pairs()) return false;
-    close_ways();
-  }
+    needs_another_round_ = false;
+    const bool have_types = tighten_by_paths(false) && tighten_by_paths(true);
+    if (!have_types || !close_unfit_types()) return false;
+    close_unfit_placements();
+  } while (needs_another_round_);
   return true;
 }
 
-double TransferWindows::earliest(int task, bool backward) const {
+// The least head (tail) of a task over its open types.
+double TransferWindows::earliest_bound(int task, bool backward) const {
   double least = kInfinity;
   for (int type = 0; type < types_; ++type)
-    if (open(task, type)) least = std::min(least, side(backward)[pair(task, type)]);
+    if (is_open(task, type)) least = std::min(least, bounds(backward)[pair_index(task, type)]);
   return least;
 }
 
-bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
+bool TransferWindows::tighten_by_load(const std::vector<double>& weights, bool backward) {
   const int n = instance().tasks();
   const std::vector<double> work = least_work(*this, weights);
-  std::vector<double> first(n);
-  for (int task = 0; task < n; ++task) first[task] = earliest(task, backward);
-  const Trail bound = backward ? Trail::tail : Trail::head;
+  std::vector<double> earliest_of(n);
+  for (int task = 0; task < n; ++task) earliest_of[task] = earliest_bound(task, backward);
+  const BoundKind bound_kind = backward ? BoundKind::tail : BoundKind::head;
   const std::vector<int>& order = instance().graph().order();
-  bool any = false;
+  bool any_tightened = false;
   Poll poll;
   for (int k = 0; k < n; ++k) {
     const int task = order[backward ? n - 1 - k : k];
-    if (costs_->at(task, backward).size() == 0) continue;
-    const std::int64_t before = load_heads_.steps();
-    const double found = load_heads_.of(task, work, first, backward);
-    const std::int64_t taken = load_heads_.steps() - before;
-    count(taken);
-    poll.count(taken);
-    bool rises = false;
+    if (costs_->preceding_edges(task, backward).size() == 0) continue;
+    const std::int64_t steps_before = load_heads_.steps();
+    const double load_head = load_heads_.load_head(task, work, earliest_of, backward);
+    const std::int64_t steps = load_heads_.steps() - steps_before;
+    add_steps(steps);
+    poll.count(steps);
+    bool is_raised = false;
     for (int type = 0; type < types_; ++type) {
-      const double now = side(backward)[pair(task, type)];
-      if (found <= now) continue;
-      any = any || (open(task, type) && found > now + 1e-9 * makespan());
-      rises = true;
-      set(bound, pair(task, type), found);
+      const double bound_before = bounds(backward)[pair_index(task, type)];
+      if (load_head <= bound_before) continue;
+      any_tightened = any_tightened ||
+                      (is_open(task, type) && load_head > bound_before + kLeastRise * makespan());
+      is_raised = true;
+      set_value(bound_kind, pair_index(task, type), load_head);
     }
-    if (rises) moved(task, backward);
-    first[task] = earliest(task, backward);
+    if (is_raised) mark_stale_neighbours(task, backward);
+    earliest_of[task] = earliest_bound(task, backward);
   }
-  return any;
+  return any_tightened;
 }
 
 }  // namespace cosched::dags::proof

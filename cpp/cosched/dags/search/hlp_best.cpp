@@ -1,39 +1,47 @@
 #include "cosched/dags/search/hlp_best.hpp"
 
 #include "cosched/dags/check/bounds.hpp"
+#include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/fractional.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/hlp/structured.hpp"
-#include "cosched/dags/hlp/trade_off.hpp"
+#include "cosched/dags/list/cpop.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/list_rules.hpp"
+#include "cosched/dags/list/memheft.hpp"
+#include "cosched/dags/list/peft.hpp"
+#include "cosched/dags/list/ranks.hpp"
+#include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/search/rounds.hpp"
 
 namespace cosched::dags::search {
 namespace {
 
-// The best plan so far.
-struct Best {
+// The best plan so far, with its makespan.
+struct Incumbent {
   Plan plan;
   double makespan = kInfinity;
 
   void offer(Plan other) {
-    const double end = other.makespan();
-    if (end >= makespan) return;
-    makespan = end;
+    const double other_makespan = other.makespan();
+    if (other_makespan >= makespan) return;
+    makespan = other_makespan;
     plan = std::move(other);
   }
 };
 
 // round_allocation(), except that `type` takes every task of which it has at least `share`,
 // and no other that another type could take.
-Allocation biased_rounding(const Instance& instance, const Table& x, int type, double share) {
+Allocation round_towards(const Instance& instance, const Table& x, int type, double share) {
   Table biased = x;
   for (int task = 0; task < instance.tasks(); ++task)
     biased(task, type) = x(task, type) >= share - kExactTolerance ? 2 : -1;
   return hlp::round_allocation(instance.times(), biased);
 }
 
-// The instance in which a task only has the types of which it holds at least `share`.
-Instance restricted(const Instance& instance, const Table& x, double share) {
+// The instance in which a task can run only on types of which it has at least `share`.
+Instance restrict_types(const Instance& instance, const Table& x, double share) {
   Table times = instance.times();
   for (int task = 0; task < instance.tasks(); ++task)
     for (int type = 0; type < instance.types(); ++type)
@@ -41,9 +49,11 @@ Instance restricted(const Instance& instance, const Table& x, double share) {
   return {std::move(times), instance.graph(), instance.units(), instance.transfers()};
 }
 
-// Where a limit has ended the LP early, its best x knows little of the paths.
-void offer_even_flows(const Instance& instance, const std::vector<double>& weights, Best& best) {
-  double price = 0;  // of a second on a unit of the dearest type
+// Offers OLS schedules for allocations by the loads' weights and a few flows: where a time limit
+// has ended the LP early, its best x takes little account of the paths.
+void offer_even_flows(const Instance& instance, const std::vector<double>& weights,
+                      Incumbent& best) {
+  double price = 0;  // of a second of the dearest type
   for (int type = 0; type < instance.types(); ++type)
     price = std::max(price, weights[type] / instance.units(type));
   if (price <= 0) return;
@@ -53,24 +63,24 @@ void offer_even_flows(const Instance& instance, const std::vector<double>& weigh
   }
 }
 
-// MemHEFT, the same by another order, and task after task as the graph has them.
-void offer_memory_schedules(const Instance& instance, Best& best) {
+// Offers MemHEFT and the same list rule by two other orders: depth first, and the graph's own.
+void offer_memory_schedules(const Instance& instance, Incumbent& best) {
   list::require_room(instance);
   const std::vector<int>& order = instance.graph().order();
-  std::vector<double> deep(instance.tasks()), place(instance.tasks());
+  std::vector<double> depth(instance.tasks()), place(instance.tasks());
   for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = -static_cast<double>(k);
-  for (const int task : order)  // what frees data soon goes first
+  for (const int task : order)  // deep tasks come first: they free data soon
     for (const int next : instance.graph().successors(task))
-      deep[next] = std::max(deep[next], deep[task] + 1);
-  for (const std::vector<double>& rank : {list::heft_ranks(instance), deep, place}) {
+      depth[next] = std::max(depth[next], depth[task] + 1);
+  for (const std::vector<double>& rank : {list::heft_ranks(instance), depth, place}) {
     try {
       best.offer(list::memory_schedule(instance, rank));
-    } catch (const InfeasibleError&) {  // this order does not fit
+    } catch (const InfeasibleError&) {  // no schedule by this order fits
     }
   }
 }
 
-// Tasks that the LP splits between types: their type is worth a try.
+// Tasks that the LP splits between types, whose type is therefore worth changing.
 std::vector<int> split_tasks(const Instance& instance, const Table& x) {
   std::vector<int> split;
   for (int task = 0; task < instance.tasks(); ++task)
@@ -83,89 +93,94 @@ std::int64_t default_evaluations(const Instance& instance) {
   return static_cast<std::int64_t>(std::min(50000.0, std::max(50.0, 1e7 / size)));
 }
 
-constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
-constexpr int kMostTasks = 100;  // the bound `transfers` takes longer than the search above
-constexpr double kFirstBoundShare = 0.1;  // of the time
-constexpr double kOnlyTheMakespan = 1;    // as precision: one T, just below it
+constexpr std::int64_t kUnlimitedSchedules = std::numeric_limits<std::int64_t>::max();
+constexpr int kMaxTransferBoundTasks =
+    100;  // the bound `transfers` takes longer than the search above
+constexpr double kFirstBoundShare = 0.1;     // of the time limit
+constexpr double kSingleGuessPrecision = 1;  // as precision: one T, just below it
 
-// Steps 2 to 4, until the bound is met; may be left by an exception of check_interrupt().
+// Steps 2 to 4 of hlp_best.hpp, until the best plan meets a bound.  May be left by an exception of
+// check_interrupt().
 class Improvement {
  public:
-  Improvement(const Instance& instance, const BestOptions& options, BestResult& result, Best& best)
+  Improvement(const Instance& instance, const HlpBestOptions& options, HlpBestResult& result,
+              Incumbent& best)
       : instance_(instance), options_(options), result_(result), best_(best) {}
 
   void run() {
-    if (!limited()) round_otherwise();
-    if (done()) return;
-    if (options_.time_limit) return use_the_time();
-    bound_from(best_.makespan);
-    if (done()) return;
-    if (instance_.transfers().free() && !limited())
+    if (!has_memory_limits()) try_other_roundings();
+    if (is_done()) return;
+    if (options_.time_limit) return search_until_limit();
+    compute_bounds(best_.makespan);
+    if (is_done()) return;
+    if (instance_.transfers().is_free() && !has_memory_limits())
       search_types(evaluations());
     else
       search_places();
-    if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
+    if (!is_done() && best_.makespan < last_upper_bound_) compute_bounds(best_.makespan);
   }
 
  private:
-  bool limited() const { return instance_.transfers().limited(); }
+  bool has_memory_limits() const { return instance_.transfers().has_memory_limits(); }
 
   std::int64_t evaluations() const {
     return options_.evaluations >= 0 ? options_.evaluations : default_evaluations(instance_);
   }
 
-  bool offer(const Plan& plan) {
+  bool offer_plan(const Plan& plan) {
     best_.offer(plan);
-    return !done();
+    return !is_done();
   }
 
-  // Schedules first: those of the default work, then rounds from the best of them.  Bounds, which
-  // may be cut short, take a share of the time.
-  void use_the_time() {
+  // Searches with the default work, and then in rounds from the best schedule, until the time
+  // limit. Bounds get a share of the time, which may cut them short.
+  void search_until_limit() {
     const double begin = seconds_left();
-    bound_within(kFirstBoundShare * std::max(0.0, begin));
-    std::int64_t work = options_.evaluations >= 0 ? options_.evaluations : kEndless;
-    if (!done()) work -= search_as_by_default(work);
-    if (!done() && work > 0) search_in_rounds(begin, work);
-    if (!done() && (cut_ > 0 || best_.makespan < proved_from_)) bound_from(best_.makespan);
+    compute_bounds_within(kFirstBoundShare * std::max(0.0, begin));
+    std::int64_t work = options_.evaluations >= 0 ? options_.evaluations : kUnlimitedSchedules;
+    if (!is_done()) work -= search_default_work(work);
+    if (!is_done() && work > 0) search_in_rounds(begin, work);
+    if (!is_done() && (lost_seconds_ > 0 || best_.makespan < last_upper_bound_))
+      compute_bounds(best_.makespan);
   }
 
-  // The seconds that it has taken.
-  double bound_within(double seconds) {
+  // Computes bounds for at most so many seconds; returns the seconds taken.
+  double compute_bounds_within(double seconds) {
     const double before = seconds_left();
-    const bool is_whole = finishes_within(seconds, [&] { bound_from(best_.makespan); });
+    const bool is_whole = finishes_within(seconds, [&] { compute_bounds(best_.makespan); });
     const double spent = before - seconds_left();
-    cut_ = is_whole ? 0 : spent;
+    lost_seconds_ = is_whole ? 0 : spent;
     check_interrupt();
     return spent;
   }
 
-  // How many schedules it has built: at most those of the default work.
-  std::int64_t search_as_by_default(std::int64_t most) {
-    const std::int64_t evaluations = std::min(most, default_evaluations(instance_));
-    if (instance_.transfers().free() && !limited()) {
+  // Searches with the default work, at most `max_schedules`; returns how many schedules were built.
+  std::int64_t search_default_work(std::int64_t max_schedules) {
+    const std::int64_t evaluations = std::min(max_schedules, default_evaluations(instance_));
+    if (instance_.transfers().is_free() && !has_memory_limits()) {
       search_types(evaluations);
     } else {
-      PlaceSearch search(instance_, start(), options_.seed);
-      const auto better = [&](const Plan& plan) { return offer(plan); };
-      if (instance_.tasks() <= kMostTasks) search.run(evaluations / 4, better);
-      if (!done()) search.run(evaluations, better);
+      PlaceSearch search(instance_, start_plan(), options_.seed);
+      const auto on_better_plan = [&](const Plan& plan) { return offer_plan(plan); };
+      if (instance_.tasks() <= kMaxTransferBoundTasks) search.run(evaluations / 4, on_better_plan);
+      if (!is_done()) search.run(evaluations, on_better_plan);
     }
     return evaluations;
   }
 
   void search_in_rounds(double begin, std::int64_t work) {
     constexpr double kShare = 0.25;
-    constexpr int kShorter = 8;  // the first round than a search of fixed work
-    double bounding = 0;         // seconds
-    Rounds rounds(instance_, start(), split_tasks(instance_, result_.relaxation.x), options_.seed,
+    constexpr int kShorter = 8;  // the first round than the default work, by this factor
+    double bounding_seconds = 0;
+    Rounds rounds(instance_, start_plan(), split_tasks(instance_, result_.relaxation.x),
+                  options_.seed,
                   std::max<std::int64_t>(1, default_evaluations(instance_) / kShorter));
-    while (!done() && work > 0) {
-      const double share = kShare * (begin - seconds_left()) - bounding;
-      if (share > 2 * cut_ && (cut_ > 0 || best_.makespan < proved_from_))
-        bounding += bound_within(share);
-      if (done()) return;
-      work -= rounds.run(work, [&](const Plan& plan) { return offer(plan); });
+    while (!is_done() && work > 0) {
+      const double share = kShare * (begin - seconds_left()) - bounding_seconds;
+      if (share > 2 * lost_seconds_ && (lost_seconds_ > 0 || best_.makespan < last_upper_bound_))
+        bounding_seconds += compute_bounds_within(share);
+      if (is_done()) return;
+      work -= rounds.run_round(work, [&](const Plan& plan) { return offer_plan(plan); });
       check_interrupt();
     }
   }
@@ -173,130 +188,142 @@ class Improvement {
   void search_types(std::int64_t evaluations) {
     OrderSearch search(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
                        options_.seed);
-    search.run(evaluations, [&](const Plan& plan) { return offer(plan); });
+    search.run(evaluations, [&](const Plan& plan) { return offer_plan(plan); });
   }
 
   void search_places() {
-    PlaceSearch search(instance_, start(), options_.seed);
-    const auto better = [&](const Plan& plan) { return offer(plan); };
-    if (instance_.tasks() <= kMostTasks) {
-      search.run(evaluations() / 4, better);
-      if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
+    PlaceSearch search(instance_, start_plan(), options_.seed);
+    const auto on_better_plan = [&](const Plan& plan) { return offer_plan(plan); };
+    if (instance_.tasks() <= kMaxTransferBoundTasks) {
+      search.run(evaluations() / 4, on_better_plan);
+      if (!is_done() && best_.makespan < last_upper_bound_) compute_bounds(best_.makespan);
     }
-    if (!done()) search.run(evaluations(), better);
+    if (!is_done()) search.run(evaluations(), on_better_plan);
   }
 
-  // Where nothing has fitted into the memories yet: a plan that does not either.
-  Plan start() const {
-    return best_.makespan < kInfinity ? best_.plan : list::together(instance_, 0);
+  // The plan from which searches start: the best, or, where nothing has fitted into the memories
+  // yet, one that does not fit.
+  Plan start_plan() const {
+    return best_.makespan < kInfinity ? best_.plan : list::schedule_on_one_unit(instance_, 0);
   }
 
-  bool done() const {
-    return meets(best_.makespan, std::max(result_.bound.value, result_.memory)) ||
-           (result_.moving && meets(best_.makespan, result_.moving->value));
+  bool is_done() const {
+    return is_proven_optimal(best_.makespan,
+                             std::max(result_.windows_bound.value, result_.memory_bound)) ||
+           (result_.transfers_bound &&
+            is_proven_optimal(best_.makespan, result_.transfers_bound->value));
   }
 
-  void bound_from(double makespan) {
+  void compute_bounds(double makespan) {
     proof::BoundOptions options;
-    options.upper = proved_from_ = makespan;
-    proof::WindowsBound found =
+    options.upper = makespan;
+    last_upper_bound_ = makespan;
+    proof::WindowsBound windows_bound =
         proof::windows_bound(instance_, result_.relaxation.certificate, options);
-    if (found.value > result_.bound.value) result_.bound = std::move(found);
-    check_interrupt();  // windows_bound() returns at a limit
-    if (instance_.transfers().free() || instance_.tasks() > kMostTasks) return;
-    proof::TransfersBound moving =
-        proof::transfers_bound(instance_, result_.bound.certificate, {makespan, kOnlyTheMakespan});
-    if (!result_.moving || moving.value > result_.moving->value) result_.moving = std::move(moving);
+    if (windows_bound.value > result_.windows_bound.value)
+      result_.windows_bound = std::move(windows_bound);
+    check_interrupt();  // windows_bound() returns at a time limit without an exception
+    if (instance_.transfers().is_free() || instance_.tasks() > kMaxTransferBoundTasks) return;
+    proof::TransfersBound transfers_bound = proof::transfers_bound(
+        instance_, result_.windows_bound.certificate, {makespan, kSingleGuessPrecision});
+    if (!result_.transfers_bound || transfers_bound.value > result_.transfers_bound->value)
+      result_.transfers_bound = std::move(transfers_bound);
     check_interrupt();
   }
 
-  // With two types, a share of one type is the rest of the other's.
-  void round_otherwise() {
+  // Steps 2 and 3.  With two types one of them is enough, because their shares sum to 1.
+  void try_other_roundings() {
     const Table& x = result_.relaxation.x;
     const int types = instance_.types();
-    for (int type = 0; type < (types == 1 ? 0 : types == 2 ? 1 : types) && !done(); ++type)
+    const int rounded_types = types <= 2 ? types - 1 : types;
+    for (int type = 0; type < rounded_types && !is_done(); ++type)
       for (int k = 1; k <= 19; ++k)
-        best_.offer(list::ols(instance_, biased_rounding(instance_, x, type, 0.05 * k)));
-    if (done()) return;
-    if (!instance_.transfers().free()) {
+        best_.offer(list::ols(instance_, round_towards(instance_, x, type, 0.05 * k)));
+    if (is_done()) return;
+    if (!instance_.transfers().is_free()) {
       best_.offer(list::etf(instance_));
       best_.offer(list::min_min(instance_));
-      for (int type = 0; type < types; ++type) best_.offer(list::together(instance_, type));
+      for (int type = 0; type < types; ++type)
+        best_.offer(list::schedule_on_one_unit(instance_, type));
     }
     const std::vector<double> rank =
         list::ranks_with_transfers(instance_, hlp::fractional_durations(instance_, x));
     for (const double share : {0.01, 0.1, 0.3})
-      best_.offer(list::insertion_schedule(restricted(instance_, x, share), rank));
+      best_.offer(list::insertion_schedule(restrict_types(instance_, x, share), rank));
   }
 
   const Instance& instance_;
-  const BestOptions& options_;
-  BestResult& result_;
-  Best& best_;
-  double proved_from_ = kInfinity;
-  double cut_ = 0;  // seconds that a bound has had in vain
+  const HlpBestOptions& options_;
+  HlpBestResult& result_;
+  Incumbent& best_;
+  double last_upper_bound_ = kInfinity;
+  double lost_seconds_ = 0;  // of the last bound that its time limit has cut short; 0: none
 };
 
 }  // namespace
 
-std::pair<double, const char*> BestResult::proven() const {
-  std::pair<double, const char*> greatest{bound.value, "windows"};
-  if (moving && moving->value > greatest.first) greatest = {moving->value, "transfers"};
-  if (memory > greatest.first) greatest = {memory, "memory"};
+std::pair<double, const char*> HlpBestResult::best_bound() const {
+  std::pair<double, const char*> greatest{windows_bound.value, "windows"};
+  if (transfers_bound && transfers_bound->value > greatest.first)
+    greatest = {transfers_bound->value, "transfers"};
+  if (memory_bound > greatest.first) greatest = {memory_bound, "memory"};
   return greatest;
 }
 
-std::string BestResult::failure() const {
-  if (moving && !moving->failure.empty()) return moving->failure;
-  return bound.failure.empty() ? relaxation.failure : bound.failure;
+std::string HlpBestResult::solver_failure() const {
+  if (transfers_bound && !transfers_bound->failure.empty()) return transfers_bound->failure;
+  return windows_bound.failure.empty() ? relaxation.failure : windows_bound.failure;
 }
 
-bool meets(double makespan, double bound) { return makespan <= bound * (1 + kExactTolerance); }
+bool is_proven_optimal(double makespan, double bound) {
+  return makespan <= bound * (1 + kExactTolerance);
+}
 
-BestResult hlp_best(const Instance& instance, const BestOptions& options,
-                    const hlp::Solution* relaxation) {
+HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options,
+                       const hlp::HlpSolution* relaxation) {
   constexpr double kGrace = 0.5;  // seconds, so that a short limit does not cost the guarantee
-  constexpr double kMoreGrace = 0.2;
+  constexpr double kFlowsGrace = 0.2;
   const ScopedTimeLimit limit(options.time_limit);
-  Best best;
-  BestResult result;
+  Incumbent best;
+  HlpBestResult result;
   if (relaxation) {
     result.relaxation = *relaxation;
-  } else {  // before all else: it has as long as HLP-OLS has under the same limit
+  } else {  // first of all, so that it has as long as under the same limit in HLP-OLS
     const ScopedDeadlineExtension grace(kGrace);
     const ScopedTimeLimit share(options.time_limit
                                     ? std::optional(std::max(kGrace, 0.5 * *options.time_limit))
                                     : std::nullopt);
     result.relaxation = hlp::hlp_so_far(instance);
   }
-  if (instance.transfers().limited()) result.memory = hlp::memory_bound(instance);
+  if (instance.transfers().has_memory_limits()) result.memory_bound = hlp::memory_bound(instance);
   without_deadline([&] {
-    if (instance.transfers().limited())
+    if (instance.transfers().has_memory_limits())
       offer_memory_schedules(instance, best);
     else
       best.offer(list::heft(instance));
-    if (!instance.transfers().free() && !instance.transfers().limited()) {
+    if (!instance.transfers().is_free() && !instance.transfers().has_memory_limits()) {
       best.offer(list::cpop(instance));
       best.offer(list::peft(instance));
     }
-    if (!instance.transfers().limited())
+    if (!instance.transfers().has_memory_limits())
       best.offer(list::ols(instance, hlp::round_allocation(instance.times(), result.relaxation.x)));
-    result.bound.certificate.relaxation = result.relaxation.certificate;
-    result.bound.value = check::certified_bound(instance, result.bound.certificate);
+    result.windows_bound.certificate.relaxation = result.relaxation.certificate;
+    result.windows_bound.value = check::certified_bound(instance, result.windows_bound.certificate);
   });
-  if (!result.relaxation.complete && !instance.transfers().limited()) {
-    const ScopedDeadlineExtension grace(kMoreGrace);
+  if (!result.relaxation.complete && !instance.transfers().has_memory_limits()) {
+    const ScopedDeadlineExtension grace(kFlowsGrace);
     (void)finishes_within(std::nullopt, [&] {
       offer_even_flows(instance, result.relaxation.certificate.weights, best);
     });
   }
-  const bool whole = result.relaxation.complete || !result.relaxation.failure.empty();
-  result.complete = whole || options.time_limit;  // of which the LP has a share only
-  if (!meets(best.makespan, result.bound.value))
-    result.complete =
+  const bool has_relaxation = result.relaxation.complete || !result.relaxation.failure.empty();
+  result.is_complete =
+      has_relaxation || options.time_limit;  // the LP has only a share of the limit
+  if (!is_proven_optimal(best.makespan, result.windows_bound.value))
+    result.is_complete =
         finishes_within(std::nullopt,
                         [&] { Improvement(instance, options, result, best).run(); }) &&
-        result.complete;
+        result.is_complete;
   if (best.makespan == kInfinity)
     throw InfeasibleError(
         "memory_capacity: no schedule that was built fits (which does not prove that none does)");

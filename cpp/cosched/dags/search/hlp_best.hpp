@@ -2,12 +2,14 @@
 // bound says that nothing is better.
 #pragma once
 
+#include "cosched/dags/hlp/hlp_solution.hpp"
+#include "cosched/dags/model/plan.hpp"
 #include "cosched/dags/proof/transfers_bound.hpp"
-#include "cosched/dags/proof/windows.hpp"
+#include "cosched/dags/proof/windows_bound.hpp"
 
 namespace cosched::dags::search {
 
-struct BestOptions {
+struct HlpBestOptions {
   std::uint64_t seed = 0;
   /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000, or as
   /// many as there is time for.
@@ -16,23 +18,25 @@ struct BestOptions {
   std::optional<double> time_limit;
 };
 
-struct BestResult {
+struct HlpBestResult {
   Plan plan;
-  bool complete = true;       // false: a time limit ended the search
-  hlp::Solution relaxation;   // hlp_so_far(instance); what was given otherwise
-  proof::WindowsBound bound;  // the plan is optimal (up to kExactTolerance) where it meets this
-  double memory = 0;          // or memory_bound() (hlp/bounds.hpp)
-  std::optional<proof::TransfersBound> moving;  // or this: where data costs time, up to 100 tasks
+  bool is_complete = true;      // false: a time limit ended the search
+  hlp::HlpSolution relaxation;  // hlp_so_far(instance); what was given otherwise
+  proof::WindowsBound
+      windows_bound;        // the plan is optimal (up to kExactTolerance) where it meets this
+  double memory_bound = 0;  // or memory_bound() (hlp/bounds.hpp)
+  std::optional<proof::TransfersBound>
+      transfers_bound;  // or this: where data costs time, up to 100 tasks
 
   /// The greatest of the bounds, and its name: "windows", "transfers" or "memory".
-  std::pair<double, const char*> proven() const;
+  std::pair<double, const char*> best_bound() const;
 
   /// Why a solver failed, so that the bound is weaker than it could be; empty: none did.
-  std::string failure() const;
+  std::string solver_failure() const;
 };
 
 /// Whether a makespan is as small as a bound allows.
-bool meets(double makespan, double bound);
+bool is_proven_optimal(double makespan, double bound);
 
 /// The best of
 ///   1. OLS after the rounding of Amaris et al. 2017, Section 3 (HLP-OLS: hence its guarantee,
@@ -43,19 +47,18 @@ bool meets(double makespan, double bound);
 ///      task may only use types of which it has a share of at least 0.01, 0.1, 0.3;
 ///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
 /// Where data costs time also of CPOP, PEFT, ETF, Min-min and all tasks on one unit, and the search
-/// (place_search.hpp) is over orders and units; no guarantee then.
-/// Where memories are limited (list/memory.hpp) of MemHEFT and lists by other orders, and the
-/// search is over orders and units too; InfeasibleError where nothing fits.
-/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan;
-/// with data, up to 100 tasks, transfers_bound after a quarter of the search.
-/// `relaxation`: of this instance, null: its own, first of all, for half of its time limit (or as
-/// long as a limit around it lets it), and half a second at least.  Where that is too short its
-/// best x so far is rounded, and cheapest_types() for a few flows.  A time limit may end it after
-/// that and HEFT. Deterministic without a limit: bounds after a quarter of the search and at its
-/// end.  With one of its own: the same search, so that a limit that leaves time for it is never
-/// worse, then rounds of growing length, and bounds for a tenth of the limit at first, then a
-/// quarter of the time so far.
-BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
-                    const hlp::Solution* relaxation = nullptr);
+/// (place_search.hpp) is over orders and units; no guarantee then. Where memories are limited
+/// (list/memory_insertion.hpp) of MemHEFT and lists by other orders, and the search is over orders
+/// and units too; InfeasibleError where nothing fits. It ends where a plan meets the bound: LP*,
+/// then windows_bound, tried just below the best plan; with data, up to 100 tasks, transfers_bound
+/// after a quarter of the search. `relaxation`: of this instance, null: its own, first of all, for
+/// half of its time limit (or as long as a limit around it lets it), and half a second at least.
+/// Where that is too short its best x so far is rounded, and cheapest_types() for a few flows.  A
+/// time limit may end it after that and HEFT. Deterministic without a limit: bounds after a quarter
+/// of the search and at its end.  With one of its own: the same search, so that a limit that leaves
+/// time for it is never worse, then rounds of growing length, and bounds for a tenth of the limit
+/// at first, then a quarter of the time so far.
+HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options = {},
+                       const hlp::HlpSolution* relaxation = nullptr);
 
 }  // namespace cosched::dags::search

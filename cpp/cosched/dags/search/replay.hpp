@@ -1,46 +1,34 @@
-// A plan under other times than it was made for: what becomes of it, and what would have been
-// possible.
+// Replays of a plan under other times than those for which it was made.
 #pragma once
 
-#include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::search {
 
-/// What a plan leaves open when times change.
-enum class Kept {
-  units,  // each task on its unit, and the order on each unit
-  list,  // each task on its type; of those whose data is there an idle unit takes the one that the plan
-         // starts first: Graham's list scheduling (list_rules.hpp)
+/// What a replay keeps of a plan.
+enum class ReplayRule {
+  units,  ///< the unit of each task, and the order on each unit
+  /// The type of each task.  An idle unit takes, of the tasks whose data has arrived, the one that
+  /// the plan starts first: Graham's list scheduling (list_rules.hpp).
+  list,
 };
 
 class Replay {
  public:
-  /// `plan`: valid for the graph and units of `instance`; its times are of no matter but for the
-  /// order.
-  Replay(const Instance& instance, const Plan& plan, Kept kept);
+  /// `plan`: valid for the graph and units of `instance`; only the order of its times matters.
+  Replay(const Instance& instance, const Plan& plan, ReplayRule rule);
 
-  /// Each task as early as its data and its unit allow.  `instance` has other times or transfers,
-  /// the same graph and units.  With the plan's own times, and `units`, the plan itself where
-  /// nothing in it could start earlier.  Kept::units O(n + e), Kept::list as list_schedule().
+  /// Starts each task as early as its data and its unit allow.  `instance` has the same graph and
+  /// units, with other times or transfers.  With ReplayRule::units and the times of the plan the
+  /// result is the plan itself, if nothing in it could start earlier.  O(n + e) with
+  /// ReplayRule::units, otherwise as list_schedule().
   Plan run(const Instance& instance) const;
 
  private:
   const Plan& plan_;
-  Kept kept_;
+  ReplayRule rule_;
   std::vector<int> order_;  // by start, each task after its predecessors
 };
-
-struct Draws {
-  std::vector<double> value, bound;  // of each draw; bound empty unless asked for
-};
-
-/// Replays where the times of task j are factors(d, j) > 0 times those of `instance`, on every
-/// type. `relaxation` (null: no bounds) is a proof of LP* for any of these times: since prices that
-/// are good for one are good for the next, each draw's bound, windows_bound() and where data costs
-/// time transfers_bound(), starts from it instead of a linear programme of its own, and ends within
-/// a relative 1e-3 of what it could prove.
-Draws replay_draws(const Instance& instance, const Plan& plan, Kept kept, const Table& factors,
-                   const hlp::Certificate* relaxation);
 
 }  // namespace cosched::dags::search

@@ -1,4 +1,4 @@
-// What a search does with as much time as there is: rounds of growing length, by turns.
+// Rounds of growing length of a local search, for as much work as there is.
 #pragma once
 
 #include "cosched/dags/search/order_search.hpp"
@@ -6,61 +6,63 @@
 
 namespace cosched::dags::search {
 
-using Better = std::function<bool(const Plan&)>;
+using OnBetterPlan = std::function<bool(const Plan&)>;
 
-/// Each round goes on from the best: by turns a slow cooling and the restarts of order_search.hpp,
-/// where data costs time of place_search.hpp.  A kind of round that has found something better
-/// comes again.
+/// Each round starts from the best: by turns a slow cooling and the restarts of OrderSearch, or of
+/// PlaceSearch where data costs time.  A kind of round that has improved the best is repeated.
 class Rounds {
  public:
-  /// `movable`: as of OrderSearch.  `length`: schedules of the first round.
+  /// `movable`: as for OrderSearch.  `length`: schedules that the first round builds.
   Rounds(const Instance& instance, const Plan& plan, std::vector<int> movable, std::uint64_t seed,
          std::int64_t length)
       : heat_(0.3 / instance.tasks()), length_(static_cast<double>(length)) {
-    if (instance.transfers().free() && !instance.transfers().limited())
-      orders_.emplace(instance, plan, std::move(movable), seed);
+    if (instance.transfers().is_free() && !instance.transfers().has_memory_limits())
+      order_search_.emplace(instance, plan, std::move(movable), seed);
     else
-      places_.emplace(instance, plan, seed);
+      place_search_.emplace(instance, plan, seed);
   }
 
-  /// One round of at most `most` schedules; calls `better(plan)` with each plan that is the best so
-  /// far, which says whether to go on.  Returns how many it has built, more by two at most.  A
-  /// round that is longer breaks off there and is the same until then: with one seed more work is
-  /// never worse.
-  std::int64_t run(std::int64_t most, const Better& better) {
-    return orders_ ? run(*orders_, most, better) : run(*places_, most, better);
+  /// Runs one round of at most `max_schedules` schedules; calls `on_better_plan` with each plan
+  /// that is the best so far, and ends where that returns false.  Returns how many schedules were
+  /// built, at most two more.  A longer round breaks off there and does not depend on the limit
+  /// until then: so more work with the same seed is never worse.
+  std::int64_t run_round(std::int64_t max_schedules, const OnBetterPlan& on_better_plan) {
+    return order_search_ ? run_round(*order_search_, max_schedules, on_better_plan)
+                         : run_round(*place_search_, max_schedules, on_better_plan);
   }
 
  private:
   static constexpr int kHeats = 3;
 
   template <class Search>
-  std::int64_t run(Search& search, std::int64_t most, const Better& better) {
+  std::int64_t run_round(Search& search, std::int64_t max_schedules,
+                         const OnBetterPlan& on_better_plan) {
     constexpr double kGrowth = 1.25;
-    const std::int64_t before = search.built();
+    const std::int64_t built_before = search.schedules_built();
     const std::int64_t length = static_cast<std::int64_t>(length_);
-    bool found = false;
-    const auto noted = [&](const Plan& plan) {
-      found = true;
-      return better(plan);
+    bool is_improved = false;
+    const auto note_better_plan = [&](const Plan& plan) {
+      is_improved = true;
+      return on_better_plan(plan);
     };
-    if (restarts_)
-      search.run(before + std::min(length, most), noted);
+    if (uses_restarts_)
+      search.run(built_before + std::min(length, max_schedules), note_better_plan);
     else
-      search.cool(length, most, std::pow(3.0, hotter_) * heat_, noted);
-    if (!found) {
-      restarts_ = !restarts_;
-      if (!restarts_) hotter_ = (hotter_ + 1) % kHeats;
+      search.search_cooling(length, max_schedules, std::pow(3.0, heat_power_) * heat_,
+                            note_better_plan);
+    if (!is_improved) {
+      uses_restarts_ = !uses_restarts_;
+      if (!uses_restarts_) heat_power_ = (heat_power_ + 1) % kHeats;
       length_ = std::min(1e15, kGrowth * length_);
     }
-    return search.built() - before;
+    return search.schedules_built() - built_before;
   }
 
-  std::optional<OrderSearch> orders_;
-  std::optional<PlaceSearch> places_;
-  bool restarts_ = false;  // in this round
-  double heat_;            // the least; over orders by turns three and nine times that
-  int hotter_ = 0;
+  std::optional<OrderSearch> order_search_;
+  std::optional<PlaceSearch> place_search_;
+  bool uses_restarts_ = false;  // the kind of this round
+  double heat_;  // least relative heat of a cooling; by turns three and nine times that
+  int heat_power_ = 0;
   double length_;
 };
 

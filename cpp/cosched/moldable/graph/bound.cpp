@@ -83,7 +83,7 @@ std::vector<TradeOffPoint> trade_off_points(const Instance& instance, int i) {
 }
 
 // The jobs, and one more before each that is released late: it takes until then, and nothing else.
-class WorkPathProgramme final : public opt::Relaxation {
+class WorkPathProgramme final : public opt::WeightedRelaxation {
  public:
   explicit WorkPathProgramme(const Instance& instance)
       : jobs_(instance.jobs()), graph_(add_release_nodes(instance)), flow_(make_flow(instance)) {}
@@ -169,12 +169,13 @@ class WorkPathProgramme final : public opt::Relaxation {
   opt::TimeCost flow_;
 };
 
-WorkPathCertificate make_certificate(const WorkPathProgramme& programme, const opt::Proof& proof) {
+WorkPathCertificate make_certificate(const WorkPathProgramme& programme,
+                                     const opt::DualProof& proof) {
   WorkPathCertificate made;
   made.weights = proof.weights;
   made.task_flow = proof.task_flow;
   made.task_flow.resize(programme.jobs(), 0.0);
-  if (!proof.in_network) return made;
+  if (!proof.is_in_network) return made;
   for (const EdgeFlow& edge :
        opt::expand_flow(programme.flow().network(), proof.task_flow, proof.link_flow))
     if (edge.from < programme.jobs()) made.edge_flow.push_back(edge);
@@ -186,11 +187,11 @@ void run_outer_problem(WorkPathProgramme& programme, opt::OuterProblem& outer) {
   for (int r = 0; r <= loads; ++r) {  // each measure on its own: the path last
     std::vector<double> weights(loads + 1, 0.0);
     weights[r] = 1;
-    outer.ask(weights);
+    outer.query_at(weights);
   }
   const std::vector<double> equal(loads, 1.0 / loads);
-  outer.weigh_path(equal);
-  outer.run(kGap);
+  outer.search_path_weight(equal);
+  outer.close_gap(kGap);
 }
 
 constexpr int kPairs = 64;

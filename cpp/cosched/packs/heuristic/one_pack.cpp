@@ -10,12 +10,13 @@ void require_pack(const Times& times, const std::vector<int>& tasks, int procs) 
     throw InvalidInstance("procs = " + to_string(procs) + ": expected 1.." +
                           to_string(times.procs()));
   if (tasks.empty()) throw InvalidInstance("tasks is empty: expected at least one task");
-  std::vector<char> seen(times.tasks(), 0);
+  std::vector<char> is_listed(times.tasks(), 0);
   for (std::size_t k = 0; k < tasks.size(); ++k) {
     const std::string entry = "tasks[" + to_string(k) + "] = " + to_string(tasks[k]);
     if (tasks[k] < 0 || tasks[k] >= times.tasks())
       throw InvalidInstance(entry + ": expected 0.." + to_string(times.tasks() - 1));
-    if (seen[tasks[k]]++) throw InvalidInstance(entry + ": given twice");
+    if (is_listed[tasks[k]]) throw InvalidInstance(entry + ": given twice");
+    is_listed[tasks[k]] = 1;
   }
   long long need = 0;
   for (const int i : tasks) need += times.fewest(i);
@@ -40,9 +41,9 @@ double OnePackSolver::solve(const int* tasks, int count, int procs) {
   procs_.assign(count, 1);
   for (int k = 0; k < count; ++k) heap_[k] = {times_->row(tasks[k])[0], tasks[k], k};
   for (int k = count / 2 - 1; k >= 0; --k) sift_down(k, heap_[k]);
-  for (int left = procs - count; left > 0; --left) {
+  for (int remaining_procs = procs - count; remaining_procs > 0; --remaining_procs) {
     // The longest task gets a processor and sinks from the top: one replacement, not pop and push.
-    Node node = heap_[0];
+    HeapTask node = heap_[0];
     node.time = times_->row(node.task)[procs_[node.place]++];
     sift_down(0, node);
     poll_.count(8);
@@ -51,11 +52,11 @@ double OnePackSolver::solve(const int* tasks, int count, int procs) {
 }
 
 // Sinks `node` from `hole` to its place.
-void OnePackSolver::sift_down(int hole, Node node) {
+void OnePackSolver::sift_down(int hole, HeapTask node) {
   const int size = static_cast<int>(heap_.size());
   for (int child = 2 * hole + 1; child < size; child = 2 * hole + 1) {
-    if (child + 1 < size && before(heap_[child + 1], heap_[child])) ++child;
-    if (!before(heap_[child], node)) break;
+    if (child + 1 < size && precedes(heap_[child + 1], heap_[child])) ++child;
+    if (!precedes(heap_[child], node)) break;
     heap_[hole] = heap_[child];
     hole = child;
   }
@@ -72,11 +73,11 @@ std::vector<int> one_pack_dynamic_programme(const Times& times, const std::vecto
   for (int i = 0; i < count; ++i) {
     for (int q = 0; q <= procs; ++q) {
       next[q] = kInfinity;
-      for (int own = 1; own <= q; ++own) {
-        const double longest = std::max(c[q - own], times.given(tasks[i], own));
+      for (int task_procs = 1; task_procs <= q; ++task_procs) {
+        const double longest = std::max(c[q - task_procs], times.given(tasks[i], task_procs));
         if (longest < next[q]) {
           next[q] = longest;
-          choice[static_cast<std::size_t>(i) * (procs + 1) + q] = own;
+          choice[static_cast<std::size_t>(i) * (procs + 1) + q] = task_procs;
         }
       }
       if (q % 256 == 0) check_interrupt();
@@ -89,39 +90,6 @@ std::vector<int> one_pack_dynamic_programme(const Times& times, const std::vecto
     q -= sigma[i];
   }
   return sigma;
-}
-
-Coschedule with_optimal_procs(const Times& times, const Packs& packs) {
-  Coschedule result;
-  result.pack_of.resize(times.tasks());
-  result.procs.resize(times.tasks());
-  OnePackSolver solver(times);
-  for (std::size_t pack = 0; pack < packs.size(); ++pack) {
-    const std::vector<int>& tasks = packs[pack];
-    result.cost += solver.solve(tasks.data(), static_cast<int>(tasks.size()), times.procs());
-    for (std::size_t k = 0; k < tasks.size(); ++k) {
-      result.pack_of[tasks[k]] = static_cast<int>(pack);
-      result.procs[tasks[k]] = times.used(tasks[k], solver.procs()[k]);
-    }
-  }
-  return result;
-}
-
-double CandidateCosts::optimal(const Packs& packs) {
-  double sum = 0;
-  for (const std::vector<int>& tasks : packs)
-    sum += solver_.solve(tasks.data(), static_cast<int>(tasks.size()), times_->procs());
-  return sum;
-}
-
-double CandidateCosts::at_most(const Packs& packs, const std::vector<int>& procs) const {
-  double sum = 0;
-  for (const std::vector<int>& tasks : packs) {
-    double longest = 0;
-    for (const int i : tasks) longest = std::max(longest, (*times_)(i, procs[i]));
-    sum += longest;
-  }
-  return sum;
 }
 
 }  // namespace cosched::packs::heuristic

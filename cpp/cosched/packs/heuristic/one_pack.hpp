@@ -36,43 +36,20 @@ class OnePackSolver {
   const std::vector<int>& procs() const { return procs_; }
 
  private:
-  struct Node {
+  struct HeapTask {
     double time;
     int task;
     int place;  // in the caller's list
   };
-  static bool before(const Node& a, const Node& b) {
+  static bool precedes(const HeapTask& a, const HeapTask& b) {
     return a.time > b.time || (a.time == b.time && a.task < b.task);
   }
-  void sift_down(int hole, Node node);
+  void sift_down(int hole, HeapTask node);
 
   const Times* times_;
-  std::vector<Node> heap_;
+  std::vector<HeapTask> heap_;
   std::vector<int> procs_;
   Poll poll_;
-};
-
-// Packs that are decided, with the optimal processors of each (one_pack.hpp).
-
-/// The co-schedule with these packs, processors by the optimal 1-pack algorithm.
-/// Requires that `packs` partitions 0..n-1, each of tasks that fit on p processors together.
-/// O(P p log k).
-Coschedule with_optimal_procs(const Times& times, const Packs& packs);
-
-/// Costs of many candidate partitions, without building co-schedules.  Unchecked.
-class CandidateCosts {
- public:
-  explicit CandidateCosts(const Times& times) : times_(&times), solver_(times) {}
-
-  /// Cost with optimal processors: that of with_optimal_procs; infinite where a pack does not fit.
-  /// O(P p log k).
-  double optimal(const Packs& packs);
-  /// Cost when each task has these processors and uses the best of them.  O(n).
-  double at_most(const Packs& packs, const std::vector<int>& procs) const;
-
- private:
-  const Times* times_;
-  OnePackSolver solver_;
 };
 
 }  // namespace cosched::packs::heuristic

@@ -7,50 +7,6 @@ namespace {
 
 using std::to_string;
 
-// Packs in the order in which they run: increasing cost, ties by number.
-std::vector<int> running_order(const std::vector<double>& costs) {
-  return sorted_numbers(costs.size(), [&](int a, int b) { return costs[a] < costs[b]; });
-}
-
-// Start of each pack when packs run in running_order.
-std::vector<double> pack_starts(const std::vector<double>& costs) {
-  std::vector<double> start(costs.size());
-  double now = 0;
-  for (const int pack : running_order(costs)) {
-    start[pack] = now;
-    now += costs[pack];
-  }
-  return start;
-}
-
-// The least time of each task on a count on which it fits.
-std::vector<double> alone(const Instance& instance) {
-  const Times& times = instance.times();
-  const Sharing* sharing = instance.sharing();
-  std::vector<double> least(times.tasks());
-  for (int i = 0; i < times.tasks(); ++i) {
-    least[i] = times.least(i);
-    if (sharing == nullptr || sharing->resources() == 0) continue;
-    least[i] = kInfinity;
-    for (int q = 1; q <= times.procs(); ++q)
-      if (times.given(i, q) < least[i] && sharing->fits_alone(i, q)) least[i] = times.given(i, q);
-  }
-  return least;
-}
-
-// Mean end of the tasks run one after the other on all processors, shortest first.
-double sequential_response_time(const Instance& instance) {
-  std::vector<double> least = alone(instance);
-  std::sort(least.begin(), least.end());
-  // Divided by n before summing: a sum of n ends could overflow where the mean does not.
-  double end = 0, mean = 0;
-  for (const double t : least) {
-    end += t;
-    mean += end / instance.tasks();
-  }
-  return mean;
-}
-
 void require_counts(const Times& times, const std::vector<int>& procs,
                     const std::vector<int>& tasks) {
   for (std::size_t k = 0; k < procs.size(); ++k) {
@@ -84,7 +40,7 @@ void require_fits(const Sharing& sharing, const std::vector<Run>& pack) {
 
 }  // namespace
 
-Packs members(const std::vector<int>& pack_of) {
+Packs packs_of(const std::vector<int>& pack_of) {
   Packs packs;
   for (std::size_t i = 0; i < pack_of.size(); ++i) {
     if (pack_of[i] < 0 || static_cast<std::size_t>(pack_of[i]) >= pack_of.size())
@@ -107,7 +63,7 @@ std::vector<double> pack_ends(const Instance& instance, const std::vector<int>& 
   if (pack_of.size() != n || procs.size() != n)
     throw InvalidInstance("pack_of and procs have " + to_string(pack_of.size()) + " and " +
                           to_string(procs.size()) + " entries: expected " + to_string(n));
-  const Packs packs = members(pack_of);
+  const Packs packs = packs_of(pack_of);
   std::vector<int> tasks(n);
   std::iota(tasks.begin(), tasks.end(), 0);
   require_counts(times, procs, tasks);
@@ -144,7 +100,7 @@ double cost_if_constant(const Instance& instance, const std::vector<int>& pack_o
                         const std::vector<int>& procs) {
   if (instance.sharing() == nullptr) return cost(instance, pack_of, procs);
   double sum = 0;
-  for (const std::vector<int>& pack : members(pack_of)) {
+  for (const std::vector<int>& pack : packs_of(pack_of)) {
     const std::vector<Run> runs = runs_of(instance.times(), pack, procs);
     const std::vector<double> factors = instance.sharing()->factors(runs);
     double longest = 0;
@@ -160,12 +116,14 @@ std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks
   if (tasks.size() != procs.size())
     throw InvalidInstance("tasks and procs have " + to_string(tasks.size()) + " and " +
                           to_string(procs.size()) + " entries: expected as many");
-  std::vector<char> seen(instance.tasks(), 0);
-  for (std::size_t k = 0; k < tasks.size(); ++k)
-    if (tasks[k] < 0 || tasks[k] >= instance.tasks() || seen[tasks[k]]++)
+  std::vector<char> is_listed(instance.tasks(), 0);
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
+    if (tasks[k] < 0 || tasks[k] >= instance.tasks() || is_listed[tasks[k]])
       throw InvalidInstance("tasks[" + to_string(k) + "] = " + to_string(tasks[k]) +
                             ": expected each of 0.." + to_string(instance.tasks() - 1) +
                             " once at most");
+    is_listed[tasks[k]] = 1;
+  }
   require_counts(instance.times(), procs, tasks);
   std::vector<Run> runs;
   for (std::size_t k = 0; k < tasks.size(); ++k)
@@ -179,45 +137,6 @@ Coschedule with_procs(const Instance& instance, const Packs& packs, const std::v
     for (const int i : packs[pack]) result.pack_of[i] = static_cast<int>(pack);
   result.cost = cost(instance, result.pack_of, result.procs);
   return result;
-}
-
-double packing_ratio(const Instance& instance, const Coschedule& coschedule) {
-  const Times& times = instance.times();
-  double work = 0;
-  for (int i = 0; i < times.tasks(); ++i)
-    work += coschedule.procs[i] * times.given(i, coschedule.procs[i]);
-  return work / times.procs() / coschedule.cost;
-}
-
-double relative_cost(const Instance& instance, const Coschedule& coschedule) {
-  const std::vector<double> least = alone(instance);
-  return coschedule.cost / std::accumulate(least.begin(), least.end(), 0.0);
-}
-
-double relative_response_time(const Instance& instance, const Coschedule& coschedule) {
-  const std::vector<double> start =
-      pack_starts(pack_costs(instance, coschedule.pack_of, coschedule.procs));
-  const std::vector<double> ends = pack_ends(instance, coschedule.pack_of, coschedule.procs);
-  double mean = 0;
-  for (int i = 0; i < instance.tasks(); ++i)
-    mean += (start[coschedule.pack_of[i]] + ends[i]) / instance.tasks();
-  return mean / sequential_response_time(instance);
-}
-
-Schedule to_schedule(const Instance& instance, const Coschedule& coschedule) {
-  const std::vector<double> start =
-      pack_starts(pack_costs(instance, coschedule.pack_of, coschedule.procs));
-  const std::vector<double> ends = pack_ends(instance, coschedule.pack_of, coschedule.procs);
-  Schedule schedule;
-  std::vector<int> used(start.size(), 0);
-  for (int i = 0; i < instance.tasks(); ++i) {
-    const int pack = coschedule.pack_of[i];
-    std::vector<int> units(coschedule.procs[i]);
-    std::iota(units.begin(), units.end(), used[pack]);
-    used[pack] += coschedule.procs[i];
-    schedule.place(i, 0, units, start[pack], start[pack] + ends[i]);
-  }
-  return schedule;
 }
 
 }  // namespace cosched::packs

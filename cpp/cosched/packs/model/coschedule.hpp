@@ -17,23 +17,23 @@ struct Coschedule {
 /// The best co-schedule of a search that a time limit may end.
 struct SearchResult {
   Coschedule coschedule;
-  bool complete = true;  // false: a time limit ended the search
-  bool proved = false;   // none costs less: it meets a bound, or all were tried
+  bool is_complete = true;  // false: a time limit ended the search
+  bool is_proved = false;   // none costs less: it meets a bound, or all were tried
 };
 
 /// An exact method's answer with what is proven about it.
 struct ExactResult {
   Coschedule coschedule;
-  double bound = 0;      // proven: no co-schedule costs less; equals cost when proved
-  bool proved = false;   // the co-schedule is optimal (up to kExactTolerance)
-  bool complete = true;  // false: a time limit ended the search
+  double bound = 0;         // proven: no co-schedule costs less; equals cost when proved
+  bool is_proved = false;   // the co-schedule is optimal (up to kExactTolerance)
+  bool is_complete = true;  // false: a time limit ended the search
 };
 
 /// Tasks of each pack, in increasing order.
 using Packs = std::vector<std::vector<int>>;
 
 /// pack_of as lists.  Throws InvalidInstance where a number is negative or a pack is empty.
-Packs members(const std::vector<int>& pack_of);
+Packs packs_of(const std::vector<int>& pack_of);
 
 /// When each task ends, from the start of its pack: its time as measured on `procs`, or later where
 /// its pack slows it.  Throws InvalidInstance when the vectors do not fit the table: wrong length,
@@ -63,20 +63,5 @@ std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks
 /// The co-schedule with these packs and processors, exactly.  Requires that `packs` partitions
 /// 0..n-1; throws InvalidInstance as pack_costs.
 Coschedule with_procs(const Instance& instance, const Packs& packs, const std::vector<int>& procs);
-
-/// Work done over processor time paid for: sum_i w_i(sigma_i) / (p cost), in 0..1.
-double packing_ratio(const Instance& instance, const Coschedule& coschedule);
-
-/// cost / sum_i t_i(p), of counts on which task i fits: below 1 where co-scheduling beats one task
-/// after the other.
-double relative_cost(const Instance& instance, const Coschedule& coschedule);
-
-/// Mean response time over that of one task after the other on p processors, shortest first.
-/// Packs run in increasing cost, ties by pack number.
-double relative_response_time(const Instance& instance, const Coschedule& coschedule);
-
-/// Packs one after the other in the order of relative_response_time; task i of a pack gets the
-/// lowest processor numbers that the pack's tasks before i left.
-Schedule to_schedule(const Instance& instance, const Coschedule& coschedule);
 
 }  // namespace cosched::packs

@@ -1,5 +1,5 @@
 // A heuristic better than the paper's: simulated annealing over partitions, from the best of
-// pack-by-pack and longest_first, with the 1-pack solver as incremental curves (partition.hpp).
+// pack-by-pack and longest_first, with the 1-pack solver as incremental curves (pack_partition.hpp).
 #pragma once
 
 #include <functional>
@@ -43,16 +43,5 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
                                std::int64_t work, std::optional<double> time_limit,
                                const AfterRound& after_round = {});
-
-// Dynamic programme over subsets of the tasks: the optimum for few tasks.
-
-inline constexpr int kMostSubsetTasks = 20;
-
-/// An optimal co-schedule.  best(S) = min over packs c in S that hold S's lowest task of
-/// cost(c) + best(S \ c).  Throws InvalidInstance where n > kMostSubsetTasks, before it takes memory.
-/// Throws TimeLimit like every caller of check_interrupt.
-/// O(3^n + 2^n p) time at worst; most packs are no better than a split of theirs, and skipped.
-/// 2^n numbers of memory.
-Coschedule subset_programme(const Instance& instance);
 
 }  // namespace cosched::packs::search

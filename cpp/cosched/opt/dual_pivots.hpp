@@ -1,0 +1,37 @@
+// The dual pivots of a network simplex, with long steps.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cosched/opt/flow_tree.hpp"
+
+namespace cosched::opt {
+
+/// Keeps its memory, and the position where its search continues, between calls.
+class DualPivots {
+ public:
+  /// Pivots until no tree arc violates its bounds by more than the tolerance.  Requires a tree that
+  /// is optimal apart from these violations.  Throws SolverError where the pivots do not end.
+  void pivot_to_feasibility(FlowTree& net);
+
+ private:
+  // An arc that may enter the tree, and how far the potentials of the cut move until it is tight.
+  struct Crossing {
+    double ratio;
+    int arc;
+    bool operator<(const Crossing& other) const {
+      return ratio != other.ratio ? ratio > other.ratio : arc > other.arc;
+    }
+  };
+
+  int choose_violated(FlowTree& net);
+  void pivot(FlowTree& net, int leaving);
+  void find_crossings(const FlowTree& net, const std::vector<int>& side, bool exporting,
+                      double amount);
+
+  std::size_t next_violated_ = 0;
+  std::vector<Crossing> crossings_;
+};
+
+}  // namespace cosched::opt
