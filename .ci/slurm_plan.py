@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 import cosched as cs
-from cosched.slurm.twin.twin import Twin, host_clocks
+from cosched.slurm.twin.backfill import clocks_of
+from cosched.slurm.twin.twin import Twin
 
 # (submit, nodes, limit, run time): the first runs, the others wait at the cycle of AT seconds.
 JOBS = [(0, 3, 900, 700), (1, 2, 600, 500), (5, 6, 600, 300), (9, 3, 900, 600), (12, 1, 840, 500)]
@@ -21,7 +22,7 @@ def plan() -> tuple[list[tuple], dict]:
     jobs = dict(zip(("submit", "tasks", "estimate", "runtime"), columns, strict=True))
     instance = cs.cluster.Instance({**jobs, "cpu": one, "memory": one}, NODES)
     twin = Twin(instance, None, {"bf_resolution": 60, "bf_interval": 30})
-    clocks = {**host_clocks(), "controller_start": -100.0, "epoch": 0.0}
+    (clocks,) = clocks_of(instance, 1, 0, -100.0, 0.0, None, None)
     outcome = twin.run(clocks, plans=True)
     cycle = max(when for when, _, what, *_ in outcome["notes"] if what == 4 and when <= AT)
     return [note for note in outcome["notes"] if note[0] == cycle and note[2] == 4], outcome
