@@ -22,7 +22,7 @@ def plan() -> tuple[list[tuple], dict]:
     jobs = dict(zip(("submit", "tasks", "estimate", "runtime"), columns, strict=True))
     instance = cs.cluster.Instance({**jobs, "cpu": one, "memory": one}, NODES)
     twin = Twin(instance, None, {"bf_resolution": 60, "bf_interval": 30})
-    (clocks,) = clocks_of(instance, 1, 0, -100.0, 0.0, None, None)
+    (clocks,) = clocks_of(instance, 1, 0, -100.0, 0)
     outcome = twin.run(clocks, plans=True)
     cycle = max(when for when, _, what, *_ in outcome["notes"] if what == 4 and when <= AT)
     return [note for note in outcome["notes"] if note[0] == cycle and note[2] == 4], outcome
@@ -57,7 +57,7 @@ def draw() -> str:
     for job in (k for k in range(len(JOBS)) if outcome["start"][k] <= AT):
         own = node[begin[job] : begin[job + 1]].tolist()
         parts += box(job, float(outcome["start"][job]), JOBS[job][2], own, dashed=False)
-    for _, job, _, start, end, nodes in planned:
+    for _, job, _, start, end, nodes, *_ in planned:
         parts += box(job, 60 * (start // 60), end, list(nodes), dashed=True)
     bottom = TOP + ROW * NODES
     for minute in range(0, END // 60 + 1, 10):
