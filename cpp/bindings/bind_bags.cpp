@@ -1,5 +1,8 @@
 #include "cosched/bags/check/validate.hpp"
 #include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/glpk_programmes.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
@@ -18,7 +21,7 @@ bindings::py::dict in_python(const Planned& planned) {
   const auto& [plan, times] = planned;
   Ints task_type, machine_type, machine;
   Longs count;
-  for (const Run& run : plan.runs) {
+  for (const TaskRun& run : plan.runs) {
     task_type.push_back(run.task_type);
     machine_type.push_back(run.machine_type);
     machine.push_back(run.machine);
@@ -83,9 +86,10 @@ void bind_relaxation(py::module_& module) {
   def(
       module, "relaxation",
       [](const Instance& instance, double makespan, bool by_glpk) {
-        const energy::Relaxation relaxation =
-            (by_glpk ? energy::relaxation_lp : energy::relaxation)(instance, makespan);
-        return std::make_tuple(relaxation.feasible, relaxation.joules, relaxation.x);
+        const energy::EnergyRelaxation found =
+            (by_glpk ? energy::solve_relaxation_by_glpk : energy::solve_relaxation)(instance,
+                                                                                    makespan);
+        return std::make_tuple(found.is_feasible, found.joules, found.x);
       },
       "instance"_a, "makespan"_a, "by_glpk"_a);
   def(module, "least_makespan", &energy::least_makespan, "instance"_a);
@@ -99,8 +103,8 @@ void bind_relaxation(py::module_& module) {
   def(
       module, "profit_lp",
       [](const Instance& instance) {
-        const energy::ProfitLp solution = energy::profit_lp(instance);
-        return std::make_tuple(solution.makespan, solution.rate);
+        const energy::ProfitLp found = energy::solve_profit_by_glpk(instance);
+        return std::make_tuple(found.makespan, found.rate);
       },
       "instance"_a);
 }
@@ -110,7 +114,7 @@ template <class... More>
 auto planning(Plan (*solver)(const Instance&, More...)) {
   return [solver](const Instance& instance, const std::decay_t<More>&... more) {
     Plan plan = solver(instance, more...);
-    Timetable times = timetable(instance, plan);
+    Timetable times = make_timetable(instance, plan);
     return Planned{std::move(plan), std::move(times)};
   };
 }
@@ -130,10 +134,10 @@ void bind_algorithms(py::module_& module) {
   def(
       module, "ttb_best",
       [](const Instance& instance, std::int64_t work, Seconds time_limit) {
-        search::BestPlan best = search::ttb_best(instance, work, time_limit);
-        Timetable times = timetable(instance, best.plan);
+        search::TtbBestResult best = search::ttb_best(instance, work, time_limit);
+        Timetable times = make_timetable(instance, best.plan);
         return std::make_tuple(Planned{std::move(best.plan), std::move(times)},
-                               stopped_by(best.proved, best.complete), best.rate_bound);
+                               stopped_by(best.is_proved, best.is_complete), best.rate_bound);
       },
       "instance"_a, "work"_a, "time_limit"_a);
   def(module, "ttb_exact", planning(&rounding::ttb_exact), "instance"_a);

@@ -7,7 +7,10 @@
 #include <ctime>
 
 #include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/glpk_programmes.hpp"
 #include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
@@ -55,7 +58,7 @@ void bench_front() {
             const double makespan =
                 front.front().makespan +
                 (k + 0.5) / 10 * (front.back().makespan - front.front().makespan);
-            const double solved = energy::relaxation_lp(instance, makespan).joules;
+            const double solved = energy::solve_relaxation_by_glpk(instance, makespan).joules;
             difference =
                 std::max(difference, std::abs(energy::joules_at(front, makespan) / solved - 1));
           }
@@ -74,17 +77,17 @@ double plain_ttb(const Instance& instance, double eps) {
   const double most = rounding::min_energy(instance).makespan;
   double best = -kInfinity;
   for (double makespan = least; makespan < most * (1 + eps); makespan *= 1 + eps) {
-    const Counts counts =
-        rounding::round_by_matching(instance, energy::relaxation_lp(instance, makespan).x);
+    const Counts counts = rounding::round_by_matching(
+        instance, energy::solve_relaxation_by_glpk(instance, makespan).x);
     double longest = 0;
     for (int j = 0; j < instance.machine_types(); ++j) {
       std::vector<double> loads(instance.machines(j), 0);
-      for (const int i : rounding::longest_first(instance, j))
+      for (const int i : rounding::order_by_longest(instance, j))
         for (std::int64_t n = 0; n < counts(i, j); ++n)
           *std::min_element(loads.begin(), loads.end()) += instance.etc(i, j);
       longest = std::max(longest, *std::max_element(loads.begin(), loads.end()));
     }
-    best = std::max(best, instance.profit_rate(joules_of(instance, counts), longest));
+    best = std::max(best, instance.profit_rate(total_joules(instance, counts), longest));
   }
   return best;
 }

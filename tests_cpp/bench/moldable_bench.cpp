@@ -10,8 +10,7 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
-#include "cosched/moldable/search/best.hpp"
-#include "cosched/opt/cardinality_knapsack.hpp"
+#include "cosched/moldable/search/demt_best.hpp"
 #include "cosched/opt/knapsack.hpp"
 #include "support/moldable_instances.hpp"
 

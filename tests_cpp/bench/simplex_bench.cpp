@@ -107,7 +107,7 @@ void compare_walk(int types, int machine_types) {
   const bags::Instance instance = bags::testing::random_instance(shape, 1);
   const auto energy_walk = [&](const LpTrace&) {
     bags::energy::Walk walk(instance, bags::energy::Cut::long_tasks);
-    while (walk.next()) {
+    while (walk.go_to_next_piece()) {
     }
     return walk.joules(walk.low()) / instance.least_joules();
   };

@@ -125,9 +125,9 @@ inline LpTrace record_walk(const bags::Instance& instance) {
     const auto n = static_cast<double>(instance.count(i));
     trace.tight_rows.push_back(i);
     for (int j = 0; j < machines; ++j) {
-      if (!instance.allowed(i, j)) continue;
+      if (!instance.is_allowed(i, j)) continue;
       const auto number = static_cast<int>(round.add.size());
-      if (j == instance.thriftiest(i)) trace.basic_columns.push_back(number);
+      if (j == instance.thriftiest_machine_type(i)) trace.basic_columns.push_back(number);
       times.emplace_back(instance.etc(i, j), number);
       round.add.push_back({n * instance.joules(i, j) / instance.least_joules(),
                            0,
@@ -142,7 +142,7 @@ inline LpTrace record_walk(const bags::Instance& instance) {
     for (int j = 0; j < machines; ++j)
       round.rows.push_back({types + j, -kInfinity, walk.low() / unit});
     trace.rounds.push_back(std::exchange(round, {}));
-  } while (walk.next());
+  } while (walk.go_to_next_piece());
   return trace;
 }
 

@@ -63,7 +63,8 @@ inline Instance random_instance(const Shape& shape, std::uint64_t seed) {
   if (shape.cap > 0) {
     double least_mean = 0;  // a makespan that least energy certainly fits in
     for (int i = 0; i < shape.types; ++i)
-      least_mean += static_cast<double>(plain.count(i)) * plain.etc(i, plain.thriftiest(i));
+      least_mean +=
+          static_cast<double>(plain.count(i)) * plain.etc(i, plain.thriftiest_machine_type(i));
     extensions.power_cap = plain.idle_power() + shape.cap * plain.least_joules() / least_mean;
   }
   return Instance(counts, machines, etc, apc,
@@ -100,7 +101,7 @@ class BruteForce {
   void place(std::size_t t, double joules) {
     if (t == task_.size()) {
       const double longest = *std::max_element(load_.begin(), load_.end());
-      const double makespan = std::max(longest, joules / instance_.power_left());
+      const double makespan = std::max(longest, joules / instance_.power_above_idle());
       shortest_ = std::min(shortest_, makespan);
       best_ = std::max(best_, (instance_.price() - instance_.energy_cost() * joules) / makespan -
                                   instance_.energy_cost() * instance_.idle_power());
@@ -110,7 +111,7 @@ class BruteForce {
       // Machines of a type are alike: of those that are still empty, only the first.
       if (k > 0 && machine_[k] == machine_[k - 1] && load_[k] == 0 && load_[k - 1] == 0) continue;
       const int i = task_[t], j = machine_[k];
-      if (!instance_.allowed(i, j)) continue;
+      if (!instance_.is_allowed(i, j)) continue;
       const double before = load_[k];
       load_[k] += instance_.etc(i, j);
       place(t + 1, joules + instance_.joules(i, j));

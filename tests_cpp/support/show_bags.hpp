@@ -16,7 +16,7 @@ inline void show(std::ostream& out, const Instance& instance) {
   out << ", watts ";
   cosched::test_support::show_rows(out, instance.apc());
   out << ", price " << instance.price() << ", energy cost " << instance.energy_cost()
-      << ", idle power " << instance.idle_power() << ", power left " << instance.power_left();
+      << ", idle power " << instance.idle_power() << ", power left " << instance.power_above_idle();
 }
 
 }  // namespace cosched::bags

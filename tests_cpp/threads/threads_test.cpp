@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "cosched/bags/check/validate.hpp"
-#include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/energy/glpk_programmes.hpp"
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/bags/model/instance.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
 #include "cosched/cluster/batch/backfilling.hpp"
@@ -32,10 +33,10 @@
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/dual/list_graham.hpp"
+#include "cosched/moldable/list/standard.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
-#include "cosched/moldable/search/best.hpp"
+#include "cosched/moldable/search/demt_best.hpp"
 #include "cosched/packs/check/validate.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/columns/task_groups.hpp"
@@ -172,8 +173,8 @@ TEST(Threads, Bags) {
   expect_the_same([&] {
     Answers found;
     const auto keep = [&](const bags::Plan& plan) {
-      const bags::Timetable times = bags::timetable(instance, plan);
-      bags::check::Rows rows;
+      const bags::Timetable times = bags::make_timetable(instance, plan);
+      bags::check::ScheduleRows rows;
       for (const auto& run : plan.runs) {
         rows.task_type.push_back(run.task_type);
         rows.machine_type.push_back(run.machine_type);
@@ -191,7 +192,7 @@ TEST(Threads, Bags) {
     keep(bags::search::ttb_best(instance).plan);
     found.push_back(bags::energy::least_makespan(instance));
     found.push_back(bags::energy::best_rate(instance, bags::energy::Cut::long_tasks).rate);
-    found.push_back(bags::energy::profit_lp(instance).rate);
+    found.push_back(bags::energy::solve_profit_by_glpk(instance).rate);
     return found;
   });
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/bags/energy/glpk_programmes.hpp"
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
@@ -32,7 +33,8 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-void expect_feasible(const Instance& instance, const energy::Relaxation& found, double makespan) {
+void expect_feasible(const Instance& instance, const energy::EnergyRelaxation& found,
+                     double makespan) {
   for (int i = 0; i < instance.types(); ++i) {
     EXPECT_NEAR(found.x.row(i).sum(), static_cast<double>(instance.count(i)),
                 1e-9 * instance.count(i));
@@ -54,7 +56,7 @@ void expect_feasible(const Instance& instance, const energy::Relaxation& found, 
     EXPECT_LE(load, instance.machines(j) * makespan * (1 + 1e-9));
   }
   EXPECT_NEAR(joules, found.joules, 1e-9 * joules);
-  EXPECT_LE(joules, instance.power_left() * makespan * (1 + 1e-9));
+  EXPECT_LE(joules, instance.power_above_idle() * makespan * (1 + 1e-9));
 }
 
 TEST(Front, EqualsTheLinearProgrammeAtEveryMakespan) {
@@ -72,14 +74,15 @@ TEST(Front, EqualsTheLinearProgrammeAtEveryMakespan) {
         double makespan = low + (1.2 * high - low) * rng.uniform();
         if (probe == 0) makespan = low * (1 + 1e-7);
         if (probe == 1) makespan = low * (1 - 1e-5);
-        const energy::Relaxation walked = energy::relaxation(instance, makespan);
-        const energy::Relaxation solved = energy::relaxation_lp(instance, makespan);
-        ASSERT_EQ(walked.feasible, makespan >= low);
-        ASSERT_EQ(walked.feasible, solved.feasible)
+        const energy::EnergyRelaxation walked = energy::solve_relaxation(instance, makespan);
+        const energy::EnergyRelaxation solved =
+            energy::solve_relaxation_by_glpk(instance, makespan);
+        ASSERT_EQ(walked.is_feasible, makespan >= low);
+        ASSERT_EQ(walked.is_feasible, solved.is_feasible)
             << shape.types << " x " << shape.machine_types << " seed " << seed;
         const double joules = energy::joules_at(front, makespan);
-        EXPECT_EQ(joules < kInfinity, walked.feasible);
-        if (!walked.feasible) continue;
+        EXPECT_EQ(joules < kInfinity, walked.is_feasible);
+        if (!walked.is_feasible) continue;
         ++compared;
         EXPECT_NEAR(walked.joules, solved.joules, 1e-8 * solved.joules);
         EXPECT_NEAR(joules, solved.joules, 1e-8 * solved.joules);
@@ -114,7 +117,7 @@ TEST(Front, BoundEqualsTheProfitProgramme) {
       const Instance instance = random_instance(shape, 11);
       SHOW_ON_FAILURE(instance);
       const energy::BestRate walked = energy::best_rate(instance, energy::Cut::none);
-      const energy::ProfitLp solved = energy::profit_lp(instance);
+      const energy::ProfitLp solved = energy::solve_profit_by_glpk(instance);
       const double scale = instance.price() / energy::least_makespan(instance);
       EXPECT_NEAR(walked.rate, solved.rate, 1e-8 * scale);
       EXPECT_LE(energy::best_rate(instance, energy::Cut::long_tasks).rate,

@@ -85,10 +85,10 @@ TEST(Instance, TypesOfWhichThereAreNoneRunNowhereAndCountForNothing) {
   parts.machines[1] = 0;
   parts.counts[0] = 0;
   const Instance instance = parts.make();
-  EXPECT_FALSE(instance.allowed(0, 1));
-  EXPECT_FALSE(instance.allowed(1, 1));
+  EXPECT_FALSE(instance.is_allowed(0, 1));
+  EXPECT_FALSE(instance.is_allowed(1, 1));
   EXPECT_EQ(instance.etc(1, 1), parts.etc(1, 1));  // as given
-  EXPECT_EQ(instance.thriftiest(1), 0);
+  EXPECT_EQ(instance.thriftiest_machine_type(1), 0);
   EXPECT_DOUBLE_EQ(instance.least_joules(),
                    static_cast<double>(parts.counts[1]) * instance.joules(1, 0));
 }
@@ -99,9 +99,9 @@ TEST(Instance, ClosedPairsMayHoldAnything) {
   parts.apc(0, 0) = -1;
   parts.extensions.allowed = {0, 1, 1, 1};
   const Instance instance = parts.make();
-  EXPECT_FALSE(instance.allowed(0, 0));
+  EXPECT_FALSE(instance.is_allowed(0, 0));
   EXPECT_EQ(instance.etc(0, 0), kInfinity);
-  EXPECT_EQ(instance.thriftiest(0), 1);
+  EXPECT_EQ(instance.thriftiest_machine_type(0), 1);
 }
 
 TEST(Instance, CountsEnergyAboveIdling) {
@@ -112,7 +112,7 @@ TEST(Instance, CountsEnergyAboveIdling) {
   EXPECT_DOUBLE_EQ(instance.joules(0, 0), 8);
   EXPECT_DOUBLE_EQ(instance.joules(1, 1), 6);
   EXPECT_DOUBLE_EQ(instance.idle_power(), 4);
-  EXPECT_DOUBLE_EQ(instance.power_left(), 6);
+  EXPECT_DOUBLE_EQ(instance.power_above_idle(), 6);
   EXPECT_DOUBLE_EQ(instance.least_joules(), 42);
   EXPECT_DOUBLE_EQ(instance.least_period(42), 7);
   EXPECT_DOUBLE_EQ(instance.profit_rate(42, 10), (100.0 - 42 - 4 * 10) / 10);

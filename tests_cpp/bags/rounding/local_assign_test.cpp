@@ -1,8 +1,9 @@
+#include "cosched/bags/rounding/local_assign.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/rng.hpp"
 #include "support/show_bags.hpp"
 
@@ -31,7 +32,7 @@ TEST(WaterLevel, LeavesFullMachinesOut) {
 
 TEST(Spread, IsTheWaterLevelNotTheMean) {
   std::vector<double> loads{10, 0, 0};
-  EXPECT_EQ(rounding::spread(loads, 4, 1), (std::vector<std::int64_t>{0, 2, 2}));
+  EXPECT_EQ(rounding::spread_by_lpt(loads, 4, 1), (std::vector<std::int64_t>{0, 2, 2}));
   EXPECT_EQ(loads, (std::vector<double>{10, 2, 2}));
 }
 
@@ -50,7 +51,7 @@ TEST(Spread, EqualsLptOnRandomLoads) {
     const std::int64_t count = rng.between(0, 60);
     const auto expected = one_by_one(loads, count, length);
     const auto before = loads;
-    ASSERT_EQ(rounding::spread(loads, count, length), expected) << "round " << round;
+    ASSERT_EQ(rounding::spread_by_lpt(loads, count, length), expected) << "round " << round;
     for (int k = 0; k < machines; ++k)
       ASSERT_EQ(loads[k], before[k] + static_cast<double>(expected[k]) * length);
   }
@@ -58,7 +59,7 @@ TEST(Spread, EqualsLptOnRandomLoads) {
 
 TEST(Spread, ManyTasksAtOnce) {
   std::vector<double> loads{0.5, 0, 3};
-  const auto taken = rounding::spread(loads, 3'000'000'000'000, 0.25);
+  const auto taken = rounding::spread_by_lpt(loads, 3'000'000'000'000, 0.25);
   EXPECT_EQ(taken[0] + taken[1] + taken[2], 3'000'000'000'000);
   const auto [low, high] = std::minmax_element(loads.begin(), loads.end());
   EXPECT_LE(*high - *low, 0.25);
@@ -78,7 +79,7 @@ TEST(AssignLocally, EqualsLptOfAllTypes) {
     const Instance instance(counts, {rng.between(1, 7)}, etc, apc, 1, 1);
     SHOW_ON_FAILURE(instance);
     std::vector<double> expected(instance.machines(0), 0);
-    for (const int i : rounding::longest_first(instance, 0)) {
+    for (const int i : rounding::order_by_longest(instance, 0)) {
       const auto taken = one_by_one(expected, counts[i], etc(i, 0));
       for (std::size_t k = 0; k < expected.size(); ++k)
         expected[k] += static_cast<double>(taken[k]) * etc(i, 0);

@@ -9,6 +9,7 @@
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/bags/model/instance.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
 
@@ -42,24 +43,24 @@ void for_each_relaxation(const Instance& instance,
   const auto front = energy::energy_front(instance, energy::Cut::long_tasks);
   Rng rng(3);
   for (const energy::FrontPoint& point : front) {
-    check(energy::relaxation(instance, point.makespan).x, point.makespan);
+    check(energy::solve_relaxation(instance, point.makespan).x, point.makespan);
     const double between =
         point.makespan + (front.back().makespan - point.makespan) * rng.uniform();
-    check(energy::relaxation(instance, between).x, between);
+    check(energy::solve_relaxation(instance, between).x, between);
   }
 }
 
 TEST(Split, AddsUpExactly) {
   for (const Instance& instance : instances())
     for_each_relaxation(instance, [&](const Table& x, double) {
-      const rounding::Split pieces = rounding::split(instance, x);
+      const rounding::FractionalSplit pieces = rounding::split_fractions(instance, x);
       for (int i = 0; i < instance.types(); ++i) {
-        EXPECT_EQ(pieces.whole.row(i).sum() + pieces.left[i], instance.count(i));
-        EXPECT_NEAR(pieces.part.row(i).sum(), static_cast<double>(pieces.left[i]), 1e-6);
+        EXPECT_EQ(pieces.whole_counts.row(i).sum() + pieces.remaining[i], instance.count(i));
+        EXPECT_NEAR(pieces.parts.row(i).sum(), static_cast<double>(pieces.remaining[i]), 1e-6);
         for (int j = 0; j < instance.machine_types(); ++j) {
-          EXPECT_GE(pieces.part(i, j), 0);
-          EXPECT_LT(pieces.part(i, j), 1);
-          EXPECT_NEAR(static_cast<double>(pieces.whole(i, j)) + pieces.part(i, j), x(i, j),
+          EXPECT_GE(pieces.parts(i, j), 0);
+          EXPECT_LT(pieces.parts(i, j), 1);
+          EXPECT_NEAR(static_cast<double>(pieces.whole_counts(i, j)) + pieces.parts(i, j), x(i, j),
                       1e-8 + 1e-14 * x(i, j));
         }
       }
@@ -72,11 +73,11 @@ TEST(Split, RefusesWhatIsNoAssignment) {
     Table x{{a, b}};
     return x;
   };
-  EXPECT_NO_THROW(rounding::split(instance, row(0.5, 1.5)));
-  EXPECT_THROW(rounding::split(instance, row(0.5, 1.4)), InvalidInstance);
-  EXPECT_THROW(rounding::split(instance, row(-1, 3)), InvalidInstance);
-  EXPECT_THROW(rounding::split(instance, row(std::nan(""), 2)), InvalidInstance);
-  EXPECT_THROW(rounding::split(instance, Table(2, 1, 1)), InvalidInstance);
+  EXPECT_NO_THROW(rounding::split_fractions(instance, row(0.5, 1.5)));
+  EXPECT_THROW(rounding::split_fractions(instance, row(0.5, 1.4)), InvalidInstance);
+  EXPECT_THROW(rounding::split_fractions(instance, row(-1, 3)), InvalidInstance);
+  EXPECT_THROW(rounding::split_fractions(instance, row(std::nan(""), 2)), InvalidInstance);
+  EXPECT_THROW(rounding::split_fractions(instance, Table(2, 1, 1)), InvalidInstance);
 }
 
 TEST(RoundByMatching, NeitherRaisesEnergyNorDoublesTheMakespan) {

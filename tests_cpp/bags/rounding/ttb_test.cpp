@@ -5,6 +5,8 @@
 #include "cosched/bags/check/validate.hpp"
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
@@ -15,10 +17,10 @@ namespace {
 
 using namespace cosched::bags::testing;  // NOLINT
 
-check::Rows rows_of(const Instance& instance, const Plan& plan) {
-  check::Rows rows;
-  const Timetable times = timetable(instance, plan);
-  for (const Run& run : plan.runs) {
+check::ScheduleRows rows_of(const Instance& instance, const Plan& plan) {
+  check::ScheduleRows rows;
+  const Timetable times = make_timetable(instance, plan);
+  for (const TaskRun& run : plan.runs) {
     rows.task_type.push_back(run.task_type);
     rows.machine_type.push_back(run.machine_type);
     rows.machine.push_back(run.machine);
@@ -30,7 +32,7 @@ check::Rows rows_of(const Instance& instance, const Plan& plan) {
 }
 
 void expect_sound(const Instance& instance, const Plan& plan) {
-  const check::Rows rows = rows_of(instance, plan);
+  const check::ScheduleRows rows = rows_of(instance, plan);
   ASSERT_NO_THROW(check::validate(instance, rows));
   EXPECT_NEAR(*std::max_element(rows.end.begin(), rows.end.end()), plan.makespan,
               1e-12 * plan.makespan);
@@ -117,7 +119,7 @@ TEST(Algorithms, PowerCapIsKeptByWaiting) {
     SHOW_ON_FAILURE(instance);
     for (const Plan& plan : all_plans(instance)) {
       expect_sound(instance, plan);
-      EXPECT_LE(plan.joules / plan.makespan, instance.power_left() * (1 + 1e-12));
+      EXPECT_LE(plan.joules / plan.makespan, instance.power_above_idle() * (1 + 1e-12));
     }
   }
 }
@@ -150,8 +152,8 @@ TEST(TtbExact, IsTheBestOfAllMakespans) {
           const double low = front.front().makespan, high = front.back().makespan;
           for (int k = 0; k <= 300; ++k) {
             const double makespan = low + (high - low) * k / 300;
-            const Counts counts =
-                rounding::round_by_matching(instance, energy::relaxation(instance, makespan).x);
+            const Counts counts = rounding::round_by_matching(
+                instance, energy::solve_relaxation(instance, makespan).x);
             EXPECT_GE(exact, rounding::profit_rate_of(instance, counts) - scale);
           }
         }

@@ -5,7 +5,9 @@
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/dive.hpp"
+#include "cosched/bags/search/exchanges.hpp"
 #include "cosched/bags/search/patterns.hpp"
+#include "cosched/bags/search/recreation.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
 #include "support/bags_instances.hpp"
 #include "support/show_bags.hpp"
@@ -40,11 +42,11 @@ TEST(RateBound, IsAboveEveryPlanAndNeverWeakerThanTheFront) {
     search::RateBound bound(instance, front);
     double last = kInfinity;
     for (int step = 0; step < 300 && bound.tighten(-kInfinity); ++step) {
-      EXPECT_GE(bound.top(), optimum - 1e-9 * std::abs(optimum)) << "seed " << seed;
-      EXPECT_LE(bound.top(), last);
-      last = bound.top();
+      EXPECT_GE(bound.rate_bound(), optimum - 1e-9 * std::abs(optimum)) << "seed " << seed;
+      EXPECT_LE(bound.rate_bound(), last);
+      last = bound.rate_bound();
     }
-    tighter += bound.top() < relaxed - 1e-6 * std::abs(relaxed);
+    tighter += bound.rate_bound() < relaxed - 1e-6 * std::abs(relaxed);
   }
   EXPECT_GT(tighter, 5);
 }
@@ -57,12 +59,12 @@ TEST(RateBound, OpenMakespansAreWhereMoreMayBeEarned) {
   Rng rng(1);
   for (int draw = 0; draw < 100; ++draw) {
     SHOW_ON_FAILURE(draw);
-    const auto makespan = bound.open_makespan(-kInfinity, rng);
+    const auto makespan = bound.draw_open_makespan(-kInfinity, rng);
     ASSERT_TRUE(makespan);
     EXPECT_GE(*makespan, front.front().makespan * (1 - 1e-12));
     EXPECT_LE(*makespan, front.back().makespan * (1 + 1e-12));
   }
-  EXPECT_FALSE(bound.open_makespan(kInfinity, rng));
+  EXPECT_FALSE(bound.draw_open_makespan(kInfinity, rng));
 }
 
 TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
@@ -77,25 +79,26 @@ TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
     const double limit = 1.2 * energy::least_makespan(instance);
-    for (const search::Probe& at : search::probe(instance, {limit})) {
+    for (const search::RelaxedPrices& at : search::relaxed_prices_at(instance, {limit})) {
       search::PatternPool pool(instance, limit, search::task_values(instance, at));
-      const search::PatternUse use = pool.solve(60, search::kSurelyMissing);
+      const search::PatternUse use = pool.solve(60, search::kSurelyMissingTaskFactor);
       Rng rng(seed);
-      const auto runs =
-          search::dive(instance, pool, use, {instance.counts(), instance.all_machines()}, rng);
+      const auto runs = search::dive_into_patterns(
+          instance, pool, use, {instance.counts(), instance.all_machines()}, rng);
       if (!runs) continue;
       ++placed;
-      const Plan plan = plan_of_runs(instance, *runs);
+      const Plan plan = make_plan_of_runs(instance, *runs);
       for (int i = 0; i < 6; ++i) ASSERT_EQ(plan.counts.row(i).sum(), instance.count(i));
       EXPECT_LE(plan.makespan, limit * (1 + 1e-9));
       EXPECT_GE(plan.joules, use.joules * (1 - 1e-6));
 
-      const search::Recreation recreation(instance, plan, search::task_values(instance, at));
+      const search::PlanRecreation recreation(instance, plan, search::task_values(instance, at));
       for (int attempt = 0; attempt < 5; ++attempt) {
         const double shorter = plan.makespan * (1 - 0.02 * attempt);
-        const auto anew = recreation.attempt(shorter, 6, rng);
+        const auto anew = recreation.try_recreation(shorter, 6, rng);
         if (!anew) continue;
-        const Plan other = plan_of_runs(instance, search::Shop(instance, *anew).runs());
+        const Plan other =
+            make_plan_of_runs(instance, search::ExchangeState(instance, *anew).runs());
         for (int i = 0; i < 6; ++i) ASSERT_EQ(other.counts.row(i).sum(), instance.count(i));
         EXPECT_LE(other.makespan, shorter * (1 + 1e-9));
       }
@@ -108,13 +111,13 @@ TEST(Recreation, IsOfNoUseWhereNothingIsGained) {
   const Instance instance({2}, {2, 2}, Table{{1, 1}}, Table{{1, 3}}, 1, 1);
   Rng rng(1);
   const auto anew = [&](int j) {  // of a plan on machine type j
-    const Plan plan = plan_of_runs(instance, {{0, j, 0, 1}, {0, j, 1, 1}});
-    return search::Recreation(instance, plan, {1}).attempt(plan.makespan, 4, rng);
+    const Plan plan = make_plan_of_runs(instance, {{0, j, 0, 1}, {0, j, 1, 1}});
+    return search::PlanRecreation(instance, plan, {1}).try_recreation(plan.makespan, 4, rng);
   };
   EXPECT_FALSE(anew(0));
   const auto runs = anew(1);
   ASSERT_TRUE(runs);
-  EXPECT_DOUBLE_EQ(plan_of_runs(instance, *runs).joules, 2);
+  EXPECT_DOUBLE_EQ(make_plan_of_runs(instance, *runs).joules, 2);
 }
 
 TEST(TtbBest, WhatItProvesHolds) {
@@ -122,11 +125,11 @@ TEST(TtbBest, WhatItProvesHolds) {
     SHOW_ON_FAILURE(seed);
     const Instance few = small_instance(seed, seed % 4 != 0);
     SHOW_ON_FAILURE(few);
-    const search::BestPlan best = search::ttb_best(few, 4 * search::kBestWork);
+    const search::TtbBestResult best = search::ttb_best(few, 4 * search::kBestWork);
     const double optimum = BruteForce(few).best_rate();
     EXPECT_LE(best.plan.profit_rate, optimum + 1e-9 * std::abs(optimum));
     EXPECT_GE(best.rate_bound, optimum - 1e-9 * std::abs(optimum));
-    if (best.proved) {
+    if (best.is_proved) {
       EXPECT_NEAR(best.plan.profit_rate, optimum, 1e-9 * std::abs(optimum));
     }
   }

@@ -4,8 +4,10 @@
 
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/annealing.hpp"
+#include "cosched/bags/search/exchanges.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "support/bags_instances.hpp"
 #include "support/show_bags.hpp"
@@ -42,8 +44,8 @@ TEST(Patterns, MostGainEqualsExhaustiveSearch) {
     std::vector<double> value;
     for (int i = 0; i < 4; ++i) value.push_back(instance.joules(i, 0) * (2.5 * rng.uniform()));
     const double limit = 3 * rng.uniform() * longest_finite(instance.etc());
-    const double greatest = greatest_gain(instance, 0, limit * (1 + kFit), value, 0);
-    const double gain = search::most_gain(instance, 0, limit, value);
+    const double greatest = greatest_gain(instance, 0, limit * (1 + kLoadTolerance), value, 0);
+    const double gain = search::max_gain(instance, 0, limit, value);
     EXPECT_NEAR(gain, greatest, 1e-6 * greatest + 1e-12);
   }
 }
@@ -58,15 +60,16 @@ TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
     const Plan plan = rounding::ttb_exact(instance);
-    const energy::Relaxation relaxed = energy::relaxation(instance, plan.makespan);
+    const energy::EnergyRelaxation relaxed = energy::solve_relaxation(instance, plan.makespan);
     std::vector<double> value(6, instance.least_joules());
     search::PatternPool pool(instance, plan.makespan, value);
     const search::PatternUse use = pool.solve(100);
-    ASSERT_TRUE(use.complete);
+    ASSERT_TRUE(use.is_complete);
     EXPECT_GE(use.joules, relaxed.joules * (1 - 1e-9));
     EXPECT_LE(use.joules, plan.joules * (1 + 1e-7));
-    const Plan rounded = plan_of_runs(
-        instance, search::Shop(instance, search::pattern_runs(instance, pool, use)).runs());
+    const Plan rounded = make_plan_of_runs(
+        instance,
+        search::ExchangeState(instance, search::make_pattern_runs(instance, pool, use)).runs());
     for (int i = 0; i < 6; ++i) EXPECT_EQ(rounded.counts.row(i).sum(), instance.count(i));
   }
 }
@@ -86,9 +89,9 @@ TEST(Patterns, RoundsAddPatternsAndNoneAddsNone) {
 TEST(Shop, SqueezePaysForWhatIsAboveTheLimitAlone) {
   const Instance instance({2}, {1, 1}, Table{{5, 5}}, Table{{0.2, 20.2}}, 1, 1);
   for (const double penalty : {10, 60}) {  // a second, of the two that are above
-    search::Shop shop(instance, {{0, 0, 0, 2}});
+    search::ExchangeState shop(instance, {{0, 0, 0, 2}});
     std::int64_t work = 1000;
-    EXPECT_EQ(shop.squeeze(8, {0, 0}, penalty, work), penalty > 50);
+    EXPECT_EQ(shop.lower_loads_to(8, {0, 0}, penalty, work), penalty > 50);
     EXPECT_EQ(shop.makespan(), penalty > 50 ? 5 : 10);
   }
 }
@@ -98,9 +101,9 @@ TEST(Shop, SqueezePaysForWhatIsAboveTheLimitAlone) {
 TEST(Shop, SqueezeMovesOnceWhereThatIsEnough) {
   const Instance instance({1, 1, 1}, {1, 1}, Table{{3, 3}, {5, 5}, {2, 2}},
                           Table{{1, 2}, {1, 2}, {1, 10}}, 1, 1);
-  search::Shop shop(instance, {{0, 0, 0, 1}, {1, 0, 0, 1}, {2, 0, 0, 1}});
+  search::ExchangeState shop(instance, {{0, 0, 0, 1}, {1, 0, 0, 1}, {2, 0, 0, 1}});
   std::int64_t work = 1000;
-  ASSERT_TRUE(shop.squeeze(5, {0, 0}, 10, work));
+  ASSERT_TRUE(shop.lower_loads_to(5, {0, 0}, 10, work));
   EXPECT_EQ(shop.runs().size(), 3u);
   EXPECT_DOUBLE_EQ(shop.joules(), 3 + 10 + 2);
 }
@@ -118,19 +121,19 @@ TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
     const Plan plan = rounding::tms(instance);
-    search::Shop shop(instance, plan.runs);
+    search::ExchangeState shop(instance, plan.runs);
     EXPECT_DOUBLE_EQ(shop.makespan(), plan.makespan);
     std::int64_t work = 1'000'000;
     const double limit = 0.5 * (plan.makespan + energy::least_makespan(instance));
     const bool done =
-        shop.squeeze(limit, std::vector<double>(3, 0.1), 100 * plan.joules / limit, work);
+        shop.lower_loads_to(limit, std::vector<double>(3, 0.1), 100 * plan.joules / limit, work);
     squeezed += done;
-    const Plan after = plan_of_runs(instance, shop.runs());
+    const Plan after = make_plan_of_runs(instance, shop.runs());
     for (int i = 0; i < 5; ++i) ASSERT_EQ(after.counts.row(i).sum(), instance.count(i));
     EXPECT_NEAR(after.makespan, shop.makespan(), 1e-9 * after.makespan);
     EXPECT_NEAR(after.joules, shop.joules(), 1e-9 * after.joules);
     if (done) {
-      EXPECT_LE(after.makespan, limit * (1 + 2 * kFit));
+      EXPECT_LE(after.makespan, limit * (1 + 2 * kLoadTolerance));
     }
   }
   EXPECT_GT(squeezed, 20);
@@ -150,8 +153,8 @@ TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
       shape.cap = seed % 3 == 2 ? 1.3 : 0;
       const Instance instance = random_instance(shape, seed);
       SHOW_ON_FAILURE(instance);
-      const search::BestPlan best = search::ttb_best(instance);
-      EXPECT_TRUE(best.complete);
+      const search::TtbBestResult best = search::ttb_best(instance);
+      EXPECT_TRUE(best.is_complete);
       const double scale = 1e-9 * instance.price() / best.plan.makespan;
       for (const Plan& plan : {rounding::ttb(instance, rounding::kDefaultEps),
                                rounding::ttb_exact(instance), rounding::tms(instance),
@@ -208,21 +211,22 @@ TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
     const Plan start = rounding::min_energy(instance);
-    const Plan found = search::annealed(instance, start, 20'000, seed).plan;
+    const Plan found = search::anneal_plan(instance, start, 20'000, seed).plan;
     EXPECT_GE(found.profit_rate, start.profit_rate);
     for (int i = 0; i < instance.types(); ++i)
       EXPECT_EQ(found.counts.row(i).sum(), start.counts.row(i).sum());
-    EXPECT_DOUBLE_EQ(found.profit_rate, plan_of_runs(instance, found.runs).profit_rate);
-    EXPECT_EQ(found.profit_rate, search::annealed(instance, start, 20'000, seed).plan.profit_rate);
+    EXPECT_DOUBLE_EQ(found.profit_rate, make_plan_of_runs(instance, found.runs).profit_rate);
+    EXPECT_EQ(found.profit_rate,
+              search::anneal_plan(instance, start, 20'000, seed).plan.profit_rate);
   }
 }
 
 TEST(TtbBest, IsDeterministicAndStopsInTime) {
   const Instance instance = figure_3_instance(3000, 1.2, 3);
-  const search::BestPlan once = search::ttb_best(instance), twice = search::ttb_best(instance);
+  const search::TtbBestResult once = search::ttb_best(instance), twice = search::ttb_best(instance);
   EXPECT_EQ(once.plan.profit_rate, twice.plan.profit_rate);
-  const search::BestPlan none = search::ttb_best(instance, search::kBestWork, 0.0);
-  EXPECT_FALSE(none.complete);
+  const search::TtbBestResult none = search::ttb_best(instance, search::kBestWork, 0.0);
+  EXPECT_FALSE(none.is_complete);
   EXPECT_GE(none.plan.profit_rate, rounding::min_energy(instance).profit_rate);
   EXPECT_LE(once.plan.profit_rate, energy::best_rate(instance, energy::Cut::long_tasks).rate);
   EXPECT_GT(once.plan.profit_rate, none.plan.profit_rate);

@@ -8,9 +8,11 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/moldable/batches/online.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
-#include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/best.hpp"
+#include "cosched/moldable/dual/list_graham.hpp"
+#include "cosched/moldable/list/job_orders.hpp"
+#include "cosched/moldable/list/marginal_cost.hpp"
+#include "cosched/moldable/list/standard.hpp"
+#include "cosched/moldable/search/demt_best.hpp"
 #include "support/moldable_instances.hpp"
 #include "support/show_moldable.hpp"
 
@@ -63,23 +65,6 @@ TEST(Algorithms, BuildValidSchedulesOnThePapersWorkloads) {
     const Instance instance = workload(kind, 60, 30, 9);
     SHOW_ON_FAILURE(instance);
     for (const Placement& placement : every_algorithm(instance)) require_valid(instance, placement);
-  }
-}
-
-TEST(Gang, IsOptimalForLinearSpeedUp) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    SHOW_ON_FAILURE(seed);
-    Rng rng(seed);
-    std::vector<Downey> profiles;
-    std::vector<double> weights;
-    for (int i = 0; i < 4; ++i) {
-      profiles.push_back({0.1 + rng.uniform(), 100, 0});
-      weights.push_back(static_cast<double>(rng.between(1, 9)));
-    }
-    const Instance instance(profiles, weights, {}, 3);
-    SHOW_ON_FAILURE(instance);
-    EXPECT_NEAR(weighted_completion(instance, list::gang(instance)),
-                exhaustive_optima(instance).minsum, 1e-9);
   }
 }
 
@@ -151,115 +136,6 @@ TEST(Demt, AnySeedIsRepeated) {
   EXPECT_THROW(batches::make_batches(instance, 0), InvalidInstance);
 }
 
-TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
-  for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
-    for (const int n : {5, 40}) {
-      const Instance instance = workload(kind, n, 20, 3 + n);
-      SHOW_ON_FAILURE(instance);
-      const Criteria base = evaluate_criteria(instance, batches::demt(instance));
-      search::DemtBestOptions options;
-      options.work = 50'000;
-      const search::DemtBestResult best = search::demt_best(instance, options);
-      EXPECT_TRUE(best.is_complete);
-      const auto& points = best.front.points();
-      const Criteria& chosen = points[best.chosen_point].value;
-      EXPECT_LE(chosen.makespan, base.makespan);
-      EXPECT_LE(chosen.minsum, base.minsum);
-      for (std::size_t k = 0; k < points.size(); ++k) {
-        const Criteria found = evaluate_criteria(instance, points[k].placement);
-        EXPECT_NEAR(found.makespan, points[k].value.makespan, 1e-9 * found.makespan);
-        EXPECT_NEAR(found.minsum, points[k].value.minsum, 1e-9 * found.minsum);
-        if (k > 0) {
-          EXPECT_GT(points[k].value.makespan, points[k - 1].value.makespan);
-          EXPECT_LT(points[k].value.minsum, points[k - 1].value.minsum);
-        }
-      }
-    }
-}
-
-TEST(DemtBest, MoreRoundsNeverMakeTheChosenLongerAndGainSomewhere) {
-  int gains = 0;
-  for (const Kind kind : {Kind::high, Kind::mixed}) {
-    const Instance instance = workload(kind, 20, 16, 4);
-    SHOW_ON_FAILURE(instance);
-    Criteria before{kInfinity, kInfinity};
-    for (const int part : {1, 3, 7}) {  // one round, two, three
-      search::DemtBestOptions options;
-      options.work = part * search::kDemtBestWork;
-      const search::DemtBestResult best = search::demt_best(instance, options);
-      const Criteria found = best.front.points()[best.chosen_point].value;
-      EXPECT_LE(found.makespan, before.makespan);
-      const double product = found.makespan * found.minsum;
-      EXPECT_LE(product, before.makespan * before.minsum * (1 + kRounding));
-      gains += part > 1 && product < before.makespan * before.minsum * (1 - kRounding);
-      before = found;
-    }
-  }
-  EXPECT_GT(gains, 0);
-}
-
-TEST(DemtBest, StopsAtItsTimeLimit) {
-  search::DemtBestOptions options;
-  options.time_limit = 0;
-  const Instance instance = workload(Kind::mixed, 50, 20, 3);
-  SHOW_ON_FAILURE(instance);
-  const search::DemtBestResult best = search::demt_best(instance, options);
-  EXPECT_FALSE(best.is_complete);
-  require_valid(instance, best.front.points()[best.chosen_point].placement);
-}
-
-TEST(ParetoFront, KeepsWhatIsNotDominated) {
-  search::ParetoFront front;
-  const auto offer = [&](double length, double minsum) { front.offer({length, minsum}, {}); };
-  offer(3, 3);
-  offer(5, 1);
-  offer(1, 5);
-  offer(3, 4);  // dominated
-  offer(4, 3);  // dominated
-  EXPECT_EQ(front.points().size(), 3u);
-  offer(2, 2);  // dominates (3, 3)
-  ASSERT_EQ(front.points().size(), 3u);
-  EXPECT_EQ(front.points()[1].value.makespan, 2);
-  offer(1, 1);  // dominates all
-  EXPECT_EQ(front.points().size(), 1u);
-  EXPECT_FALSE(front.accepts({1, 1}));
-}
-
-// --- on-line --------------------------------------------------------------------------------
-
-TEST(ByBatches, IsWithinTwiceTheOffLineRatio) {
-  for (int kind = 0; kind < kProfileKinds; ++kind)
-    for (int n = 1; n <= 4; ++n)
-      for (std::uint64_t seed = 0; seed < 25; ++seed) {
-        SHOW_ON_FAILURE(kind);
-        const Instance instance = small_instance(kind, n, 3, 77 * seed + n, true);
-        SHOW_ON_FAILURE(instance);
-        const double optimum = exhaustive_optima(instance).makespan;
-        const Placement found =
-            batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
-              return dual::dual_approximation(instance.select(jobs), 0.01).schedule.placement;
-            });
-        require_valid(instance, found);
-        const double ratio = dual::guarantee(instance);
-        EXPECT_LE(makespan(found), 2 * ratio * 1.01 * optimum);
-      }
-}
-
-TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
-  // One processor: jobs of 2 s released at 0, 1 and 10.
-  const Instance instance(Times(Table(3, 1, 2.0)), {1, 1, 1}, {10, 0, 1});
-  std::vector<std::vector<int>> batches;
-  const Placement found = batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
-    batches.push_back(jobs);
-    return list::sequential(instance.select(jobs));
-  });
-  EXPECT_EQ(batches, (std::vector<std::vector<int>>{{1}, {2}, {0}}));
-  EXPECT_EQ(found.start, (std::vector<double>{10, 0, 2}));
-  EXPECT_THROW(
-      batches::schedule_by_batches(instance, [](const std::vector<int>&) { return Placement{}; }),
-      InvalidInstance);
-}
-
 // C = 1, the least time 1/4: lengths 1/4, 1/2 (which nothing needs) and 1.
 TEST(Demt, TheFirstBatchIsAsLongAsTheShortestJob) {
   const Instance instance(Times(Table{{0.25}, {1}}), {1, 1}, {});
@@ -280,21 +156,6 @@ TEST(Demt, ListsABatchInItsLocalOrder) {
   EXPECT_EQ(starts(batches::LocalOrder::smith), wide_first);     // 1.5 / 1 > 4 / 4
   EXPECT_EQ(starts(batches::LocalOrder::density), heavy_first);  // 4 / 4 > 1.5 / 2
   EXPECT_EQ(starts(batches::LocalOrder::weight), heavy_first);   // 4 > 1.5
-}
-
-// Of jobs that slow each other the batch alone knows the ends: here 3 s instead of 2 s alone.
-TEST(ByBatches, KeepsTheEndsOfJobsThatShareTheMachine) {
-  const Sharing sharing(3, {}, Slowdowns{Matrix<double>(3, 3, 1.5), SlowdownRule::sum}, {});
-  const Instance instance = Instance(Times(Table(3, 2, 2.0)), {1, 1, 1}, {0, 0, 1})
-                                .with_sharing(std::make_shared<const Sharing>(sharing));
-  const Placement found = batches::schedule_by_batches(instance, [](const std::vector<int>& jobs) {
-    const std::size_t n = jobs.size();
-    const double end = n == 2 ? 3 : 2;  // two run side by side, one runs alone
-    return Placement{Allotment(n, 1), std::vector<double>(n, 0), std::vector<double>(n, end)};
-  });
-  EXPECT_EQ(found.start, (std::vector<double>{0, 0, 3}));
-  EXPECT_EQ(found.end, (std::vector<double>{3, 3, 5}));
-  EXPECT_EQ(found.procs, (Allotment{1, 1, 1}));
 }
 
 TEST(OffLineAlgorithms, RefuseReleases) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::check {
 namespace {
@@ -40,6 +41,26 @@ TEST(ValidateMoldable, ReleasesPrecedenceAndTimesHold) {
   Schedule schedule = one_after_the_other(1, 4);
   schedule.end[1] = 7;
   EXPECT_FALSE(is_valid(schedule));
+}
+
+TEST(ValidateMoldable, FindsEachBreach) {
+  const Instance instance(Times(Table(2, 2, 1.0)), {1, 1}, {0, 1});
+  Placement good = empty_placement(2);
+  place(instance, good, 0, 2, 0);
+  place(instance, good, 1, 2, 1);
+  const Schedule schedule = to_schedule(instance, good);
+  EXPECT_NO_THROW(validate(instance, schedule));
+  Schedule early = schedule;
+  early.start[1] = early.end[1] - 1.5;
+  EXPECT_THROW(validate(instance, early), InvalidSchedule);
+  Schedule overlap = schedule;
+  overlap.start[0] = 0.5;
+  overlap.end[0] = 1.5;
+  EXPECT_THROW(validate(instance, overlap), InvalidSchedule);
+  Placement crowded = good;
+  crowded.start[0] = 0.5;
+  crowded.end[0] = 1.5;
+  EXPECT_THROW(to_schedule(instance, crowded), InvalidSchedule);
 }
 
 TEST(WorkPathBound, IsWhatTheWeightsAndTheFlowSay) {

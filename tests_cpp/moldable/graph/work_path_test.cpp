@@ -1,9 +1,11 @@
+#include "cosched/moldable/graph/work_path.hpp"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/graph/bound.hpp"
+#include "cosched/moldable/graph/heads_and_tails.hpp"
 
 namespace cosched::moldable::graph {
 namespace {

@@ -150,42 +150,5 @@ TEST(Instance, RefusesAJobThatTheMachineCannotRun) {
   EXPECT_THROW(Instance(times, {1}, {}, 2), InvalidInstance);
 }
 
-TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
-  Table table{{4, 4}, {4, 4}, {2, 2}};
-  const Instance instance(Times(table), {1, 1, 1});
-  const Allotment procs{1, 2, 1};
-  EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}).start, (std::vector<double>{0, 4, 0}));
-  EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}, list::Rule::append).start,
-            (std::vector<double>{0, 4, 8}));
-}
-
-TEST(Validate, FindsEachBreach) {
-  const Instance instance(Times(Table(2, 2, 1.0)), {1, 1}, {0, 1});
-  Placement good = empty_placement(2);
-  place(instance, good, 0, 2, 0);
-  place(instance, good, 1, 2, 1);
-  const Schedule schedule = to_schedule(instance, good);
-  EXPECT_NO_THROW(check::validate(instance, schedule));
-  Schedule early = schedule;
-  early.start[1] = early.end[1] - 1.5;
-  EXPECT_THROW(check::validate(instance, early), InvalidSchedule);
-  Schedule overlap = schedule;
-  overlap.start[0] = 0.5;
-  overlap.end[0] = 1.5;
-  EXPECT_THROW(check::validate(instance, overlap), InvalidSchedule);
-  Placement crowded = good;
-  crowded.start[0] = 0.5;
-  crowded.end[0] = 1.5;
-  EXPECT_THROW(to_schedule(instance, crowded), InvalidSchedule);
-}
-
-TEST(Placement, CriteriaAreOfTheEnds) {
-  const Instance instance(Times(Table{{2, 2}, {3, 3}}), {1, 2}, {});
-  const Placement placement{{1, 1}, {4, 2}, {6, 5}};
-  EXPECT_EQ(makespan(placement), 6);
-  EXPECT_EQ(weighted_completion(instance, placement), 1 * 6 + 2 * 5);
-  EXPECT_EQ(order_by_start(placement), (std::vector<int>{1, 0}));
-}
-
 }  // namespace
 }  // namespace cosched::moldable

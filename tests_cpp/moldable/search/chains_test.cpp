@@ -1,10 +1,11 @@
+#include "cosched/moldable/search/chains.hpp"
+
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/moldable/search/annealing.hpp"
 
 namespace cosched::moldable::search {
 namespace {

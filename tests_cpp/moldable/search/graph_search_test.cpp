@@ -6,9 +6,11 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/list/standard.hpp"
 #include "cosched/moldable/search/graph_decoder.hpp"
-#include "cosched/moldable/search/proof.hpp"
+#include "cosched/moldable/search/graph_proof.hpp"
+#include "cosched/moldable/search/local_search.hpp"
+#include "cosched/moldable/search/optimal.hpp"
 #include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
@@ -25,25 +27,6 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
   }
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
       .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
-}
-
-TEST(GraphDecoder, JustifyingNeverLengthens) {
-  Rng rng(7);
-  for (int round = 0; round < 30; ++round) {
-    SHOW_ON_FAILURE(round);
-    const Instance instance = random_graph(rng, 15, 4);
-    SHOW_ON_FAILURE(instance);
-    const graph::JobChoices choices(instance);
-    GraphDecoder decoder(instance, choices);
-    DecodedSchedule made{decoder.graph().order(), graph::ChoiceNumbers(15, 0), {}, 0};
-    for (int i = 0; i < 15; ++i)
-      made.choice_numbers[i] = static_cast<int>(rng.below(choices[i].size()));
-    decoder.decode(made);
-    DecodedSchedule better = made;
-    decoder.justify(better);
-    EXPECT_LE(better.makespan, made.makespan);
-    check::validate(instance, to_schedule(instance, decoder.placement(better)));
-  }
 }
 
 TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {

@@ -1,9 +1,10 @@
+#include "cosched/moldable/search/optimal.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/search/proof.hpp"
 #include "support/moldable_instances.hpp"
 #include "support/show_moldable.hpp"
 
@@ -102,7 +103,7 @@ TEST(MoldableOptimal, UsesItsTimeWithoutRoomForAProof) {
     const Instance instance = small_instance(1, 14, 6, 1, true);
     SHOW_ON_FAILURE(instance);
     ProofOptions options{objective, kUnlimitedWork, 0.3};
-    options.label_steps = 300;
+    options.labels.max_steps = 300;
     const ProofResult proof = prove(instance, optimal(instance, {objective, 0}).placement, options);
     const ProofResult found = optimal(instance, options);
     require_valid(instance, found.placement);

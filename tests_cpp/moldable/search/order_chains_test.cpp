@@ -1,11 +1,12 @@
+#include "cosched/moldable/search/order_chains.hpp"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/shared_search.hpp"
+#include "cosched/moldable/list/standard.hpp"
 
 namespace cosched::moldable::search {
 namespace {

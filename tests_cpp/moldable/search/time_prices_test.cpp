@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/search/fastest_choices.hpp"
 #include "support/moldable_instances.hpp"
 #include "support/show_moldable.hpp"
 
@@ -66,7 +67,7 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
           const FreeStep steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
           const double least = exhaustive_minsum(instance, choices, rest, free);
           for (const double enough : {0.0, 0.9 * least, least, kInfinity})
-            EXPECT_LE(prices.lower_bound(rest, steps, 3, enough), least * (1 + kRounding))
+            EXPECT_LE(prices.lower_bound(rest, steps, enough), least * (1 + kRounding))
                 << kind << " " << seed << " " << rest;
         }
       }
@@ -83,14 +84,14 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
     TimePrices prices =
         climbed(instance, choices, exhaustive_minsum(instance, choices, 15, {0, 0, 0}), 5, 250'000);
     const FreeStep steps[] = {{0.31, 2}, {0.87, 1}};
-    const double low = prices.lower_bound(15, steps, 2, 0);
+    const double low = prices.lower_bound(15, steps, 0);
     double below = low, above = 2 * low;  // of what is enough
     for (int halving = 0; halving < 50; ++halving) {
       const double middle = (below + above) / 2;
-      (prices.lower_bound(15, steps, 2, middle) >= middle ? below : above) = middle;
+      (prices.lower_bound(15, steps, middle) >= middle ? below : above) = middle;
     }
-    EXPECT_GE(prices.lower_bound(15, steps, 2, below), below);
-    EXPECT_NEAR(prices.lower_bound(15, steps, 2, below * (1 + 1e-9)), below, 1e-6 * below);
+    EXPECT_GE(prices.lower_bound(15, steps, below), below);
+    EXPECT_NEAR(prices.lower_bound(15, steps, below * (1 + 1e-9)), below, 1e-6 * below);
   }
 }
 

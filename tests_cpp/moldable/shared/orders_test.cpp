@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/list/standard.hpp"
 
 namespace cosched::moldable::shared {
 namespace {

@@ -74,7 +74,7 @@ TEST(Pricing, FindsTheSetOfMostWorth) {
     const double most = most_worth(instance, prices, 0, {}, instance.machines());
     std::int64_t steps = 0;
     const auto answer = pricing.find_best(prices, 0, 1'000'000, steps);
-    EXPECT_TRUE(answer.complete);
+    EXPECT_TRUE(answer.is_complete);
     EXPECT_GE(answer.value_bound, most * (1 - 1e-12)) << seed;
     EXPECT_LE(answer.value_bound, most * (1 + kPricingGap)) << seed;
     // Ended by its steps: less sharp, but a bound.

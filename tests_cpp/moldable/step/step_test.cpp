@@ -8,7 +8,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/search/proof.hpp"
+#include "cosched/moldable/search/optimal.hpp"
 #include "support/show_moldable.hpp"
 
 namespace cosched::moldable::step {

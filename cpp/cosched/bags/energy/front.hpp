@@ -29,8 +29,8 @@ double joules_at(const std::vector<FrontPoint>& front, double makespan);
 /// TTB.
 double least_makespan(const Instance& instance);
 
-struct Relaxation {
-  bool feasible = false;
+struct EnergyRelaxation {
+  bool is_feasible = false;
   double joules = kInfinity;  // D, without what idle machines draw
   Table x;                    // T x M, a basic solution; empty where infeasible
 };
@@ -38,7 +38,7 @@ struct Relaxation {
 /// The relaxation (6) for this makespan (and the power cap).  A makespan below the least one by
 /// less than kExactTolerance, relative, is the least one.
 /// Throws InvalidInstance where makespan is not positive and finite.
-Relaxation relaxation(const Instance& instance, double makespan);
+EnergyRelaxation solve_relaxation(const Instance& instance, double makespan);
 
 /// The best profit rate of the relaxation over all makespans, and where it is: the maximum of
 /// (p - c D(MS))/MS lies at a vertex, since it is monotone between.  Where p < c E_min the rate
@@ -51,21 +51,5 @@ struct BestRate {
 /// An upper bound on the profit rate of every schedule.  Cut::none: the value of the linear
 /// programme of Tarplee et al. 2014 in z = x/MS, r = 1/MS.  Cut::long_tasks is never above it.
 BestRate best_rate(const Instance& instance, Cut cut);
-
-// The two linear programmes as the papers have them, each solved anew by GLPK: the reference that
-// the parametric walk (walk.hpp) is checked and measured against.
-
-/// The relaxation (6) for this makespan; as relaxation(), by the dual simplex without presolve.
-Relaxation relaxation_lp(const Instance& instance, double makespan);
-
-struct ProfitLp {
-  double rate = 0;              // of the relaxation, less c I
-  double makespan = kInfinity;  // 1/r; infinity where r = 0 is optimal (p <= c E_min)
-  Table x;                      // z/r; empty where r = 0
-};
-
-/// Tarplee et al. 2014: max p r - c sum joules z  s.t.  sum_j z_ij = T_i r,
-/// sum_i z_ij ETC_ij <= M_j, sum joules z <= P - I;  z = x/MS, r = 1/MS.
-ProfitLp profit_lp(const Instance& instance);
 
 }  // namespace cosched::bags::energy

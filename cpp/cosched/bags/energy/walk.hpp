@@ -31,17 +31,10 @@ enum class Cut {
 class Walk {
  public:
   /// Starts at the piece that reaches up to infinity.  Keeps a reference to the instance.
-  Walk(const Instance& instance, Cut cut) : basis_(instance) {
-    if (cut == Cut::long_tasks)
-      for (int i = 0; i < instance.types(); ++i)
-        for (int j = 0; j < instance.machine_types(); ++j)
-          if (instance.count(i) > 0 && instance.allowed(i, j))
-            closing_.push_back({instance.etc(i, j), {i, j}});
-    std::sort(closing_.begin(), closing_.end(), std::greater<>());
-    find_low();
-  }
+  Walk(const Instance& instance, Cut cut);
 
-  double high() const { return high_; }  // a limit from below where a column closed there
+  // D jumps there where a column closes: the value is the limit from below
+  double high() const { return high_; }
   double low() const { return low_; }
 
   /// D(makespan) and the basic solution x.  Require low() <= makespan <= high().
@@ -51,119 +44,51 @@ class Walk {
   /// Joules that a second on a machine of each type is worth: -dD/dMS = sum_j M_j prices[j].
   std::vector<double> prices() const { return basis_.prices(); }
 
-  /// The next piece down, of positive length.  False where the relaxation is infeasible below
-  /// low(): the walk is over.  Throws SolverError when rounding errors make the simplex stall.
-  /// A pivot: O(T M + M^2).
-  bool next() {
-    const double start = low_;
-    while (step()) {
-      high_ = start;
-      find_low();
-      if (low_ < high_) {
-        stalls_ = 0;
-        return true;
-      }
-    }
-    low_ = start;
-    return false;
-  }
+  /// Goes to the next piece down, which has positive length.  Returns false where the relaxation is
+  /// infeasible below low(): the walk is over.  Throws SolverError when rounding errors make the
+  /// simplex stall.  O(T M + M^2) a pivot.
+  bool go_to_next_piece();
 
  private:
-  using Row = Basis::Row;
+  using Row = MakespanBasis::BasicVariable;
 
-  // How far down the basis stays optimal, and why no further.
-  void find_low() {
-    low_ = 0;
-    leaving_ = {};
-    const bool lowest = stalls_ > careful_stalls();
-    for (const Row& row : basis_.rows()) {
-      const double slope = basis_.slope(row);
-      if (slope <= 0) continue;
-      const double zero = std::min(-basis_.value(row, 0) / slope, high_);
-      const bool tie = zero == low_ && !leaving_.none();
-      if (zero > low_ || (tie && lowest && basis_.order(row) < basis_.order(leaving_))) {
-        low_ = zero;
-        leaving_ = row;
-      }
-    }
-    if (next_closing_ < closing_.size() && closing_[next_closing_].first >= low_) {
-      low_ = std::min(closing_[next_closing_].first, high_);
-      leaving_ = {};
-    }
-  }
+  // Finds how far down the basis stays optimal, and the variable that leaves it there.
+  void find_piece_end();
 
-  // The basis just below low_; false where there is none.
-  bool step() {
-    check_interrupt();
-    if (++stalls_ > most_stalls())
-      throw SolverError("energy front: no progress below makespan " + to_text(low_));
-    if (!leaving_.none()) return basis_.pivot(leaving_, false, stalls_ > careful_stalls());
-    if (low_ <= 0) return false;
-    close_columns();
-    return restore();
-  }
+  // Goes to the basis just below low_; returns false where there is none.
+  bool take_pivot();
 
-  // The columns with ETC_ij = low_ close below it.
+  // Closes the columns with ETC_ij = low_.
   void close_columns() {
-    for (; next_closing_ < closing_.size() && closing_[next_closing_].first >= low_;
-         ++next_closing_)
-      basis_.close(closing_[next_closing_].second.first, closing_[next_closing_].second.second);
+    for (; next_closing_column_ < closing_columns_.size() &&
+           closing_columns_[next_closing_column_].first >= low_;
+         ++next_closing_column_)
+      basis_.close_column(closing_columns_[next_closing_column_].second.first,
+                          closing_columns_[next_closing_column_].second.second);
   }
 
   // The basic variable that is furthest from feasible at low_: negative, or in a closed column and
   // not zero.  In a closed column and at zero it still has to leave, last, or it could rise again.
-  Row worst_breach(const std::vector<char>& stuck, bool lowest) const {
-    Row worst;
-    double most = kPivotNoise;
-    std::vector<Row> rows = basis_.rows();
-    for (const Row& row : basis_.closed_lone_keys()) rows.push_back(row);
-    for (const Row& row : rows) {
-      if (stuck[basis_.order(row)]) continue;
-      const bool closed = basis_.closed(row);
-      const double size = closed ? std::max(std::abs(share(row)), 2 * kPivotNoise) : -share(row);
-      if (size <= kPivotNoise) continue;
-      const bool first = lowest && !worst.none() && basis_.order(row) < basis_.order(worst);
-      if (worst.none() || (lowest ? first : size > most)) {
-        worst = row;
-        most = size;
-      }
-    }
-    return worst;
-  }
+  Row find_worst_infeasibility(const std::vector<char>& stuck, bool lowest) const;
 
-  // Value at low_ without a unit: a share of T_i, or of the makespan.
-  double share(const Row& row) const {
-    return basis_.value(row, low_) / (basis_.slack(row) ? low_ : 1);
+  // The value at low_ without a unit: a share of T_i, or of the makespan.
+  double relative_value(const Row& row) const {
+    return basis_.value(row, low_) / (basis_.is_slack(row) ? low_ : 1);
   }
-  // Dual simplex at makespan low_ until there is no breach.  False: infeasible.
-  bool restore() {
-    const auto columns = static_cast<std::size_t>(basis_.types()) + 1;
-    std::vector<char> stuck(columns * basis_.machine_types(), 0);
-    for (int round = 0; round < most_stalls(); ++round) {
-      check_interrupt();
-      const bool lowest = round > careful_stalls();
-      Row row = worst_breach(stuck, lowest);
-      if (row.none()) return true;
-      const double at = share(row);
-      if (basis_.closed(row) && std::abs(at) <= kPivotNoise) {
-        if (!basis_.pivot(row, true, lowest) && !basis_.pivot(row, false, lowest))
-          stuck[basis_.order(row)] = 1;  // always zero
-      } else if (!basis_.pivot(row, at > 0, lowest)) {
-        return false;
-      }
-    }
-    throw SolverError("energy front: no progress at makespan " + to_text(low_));
-  }
+  // Takes dual simplex steps at makespan low_ until the basis is feasible; returns false where
+  // there is no feasible one.
+  bool restore_feasibility();
 
   // Pivots without progress before the lowest-number rule takes over, and before giving up.
-  int careful_stalls() const { return 2 * (basis_.types() + basis_.machine_types()); }
-  int most_stalls() const { return 50 * careful_stalls() + 1000; }
+  int max_careful_stalls() const { return 2 * (basis_.types() + basis_.machine_types()); }
+  int max_stalls() const { return 50 * max_careful_stalls() + 1000; }
 
-  Basis basis_;
-  std::vector<std::pair<double, std::pair<int, int>>> closing_;  // (ETC_ij, (i, j)), falling
-  std::size_t next_closing_ = 0;
-  Row leaving_;     // what reaches zero at low_; none: a column closes there
-  int stalls_ = 0;  // pivots since the makespan last fell
+  MakespanBasis basis_;
+  std::vector<std::pair<double, std::pair<int, int>>>
+      closing_columns_;  // (ETC_ij, (i, j)), falling
+  std::size_t next_closing_column_ = 0;
+  Row leaving_variable_;    // reaches zero at low_; is_none(): a column closes there
+  int stalled_pivots_ = 0;  // pivots since the makespan last fell
   double high_ = kInfinity, low_ = kInfinity;
 };
 

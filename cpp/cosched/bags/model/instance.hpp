@@ -51,7 +51,7 @@ class Instance {
   int machine_types() const { return static_cast<int>(machines_.size()); }
   std::int64_t count(int i) const { return counts_[i]; }
   int machines(int j) const { return static_cast<int>(machines_[j]); }
-  bool allowed(int i, int j) const { return machines_[j] > 0 && etc_(i, j) < kInfinity; }
+  bool is_allowed(int i, int j) const { return machines_[j] > 0 && etc_(i, j) < kInfinity; }
   /// Seconds; infinity where type i may not run on machine type j.
   double etc(int i, int j) const { return etc_(i, j); }
   /// (APC_ij - P_j) ETC_ij: joules of one task above idling; infinity where it may not run.
@@ -59,20 +59,20 @@ class Instance {
   double price() const { return price_; }
   double energy_cost() const { return energy_cost_; }
   /// I = sum_j M_j P_j, watts.
-  double idle_power() const { return idle_; }
+  double idle_power() const { return idle_power_; }
   /// P - I, watts: what tasks may draw above idling; infinity without a cap.
-  double power_left() const { return power_left_; }
+  double power_above_idle() const { return power_above_idle_; }
 
   /// Machine type of least dynamic energy for type i; ties: the lowest.  Any, where T_i = 0.
-  int thriftiest(int i) const { return thriftiest_[i]; }
+  int thriftiest_machine_type(int i) const { return thriftiest_machine_types_[i]; }
   /// E_min = sum_i T_i min_j joules(i, j): least dynamic energy, whatever the makespan.
   double least_joules() const { return least_joules_; }
 
   /// Least bag time in which `dynamic_joules` respect the power cap (0 without a cap).
-  double least_period(double dynamic_joules) const { return dynamic_joules / power_left_; }
+  double least_period(double dynamic_joules) const { return dynamic_joules / power_above_idle_; }
   /// (p - c E)/makespan for that dynamic energy.  Requires makespan > 0.
   double profit_rate(double dynamic_joules, double makespan) const {
-    return (price_ - energy_cost_ * dynamic_joules) / makespan - energy_cost_ * idle_;
+    return (price_ - energy_cost_ * dynamic_joules) / makespan - energy_cost_ * idle_power_;
   }
 
   const std::vector<std::int64_t>& counts() const { return counts_; }
@@ -82,61 +82,17 @@ class Instance {
   const Table& all_joules() const { return joules_; }
 
  private:
-  void check_money() const;
-  void close_pairs(const std::vector<char>& allowed);
+  void check_price_and_cost() const;
+  void check_pairs(const std::vector<char>& allowed);
   void set_joules(const std::vector<double>& idle);
-  void sum_up();
+  void check_sums();
   void limit_power(const std::vector<double>& idle, double power_cap);
 
   std::vector<std::int64_t> counts_, machines_;
   Table etc_, apc_, joules_;
   double price_, energy_cost_;
-  double idle_ = 0, power_left_ = kInfinity, least_joules_ = 0;
-  std::vector<int> thriftiest_;
+  double idle_power_ = 0, power_above_idle_ = kInfinity, least_joules_ = 0;
+  std::vector<int> thriftiest_machine_types_;
 };
-
-// What every algorithm of the family returns: which tasks run on which machine, and what it earns.
-
-/// A load above a limit by less than this, relative, is within it: sums in another order differ.
-inline constexpr double kFit = 1e-12;
-
-/// `count` tasks of one type in a row on machine `machine` (0-based within its type).
-struct Run {
-  int task_type, machine_type, machine;
-  std::int64_t count;
-};
-
-/// A schedule, compressed: its size depends on types and machines, not on the number of tasks.
-struct Plan {
-  Counts counts;                           // x^: T x M
-  std::vector<Run> runs;                   // by machine type, machine, then falling ETC
-  std::vector<std::vector<double>> loads;  // M arrays: seconds of work of each machine
-  double joules = 0;                       // D: dynamic energy
-  double makespan = 0;  // the longest load, or longer where the power cap asks for it
-  double energy = 0;    // E = D + I makespan, joules
-  double profit_rate = 0;
-};
-
-/// Lists the machines one by one: `kind` gets the type of each, `number` which of its type it is.
-/// Returns the place of each type's first machine.
-std::vector<int> list_machines(const Instance& instance, std::vector<int>& kind,
-                               std::vector<int>& number);
-
-/// `plan` with what its counts and loads earn: joules, makespan, energy, profit_rate.
-Plan evaluated(const Instance& instance, Plan plan);
-
-/// The plan of runs that are given.  Requires valid runs, in the order that Plan documents.
-Plan plan_of_runs(const Instance& instance, std::vector<Run> runs);
-
-/// sum_ij counts(i, j) joules(i, j).
-double joules_of(const Instance& instance, const Counts& counts);
-
-/// Each run's start and end.  Runs of a machine follow each other from time 0; where the power cap
-/// makes the makespan longer than every load, every other loaded machine (counted from the last)
-/// ends at the makespan instead.
-struct Timetable {
-  std::vector<double> start, end;
-};
-Timetable timetable(const Instance& instance, const Plan& plan);
 
 }  // namespace cosched::bags

@@ -1,44 +1,19 @@
 #include "cosched/bags/rounding/ttb.hpp"
 
 #include "cosched/bags/energy/front.hpp"
+#include "cosched/bags/rounding/baselines.hpp"
+#include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 
 namespace cosched::bags::rounding {
-
-Plan tms(const Instance& instance) {
-  const energy::BestRate top = energy::best_rate(instance, energy::Cut::none);
-  if (top.makespan == kInfinity) return min_energy(instance);
-  Counts counts;
-  energy::visit_pieces(instance, energy::Cut::none, [&](const energy::Walk& walk, double low) {
-    if (low == top.makespan) counts = round_by_largest_part(instance, walk.solution(low));
-    return low > top.makespan;
-  });
-  return make_plan(instance, counts);
-}
-
-Plan min_energy(const Instance& instance) {
-  Counts counts(instance.types(), instance.machine_types());
-  for (int i = 0; i < instance.types(); ++i) counts(i, instance.thriftiest(i)) = instance.count(i);
-  return make_plan(instance, counts);
-}
-
-Plan min_makespan(const Instance& instance) {
-  Table x;
-  energy::visit_pieces(instance, energy::Cut::long_tasks,
-                       [&](const energy::Walk& walk, double low) {
-                         x = walk.solution(low);
-                         return true;
-                       });
-  return make_plan(instance, round_by_matching(instance, x));
-}
-
 namespace {
 
-constexpr double kMostCells = 5e6;  // T M x changes of Algorithm A's result, in ttb_exact
+constexpr double kMaxCells = 5e6;  // T M x changes of Algorithm A's result, in ttb_exact
 
 // Calls visit(walk, makespan) for each of the makespans, which fall.
 template <class Visit>
-void for_each(const Instance& instance, const std::vector<double>& makespans, Visit visit) {
+void for_each_makespan(const Instance& instance, const std::vector<double>& makespans,
+                       Visit visit) {
   std::size_t k = 0;
   Poll poll;
   energy::visit_pieces(instance, energy::Cut::long_tasks,
@@ -52,16 +27,16 @@ void for_each(const Instance& instance, const std::vector<double>& makespans, Vi
 }
 
 // The best of the roundings that were tried.
-class Best {
+class BestRounding {
  public:
-  explicit Best(const Instance& instance) : instance_(instance) {}
+  explicit BestRounding(const Instance& instance) : instance_(instance) {}
 
   // Rounds the relaxation at `makespan`; ties: the later one.
-  void round(const energy::Walk& walk, double makespan) {
+  void try_makespan(const energy::Walk& walk, double makespan) {
     check_interrupt();
     Counts counts = round_by_matching(instance_, walk.solution(makespan));
-    if (!counts_.empty() && counts == last_) return;
-    last_ = counts;
+    if (!counts_.empty() && counts == last_counts_) return;
+    last_counts_ = counts;
     const double rate = profit_rate_of(instance_, counts);
     if (!counts_.empty() && rate < rate_) return;
     rate_ = rate;
@@ -72,60 +47,67 @@ class Best {
 
  private:
   const Instance& instance_;
-  Counts counts_, last_;
+  Counts counts_, last_counts_;
   double rate_ = 0;
 };
 
 // The best rounding of the relaxation at these makespans, which fall.  The one whose relaxation
 // earns most goes first; then those whose relaxation earns more than the best plan so far.
-Best best_rounding(const Instance& instance, const std::vector<double>& makespans) {
+BestRounding best_rounding(const Instance& instance, const std::vector<double>& makespans) {
   std::vector<double> rates;
-  for_each(instance, makespans, [&](const energy::Walk& walk, double makespan) {
+  for_each_makespan(instance, makespans, [&](const energy::Walk& walk, double makespan) {
     rates.push_back(instance.profit_rate(walk.joules(makespan), makespan));
   });
-  const double top = *std::max_element(rates.begin(), rates.end());
-  Best best(instance);
+  const double top_rate = *std::max_element(rates.begin(), rates.end());
+  BestRounding best(instance);
   std::size_t k = 0;
-  for_each(instance, makespans, [&](const energy::Walk& walk, double makespan) {
-    if (rates[k++] == top) best.round(walk, makespan);
+  for_each_makespan(instance, makespans, [&](const energy::Walk& walk, double makespan) {
+    if (rates[k] == top_rate) best.try_makespan(walk, makespan);
+    ++k;
   });
   k = 0;
-  for_each(instance, makespans, [&](const energy::Walk& walk, double makespan) {
-    const double rate = rates[k++];
-    if (rate > best.rate() && rate != top) best.round(walk, makespan);
+  for_each_makespan(instance, makespans, [&](const energy::Walk& walk, double makespan) {
+    const double rate = rates[k];
+    ++k;
+    if (rate > best.rate() && rate != top_rate) best.try_makespan(walk, makespan);
   });
   return best;
 }
 
 // LB (1 + eps)^t in falling order.
-std::vector<double> makespan_grid(double least, double most, double eps) {
-  const double steps = std::ceil(std::log(std::max(most / least, 1.0)) / std::log1p(eps));
+std::vector<double> makespan_grid(double shortest_makespan, double longest_makespan, double eps) {
+  const double steps =
+      std::ceil(std::log(std::max(longest_makespan / shortest_makespan, 1.0)) / std::log1p(eps));
   std::vector<double> grid;
-  for (double t = steps; t >= 0; --t) grid.push_back(least * std::pow(1 + eps, t));
+  for (double t = steps; t >= 0; --t) grid.push_back(shortest_makespan * std::pow(1 + eps, t));
   return grid;
 }
 
 // The better plan; ties: the first.
-Plan better(Plan first, Plan second) {
-  return second.profit_rate > first.profit_rate ? std::move(second) : std::move(first);
+Plan better_plan(Plan first_plan, Plan second_plan) {
+  return second_plan.profit_rate > first_plan.profit_rate ? std::move(second_plan)
+                                                          : std::move(first_plan);
 }
 
 // The part of [low, high] where the relaxation earns more than `rate`; on a piece of the walk what
 // it earns is monotone.  first >= second: nowhere.
-std::pair<double, double> where_above(const Instance& instance, const energy::Walk& walk,
-                                      double low, double high, double rate) {
-  const auto above = [&](double makespan) {
+std::pair<double, double> interval_above_rate(const Instance& instance, const energy::Walk& walk,
+                                              double low, double high, double rate) {
+  const auto is_above = [&](double makespan) {
     return instance.profit_rate(walk.joules(makespan), makespan) > rate;
   };
-  const bool at_low = above(low), at_high = above(high);
-  if (at_low && at_high) return {low, high};
-  if (!at_low && !at_high) return {high, low};
-  double inside = at_low ? low : high, outside = at_low ? high : low;
+  const bool is_above_at_low = is_above(low), is_above_at_high = is_above(high);
+  if (is_above_at_low && is_above_at_high) return {low, high};
+  if (!is_above_at_low && !is_above_at_high) return {high, low};
+  double inside = is_above_at_low ? low : high, outside = is_above_at_low ? high : low;
   while (!close(inside, outside, kExactTolerance)) {
     const double middle = inside + (outside - inside) / 2;
-    (above(middle) ? inside : outside) = middle;
+    if (is_above(middle))
+      inside = middle;
+    else
+      outside = middle;
   }
-  return at_low ? std::pair{low, outside} : std::pair{outside, high};
+  return is_above_at_low ? std::pair{low, outside} : std::pair{outside, high};
 }
 
 // Calls visit(a, b) for what decides Algorithm A, with its values at two makespans of a piece: each
@@ -133,13 +115,15 @@ std::pair<double, double> where_above(const Instance& instance, const energy::Wa
 // lies where it is an integer).  Between makespans where one of them is an integer, the fractional
 // parts meet the same slots, the weights are constants, and Algorithm A gives the same counts.
 template <class Visit>
-void for_each_form(const Instance& instance, const Table& at_from, const Table& at_to,
-                   Visit visit) {
+void for_each_decisive_value(const Instance& instance, const Table& at_from, const Table& at_to,
+                             Visit visit) {
   for (int j = 0; j < instance.machine_types(); ++j) {
     double from = 0, to = 0;
-    for (const int i : longest_first(instance, j)) {
+    for (const int i : order_by_longest(instance, j)) {
       visit(at_from(i, j), at_to(i, j));
-      visit(from += at_from(i, j), to += at_to(i, j));
+      from += at_from(i, j);
+      to += at_to(i, j);
+      visit(from, to);
     }
   }
 }
@@ -147,23 +131,26 @@ void for_each_form(const Instance& instance, const Table& at_from, const Table& 
 // How often Algorithm A's result may change between two makespans of a piece.
 double count_changes(const Instance& instance, const energy::Walk& walk, double from, double to) {
   double count = 0;
-  for_each_form(instance, walk.solution(from), walk.solution(to),
-                [&](double a, double b) { count += std::abs(std::floor(b) - std::floor(a)); });
+  for_each_decisive_value(
+      instance, walk.solution(from), walk.solution(to),
+      [&](double a, double b) { count += std::abs(std::floor(b) - std::floor(a)); });
   return count;
 }
 
 // Where it may, in falling order; for a share below 1 as many evenly spread makespans instead.
-std::vector<double> rounding_changes(const Instance& instance, const energy::Walk& walk,
-                                     double from, double to, double share) {
+std::vector<double> makespans_of_changes(const Instance& instance, const energy::Walk& walk,
+                                         double from, double to, double share) {
   std::vector<double> changes;
   if (share < 1) {
-    const double most = std::ceil(share * count_changes(instance, walk, from, to));
-    for (double k = 1; k <= most; ++k) changes.push_back(from + (to - from) * k / (most + 1));
+    const double longest_makespan = std::ceil(share * count_changes(instance, walk, from, to));
+    for (double k = 1; k <= longest_makespan; ++k)
+      changes.push_back(from + (to - from) * k / (longest_makespan + 1));
   } else {
-    for_each_form(instance, walk.solution(from), walk.solution(to), [&](double a, double b) {
-      for (double k = std::floor(std::min(a, b)) + 1; k < std::max(a, b); ++k)
-        changes.push_back(from + (to - from) * (k - a) / (b - a));
-    });
+    for_each_decisive_value(
+        instance, walk.solution(from), walk.solution(to), [&](double a, double b) {
+          for (double k = std::floor(std::min(a, b)) + 1; k < std::max(a, b); ++k)
+            changes.push_back(from + (to - from) * (k - a) / (b - a));
+        });
   }
   std::sort(changes.rbegin(), changes.rend());
   return changes;
@@ -172,11 +159,11 @@ std::vector<double> rounding_changes(const Instance& instance, const energy::Wal
 // Calls visit(walk, from, to) for each piece and the part of it where the relaxation earns more
 // than the best plan so far.
 template <class Visit>
-void for_each_promising(const Instance& instance, const Best& best, Visit visit) {
+void for_each_promising_piece(const Instance& instance, const BestRounding& best, Visit visit) {
   energy::visit_pieces(
       instance, energy::Cut::long_tasks, [&](const energy::Walk& walk, double low) {
         if (walk.high() == kInfinity) return true;  // x is constant there
-        const auto [from, to] = where_above(instance, walk, low, walk.high(), best.rate());
+        const auto [from, to] = interval_above_rate(instance, walk, low, walk.high(), best.rate());
         if (from < to) visit(walk, from, to);
         return true;
       });
@@ -187,15 +174,16 @@ void for_each_promising(const Instance& instance, const Best& best, Visit visit)
 Plan ttb(const Instance& instance, double eps, bool with_tms) {
   if (!(eps >= 1e-6 && eps <= 1))
     throw InvalidInstance("eps = " + to_text(eps) + ": expected 1e-6 <= eps <= 1");
-  const double least = energy::least_makespan(instance);
-  std::vector<double> makespans = makespan_grid(least, min_energy(instance).makespan, eps);
+  const double shortest_makespan = energy::least_makespan(instance);
+  std::vector<double> makespans =
+      makespan_grid(shortest_makespan, min_energy(instance).makespan, eps);
   if (!with_tms) return best_rounding(instance, makespans).plan();
-  Plan of_tms = tms(instance);
+  Plan tms_plan = tms(instance);
   for (const double makespan :
-       {energy::best_rate(instance, energy::Cut::none).makespan, of_tms.makespan})
-    if (makespan >= least && makespan < kInfinity) makespans.push_back(makespan);
+       {energy::best_rate(instance, energy::Cut::none).makespan, tms_plan.makespan})
+    if (makespan >= shortest_makespan && makespan < kInfinity) makespans.push_back(makespan);
   std::sort(makespans.rbegin(), makespans.rend());
-  return better(best_rounding(instance, makespans).plan(), std::move(of_tms));
+  return better_plan(best_rounding(instance, makespans).plan(), std::move(tms_plan));
 }
 
 Plan ttb_exact(const Instance& instance) {
@@ -204,25 +192,25 @@ Plan ttb_exact(const Instance& instance) {
     vertices.push_back(low);
     return true;
   });
-  Best best = best_rounding(instance, vertices);
+  BestRounding best = best_rounding(instance, vertices);
   double changes = 0;
-  for_each_promising(instance, best, [&](const energy::Walk& walk, double from, double to) {
+  for_each_promising_piece(instance, best, [&](const energy::Walk& walk, double from, double to) {
     changes += count_changes(instance, walk, from, to);
   });
   const double cells = static_cast<double>(instance.types()) * instance.machine_types();
-  const double share = changes > 0 ? std::min(1.0, kMostCells / (cells * changes)) : 1;
-  for_each_promising(instance, best, [&](const energy::Walk& walk, double from, double to) {
-    std::vector<double> marks = rounding_changes(instance, walk, from, to, share);
+  const double share = changes > 0 ? std::min(1.0, kMaxCells / (cells * changes)) : 1;
+  for_each_promising_piece(instance, best, [&](const energy::Walk& walk, double from, double to) {
+    std::vector<double> marks = makespans_of_changes(instance, walk, from, to, share);
     marks.push_back(from);
-    double last = to;
+    double previous_mark = to;
     for (const double mark : marks) {
-      for (const double makespan : {(last + mark) / 2, mark})
+      for (const double makespan : {(previous_mark + mark) / 2, mark})
         if (instance.profit_rate(walk.joules(makespan), makespan) > best.rate())
-          best.round(walk, makespan);
-      last = mark;
+          best.try_makespan(walk, makespan);
+      previous_mark = mark;
     }
   });
-  return better(best.plan(), ttb(instance, kDefaultEps));
+  return better_plan(best.plan(), ttb(instance, kDefaultEps));
 }
 
 }  // namespace cosched::bags::rounding

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "cosched/bags/model/instance.hpp"
+#include "cosched/bags/model/plan.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::search {
@@ -19,7 +19,7 @@ struct Pattern {
 /// No pattern of machine type j within `limit` has a greater sum of value[i] - joules(i, j); never
 /// below 0, what an empty machine has.  Where the same search stops early: by the best gain a
 /// second.
-double most_gain(const Instance& instance, int j, double limit, const std::vector<double>& value);
+double max_gain(const Instance& instance, int j, double limit, const std::vector<double>& value);
 
 /// Tasks and machines of each type that are there: all of the instance, or what a dive has left.
 struct Stock {
@@ -28,14 +28,14 @@ struct Stock {
 
 /// How often each pattern is used, by the linear relaxation.
 struct PatternUse {
-  double joules = 0;     // dynamic energy
-  bool complete = true;  // every task is in a pattern: the relaxation is feasible
+  double joules = 0;        // dynamic energy
+  bool is_complete = true;  // every task is in a pattern: the relaxation is feasible
   std::vector<std::pair<int, double>> copies;  // (pattern number, copies > 0)
-  std::vector<double> value;                   // dual price of a task of each type
-  std::vector<double> machine_value;           // and of a machine of each type
+  std::vector<double> task_values;             // dual price of a task of each type
+  std::vector<double> machine_values;          // and of a machine of each type
 };
 
-inline constexpr double kMissing = 3, kSurelyMissing = 1000;
+inline constexpr double kMissingTaskFactor = 3, kSurelyMissingTaskFactor = 1000;
 
 /// The pattern of these tasks on machine type j.
 Pattern make_pattern(const Instance& instance, int j,
@@ -46,44 +46,44 @@ class PatternPool {
  public:
   /// `value[i]`: what a task of type i is worth in the relaxation (6) at about this makespan.
   /// Starts with the patterns of one task type alone and the best pattern of each machine type.
-  PatternPool(const Instance& instance, double limit, std::vector<double> value);
+  PatternPool(const Instance& instance, double limit, std::vector<double> task_values);
 
   /// For a part of the tasks and machines.  Starts with the best pattern of each machine type and
   /// those of `known` that the part can hold.
-  PatternPool(const Instance& instance, double limit, std::vector<double> value, Stock stock,
-              const std::vector<Pattern>& known);
+  PatternPool(const Instance& instance, double limit, std::vector<double> task_values, Stock stock,
+              const std::vector<Pattern>& known_patterns);
 
   /// Column generation, at most `rounds` rounds or until the deadline: a linear programme of T + M
   /// rows and M searches each.  The energy is an estimate from below of what patterns within the
   /// limit need: pricing is a search that may stop early, so it is no proven bound.
   /// A task without a machine costs `missing` times its value: too little, and where the makespan
   /// is short some stay without one.
-  PatternUse solve(int rounds, double missing = kMissing);
+  PatternUse solve(int rounds, double missing_task_factor = kMissingTaskFactor);
 
   const Pattern& operator[](int number) const { return patterns_[number]; }
   const std::vector<Pattern>& patterns() const { return patterns_; }
   double limit() const { return limit_; }
-  const std::vector<double>& value() const { return value_; }
+  const std::vector<double>& task_values() const { return task_values_; }
 
  private:
-  Pattern priced(int j, const std::vector<double>& value) const;
-  bool add(Pattern pattern);
-  PatternUse solve_master(double missing) const;
-  bool generate(const PatternUse& use, const std::vector<double>& guide);
+  Pattern find_best_pattern(int j, const std::vector<double>& value) const;
+  bool add_pattern(Pattern pattern);
+  PatternUse solve_master(double missing_task_factor) const;
+  bool generate_patterns(const PatternUse& use, const std::vector<double>& guide);
 
   const Instance* instance_;
   double limit_;
-  std::vector<double> value_;
+  std::vector<double> task_values_;
   Stock stock_;
   std::vector<Pattern> patterns_;
-  std::set<std::pair<int, std::vector<std::pair<int, std::int64_t>>>> known_;
+  std::set<std::pair<int, std::vector<std::pair<int, std::int64_t>>>> known_patterns_;
 };
 
 /// The plan of the patterns: copies rounded down, each on a machine; the rest of their tasks by
 /// Algorithm A from machine types' shares in the patterns, and Algorithm B on all machines of
 /// the type.  Few machines exceed the limit, none of the others is far below it.
 /// Requires use.complete.
-std::vector<Run> pattern_runs(const Instance& instance, const PatternPool& pool,
-                              const PatternUse& use);
+std::vector<TaskRun> make_pattern_runs(const Instance& instance, const PatternPool& pool,
+                                       const PatternUse& use);
 
 }  // namespace cosched::bags::search

@@ -1,46 +1,50 @@
 #include "cosched/bags/search/ttb_best.hpp"
 
+#include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/dive.hpp"
+#include "cosched/bags/search/exchanges.hpp"
 #include "cosched/bags/search/rate_bound.hpp"
+#include "cosched/bags/search/recreation.hpp"
 
 namespace cosched::bags::search {
 namespace {
 
-constexpr int kProbes = 24;         // makespans of the first round
-constexpr int kRefinements = 3;     // further rounds, each half as wide
-constexpr int kProbesPerRound = 4;  // of a refinement
-constexpr int kPatternRounds = 60;  // of column generation
-constexpr int kMostPatternTypes = 400;
-constexpr int kMostMachines = 1'000'000;  // that the exchanges keep books of
+constexpr int kFirstMakespans = 24;         // makespans of the first round
+constexpr int kRefinementRounds = 3;        // further rounds, each half as wide
+constexpr int kMakespansPerRefinement = 4;  // of a refinement
+constexpr int kPatternRounds = 60;          // of column generation
+constexpr int kMaxPatternTypes = 400;
+constexpr int kMaxMachines = 1'000'000;  // that the exchanges keep books of
 constexpr double kStartSeconds = 0.5;
-constexpr int kLimits = 8;                  // limits that one polishing tries
-constexpr std::int64_t kWork = 20'000'000;  // exchanges that one polishing looks at
-constexpr int kAnnealings = 6;              // of one length; the next six are twice as long
-constexpr int kMostDoublings = 30;
-constexpr int kMostProbes = 1 << 20;
-constexpr std::int64_t kMoves = 60'000;       // of one annealing
-constexpr std::int64_t kMostAnnealed = 1000;  // tasks, and machines, up to which there are any
+constexpr int kLimitsPerPolishing = 8;  // limits that one polishing tries
+constexpr std::int64_t kExchangesPerPolishing =
+    20'000'000;                            // exchanges that one polishing looks at
+constexpr int kAnnealingsOfOneLength = 6;  // of one length; the next six are twice as long
+constexpr int kMaxDoublings = 30;
+constexpr int kMaxMakespans = 1 << 20;
+constexpr std::int64_t kMovesPerAnnealing = 60'000;  // of one annealing
+constexpr std::int64_t kMaxAnnealedTasks = 1000;  // tasks, and machines, up to which there are any
 // What a step costs, in moves of the annealing that take as long.
 constexpr std::int64_t kDiveWork = 300'000, kRecreationWork = 30'000, kBoundWork = 30'000;
-constexpr std::int64_t kTurn = 300'000;       // each kind of step, in the first turn
-constexpr int kMostRecreated = 40;            // machines that are filled anew at once
-constexpr std::int64_t kMostBooked = 20'000;  // machines, for recreation
-constexpr double kNear = 0.01;                // how far from the best makespan a dive begins
+constexpr std::int64_t kFirstTurnWork = 300'000;         // each kind of step, in the first turn
+constexpr int kMaxRecreatedMachines = 40;                // machines that are filled anew at once
+constexpr std::int64_t kMaxRecreationMachines = 20'000;  // machines, for recreation
+constexpr double kNearMakespan = 0.01;  // how far from the best makespan a dive begins
 
-class Search {
+class TtbBestSearch {
  public:
-  explicit Search(const Instance& instance)
-      : instance_(instance), best_(rounding::min_energy(instance)) {}
+  explicit TtbBestSearch(const Instance& instance)
+      : instance_(instance), best_plan_(rounding::min_energy(instance)) {}
 
   // What the others start from; ties: the first of them, min_energy last.
-  void start() {
+  void offer_starts() {
     bool first = true;
     const auto offer = [&](Plan plan) {
-      const bool tie = first && plan.profit_rate == best_.profit_rate;
-      if (!tie && plan.profit_rate <= best_.profit_rate) return;
-      best_ = std::move(plan);
+      const bool tie = first && plan.profit_rate == best_plan_.profit_rate;
+      if (!tie && plan.profit_rate <= best_plan_.profit_rate) return;
+      best_plan_ = std::move(plan);
       first = false;
     };
     offer(rounding::ttb(instance_, rounding::kDefaultEps));
@@ -49,146 +53,157 @@ class Search {
     offer(rounding::min_makespan(instance_));
   }
 
-  void improve() {
+  void try_makespans() {
     front_ = energy::energy_front(instance_, energy::Cut::long_tasks);
-    const energy::BestRate top = energy::best_rate(instance_, energy::Cut::long_tasks);
-    enough_ = top.rate;
-    if (top.makespan < kInfinity && !leq(top.rate, best_.profit_rate) &&
-        machines() <= kMostMachines) {
-      polish_start(top.makespan);
-      std::vector<double> makespans = promising(kProbes);
-      makespans.push_back(top.makespan);
+    const energy::BestRate best_relaxed = energy::best_rate(instance_, energy::Cut::long_tasks);
+    rate_bound_ = best_relaxed.rate;
+    if (best_relaxed.makespan < kInfinity && !leq(best_relaxed.rate, best_plan_.profit_rate) &&
+        machine_count() <= kMaxMachines) {
+      polish_best_plan(best_relaxed.makespan);
+      std::vector<double> makespans = promising_makespans(kFirstMakespans);
+      makespans.push_back(best_relaxed.makespan);
       double width = spacing(makespans);
-      try_all(makespans);
-      for (int round = 0; round < kRefinements; ++round) {
+      try_patterns_at(makespans);
+      for (int round = 0; round < kRefinementRounds; ++round) {
         width /= 2;
         makespans.clear();
-        for (int k = -kProbesPerRound / 2; k <= kProbesPerRound / 2; ++k)
+        for (int k = -kMakespansPerRefinement / 2; k <= kMakespansPerRefinement / 2; ++k)
           if (k != 0) makespans.push_back(best_limit_ * std::exp(k * width));
-        try_all(makespans);
+        try_patterns_at(makespans);
       }
     }
   }
 
   // Until `work` is done or the best plan is known to be; improve() comes before.
-  void spend(std::int64_t work) {
-    if (annealable()) anneal(std::min(work, kBestWork));
-    go_on(work - kBestWork);
+  void spend_work(std::int64_t work) {
+    if (can_anneal()) run_annealings(std::min(work, kBestWork));
+    improve_by_turns(work - kBestWork);
   }
-  double rate_bound() const { return bound_ ? enough_ : kInfinity; }
-  bool proved() const { return leq(enough_, best_.profit_rate); }
+  double rate_bound() const { return tight_bound_ ? rate_bound_ : kInfinity; }
+  bool is_proved() const { return leq(rate_bound_, best_plan_.profit_rate); }
 
-  Plan best() { return std::move(best_); }
+  Plan take_best_plan() { return std::move(best_plan_); }
 
  private:
-  bool annealable() const {
+  bool can_anneal() const {
     const auto& counts = instance_.counts();
     const std::int64_t tasks = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    return std::max(tasks, machines()) <= kMostAnnealed;
+    return std::max(tasks, machine_count()) <= kMaxAnnealedTasks;
   }
   bool has_patterns() const {
-    return instance_.types() + instance_.machine_types() <= kMostPatternTypes &&
-           machines() <= kMostMachines;
+    return instance_.types() + instance_.machine_types() <= kMaxPatternTypes &&
+           machine_count() <= kMaxMachines;
   }
 
   // From the best plan by turns with what the other steps found.
-  void anneal(std::int64_t work) {
-    if (!annealed_from_) annealed_from_ = best_;
-    for (; work > 0 && !proved(); ++annealings_) {
+  void run_annealings(std::int64_t work) {
+    if (!annealing_start_) annealing_start_ = best_plan_;
+    for (; work > 0 && !is_proved(); ++annealings_) {
       const std::int64_t moves =
-          std::min(work, kMoves << std::min(annealings_ / kAnnealings, kMostDoublings));
-      Annealed found =
-          annealed(instance_, annealings_ % 2 == 0 ? best_ : *annealed_from_, moves, annealings_);
-      if (found.plan.profit_rate > best_.profit_rate) best_ = std::move(found.plan);
-      if (!found.complete) check_interrupt();
+          std::min(work, kMovesPerAnnealing
+                             << std::min(annealings_ / kAnnealingsOfOneLength, kMaxDoublings));
+      AnnealingResult annealed = anneal_plan(
+          instance_, annealings_ % 2 == 0 ? best_plan_ : *annealing_start_, moves, annealings_);
+      if (annealed.plan.profit_rate > best_plan_.profit_rate) best_plan_ = std::move(annealed.plan);
+      if (!annealed.is_complete) check_interrupt();
       work -= moves;
     }
   }
 
   // Turn by turn, each twice as long: a better bound, dives, parts of the best plan anew, and
   // annealing.
-  void go_on(std::int64_t work) {
+  void improve_by_turns(std::int64_t work) {
     const bool pays = instance_.price() > instance_.energy_cost() * instance_.least_joules();
-    if (work > 0 && pays && has_patterns()) bound_.emplace(instance_, front_);
-    for (std::int64_t turn = kTurn; work > 0 && !proved(); turn = std::min(2 * turn, kTurn << 20)) {
+    if (work > 0 && pays && has_patterns()) tight_bound_.emplace(instance_, front_);
+    for (std::int64_t turn = kFirstTurnWork; work > 0 && !is_proved();
+         turn = std::min(2 * turn, kFirstTurnWork << 20)) {
       check_interrupt();
       const std::int64_t part = std::min(work, turn);
-      if (bound_) {
-        for (std::int64_t left = part; left > 0 && tighten(); left -= kBoundWork) check_interrupt();
-        for (std::int64_t left = part; left > 0 && !proved(); left -= kDiveWork) {
+      if (tight_bound_) {
+        for (std::int64_t remaining_work = part; remaining_work > 0 && tighten_bound();
+             remaining_work -= kBoundWork)
+          check_interrupt();
+        for (std::int64_t remaining_work = part; remaining_work > 0 && !is_proved();
+             remaining_work -= kDiveWork) {
           try_dive();
           check_interrupt();
         }
-        for (std::int64_t left = part; left > 0 && !proved();) left -= recreate();
+        for (std::int64_t remaining_work = part; remaining_work > 0 && !is_proved();)
+          remaining_work -= try_recreations();
       }
-      if (annealable()) {
-        anneal(part);
-      } else if (!bound_) {
-        return look_closer(work);
+      if (can_anneal()) {
+        run_annealings(part);
+      } else if (!tight_bound_) {
+        return try_more_makespans(work);
       }
       work -= 4 * part;
     }
   }
 
-  bool tighten() {
-    const bool more = bound_->tighten(best_.profit_rate);
-    enough_ = std::min(enough_, bound_->top());
-    return more && !proved();
+  bool tighten_bound() {
+    const bool can_tighten = tight_bound_->tighten(best_plan_.profit_rate);
+    rate_bound_ = std::min(rate_bound_, tight_bound_->rate_bound());
+    return can_tighten && !is_proved();
   }
 
   // At a makespan at which a plan may earn more, or near the best one's.
   void try_dive() {
-    std::optional<double> makespan = bound_->open_makespan(best_.profit_rate, rng_);
+    std::optional<double> makespan = tight_bound_->draw_open_makespan(best_plan_.profit_rate, rng_);
     if (!makespan) return;
-    if (rng_.uniform() < 0.5) makespan = best_.makespan * std::exp(kNear * (rng_.uniform() - 0.75));
-    for (const Probe& at : probe(instance_, {*makespan})) {
-      PatternPool pool(instance_, at.makespan, task_values(instance_, at));
-      const PatternUse use = pool.solve(kPatternRounds, kSurelyMissing);
-      if (!use.complete || instance_.profit_rate(use.joules, at.makespan) <= best_.profit_rate)
+    if (rng_.uniform() < 0.5)
+      makespan = best_plan_.makespan * std::exp(kNearMakespan * (rng_.uniform() - 0.75));
+    for (const RelaxedPrices& prices : relaxed_prices_at(instance_, {*makespan})) {
+      PatternPool pool(instance_, prices.makespan, task_values(instance_, prices));
+      const PatternUse use = pool.solve(kPatternRounds, kSurelyMissingTaskFactor);
+      if (!use.is_complete ||
+          instance_.profit_rate(use.joules, prices.makespan) <= best_plan_.profit_rate)
         continue;
-      const Stock all{instance_.counts(), instance_.all_machines()};
-      polish(Shop(instance_, pattern_runs(instance_, pool, use)), at);  // a dive may take long
-      if (const auto runs = dive(instance_, pool, use, all, rng_))
-        polish(Shop(instance_, *runs), at);
+      const Stock stock{instance_.counts(), instance_.all_machines()};
+      polish_plan(ExchangeState(instance_, make_pattern_runs(instance_, pool, use)),
+                  prices);  // a dive may take long
+      if (const auto runs = dive_into_patterns(instance_, pool, use, stock, rng_))
+        polish_plan(ExchangeState(instance_, *runs), prices);
     }
   }
 
   // Parts of the best plan anew until one is better; the work that took.
-  std::int64_t recreate() {
-    if (machines() > kMostBooked) return kTurn;
-    const std::vector<Probe> found = probe(instance_, {best_.makespan});
-    if (found.empty()) return kTurn;
-    const Recreation recreation(instance_, best_, task_values(instance_, found[0]));
-    std::int64_t done = 0;
-    while (done < kTurn) {
-      done += kRecreationWork;
+  std::int64_t try_recreations() {
+    if (machine_count() > kMaxRecreationMachines) return kFirstTurnWork;
+    const std::vector<RelaxedPrices> annealed = relaxed_prices_at(instance_, {best_plan_.makespan});
+    if (annealed.empty()) return kFirstTurnWork;
+    const PlanRecreation recreation(instance_, best_plan_, task_values(instance_, annealed[0]));
+    std::int64_t steps_done = 0;
+    while (steps_done < kFirstTurnWork) {
+      steps_done += kRecreationWork;
       check_interrupt();
       const double shorter = rng_.uniform();
-      const double limit = best_.makespan * (1 - (shorter < 0.5 ? 0 : kNear * (shorter - 0.5)));
-      const auto runs = recreation.attempt(limit, kMostRecreated, rng_);
+      const double limit =
+          best_plan_.makespan * (1 - (shorter < 0.5 ? 0 : kNearMakespan * (shorter - 0.5)));
+      const auto runs = recreation.try_recreation(limit, kMaxRecreatedMachines, rng_);
       if (!runs) continue;
-      const double before = best_.profit_rate;
-      offer(Shop(instance_, *runs), limit);
-      if (best_.profit_rate > before) break;
+      const double before = best_plan_.profit_rate;
+      offer_plan(ExchangeState(instance_, *runs), limit);
+      if (best_plan_.profit_rate > before) break;
     }
-    return done;
+    return steps_done;
   }
 
   // More and more makespans, each as dear as an annealing.
-  void look_closer(std::int64_t work) {
-    for (int count = 2 * kProbes; work > 0 && !proved() && machines() <= kMostMachines;
-         count = std::min(2 * count, kMostProbes)) {
-      const std::vector<double> makespans = promising(count);
+  void try_more_makespans(std::int64_t work) {
+    for (int count = 2 * kFirstMakespans;
+         work > 0 && !is_proved() && machine_count() <= kMaxMachines;
+         count = std::min(2 * count, kMaxMakespans)) {
+      const std::vector<double> makespans = promising_makespans(count);
       if (makespans.empty()) return;
-      try_all(makespans);
-      work -= kMoves * static_cast<std::int64_t>(makespans.size());
+      try_patterns_at(makespans);
+      work -= kMovesPerAnnealing * static_cast<std::int64_t>(makespans.size());
       check_interrupt();
     }
   }
 
-  std::int64_t machines() const {
-    const auto& all = instance_.all_machines();
-    return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+  std::int64_t machine_count() const {
+    const auto& stock = instance_.all_machines();
+    return std::accumulate(stock.begin(), stock.end(), std::int64_t{0});
   }
 
   double relaxed_rate(double makespan) const {
@@ -196,23 +211,23 @@ class Search {
   }
 
   // `count` makespans spread evenly (in logarithms) over where the relaxation beats the best plan.
-  std::vector<double> promising(int count) const {
+  std::vector<double> promising_makespans(int count) const {
     constexpr int kFine = 1000;
     const double least = front_.front().makespan;
-    const double most = std::max(front_.back().makespan, best_.makespan);
-    std::vector<double> fine, chosen;
+    const double most = std::max(front_.back().makespan, best_plan_.makespan);
+    std::vector<double> grid, makespans;
     for (int k = 0; k <= kFine; ++k) {
       const double makespan = least * std::pow(most / least, static_cast<double>(k) / kFine);
-      if (relaxed_rate(makespan) > best_.profit_rate) fine.push_back(makespan);
+      if (relaxed_rate(makespan) > best_plan_.profit_rate) grid.push_back(makespan);
     }
-    if (fine.empty()) return {};
-    const double low = fine.front() * std::pow(most / least, -1.0 / kFine);
-    const double high = fine.back() * std::pow(most / least, 1.0 / kFine);
+    if (grid.empty()) return {};
+    const double low = grid.front() * std::pow(most / least, -1.0 / kFine);
+    const double high = grid.back() * std::pow(most / least, 1.0 / kFine);
     for (int k = 0; k < count; ++k) {
       const double makespan = low * std::pow(high / low, (k + 0.5) / count);
-      if (relaxed_rate(makespan) > best_.profit_rate) chosen.push_back(makespan);
+      if (relaxed_rate(makespan) > best_plan_.profit_rate) makespans.push_back(makespan);
     }
-    return chosen;
+    return makespans;
   }
 
   // Mean distance of neighbours, in logarithms.
@@ -224,29 +239,30 @@ class Search {
 
   // Joules that a second of makespan is worth, all machines together: more than any exchange
   // should pay for a second on one machine.
-  double penalty(const Probe& at) const {
+  double penalty(const RelaxedPrices& prices) const {
     double sum = 0;
-    for (int j = 0; j < instance_.machine_types(); ++j) sum += at.price[j] * instance_.machines(j);
-    return std::max(sum, best_.joules / best_.makespan);
+    for (int j = 0; j < instance_.machine_types(); ++j)
+      sum += prices.prices[j] * instance_.machines(j);
+    return std::max(sum, best_plan_.joules / best_plan_.makespan);
   }
 
-  void offer(const Shop& shop, double limit) {
+  void offer_plan(const ExchangeState& shop, double limit) {
     const double makespan = std::max(shop.makespan(), instance_.least_period(shop.joules()));
-    if (instance_.profit_rate(shop.joules(), makespan) <= best_.profit_rate) return;
-    best_ = plan_of_runs(instance_, shop.runs());
+    if (instance_.profit_rate(shop.joules(), makespan) <= best_plan_.profit_rate) return;
+    best_plan_ = make_plan_of_runs(instance_, shop.runs());
     best_limit_ = limit;
   }
 
   // Squeezes towards `goal`: at once, else halving the distance to what is known to work.
-  void polish(Shop shop, const Probe& at) {
-    double low = at.makespan, high = shop.makespan(), limit = low;
-    std::int64_t work = kWork;
-    offer(shop, at.makespan);
-    for (int k = 0; k < kLimits && limit < high; ++k) {
-      Shop trial = shop;
-      const bool done = trial.squeeze(limit, at.price, penalty(at), work);
-      offer(trial, at.makespan);
-      if (done) {
+  void polish_plan(ExchangeState shop, const RelaxedPrices& prices) {
+    double low = prices.makespan, high = shop.makespan(), limit = low;
+    std::int64_t work = kExchangesPerPolishing;
+    offer_plan(shop, prices.makespan);
+    for (int k = 0; k < kLimitsPerPolishing && limit < high; ++k) {
+      ExchangeState trial = shop;
+      const bool steps_done = trial.lower_loads_to(limit, prices.prices, penalty(prices), work);
+      offer_plan(trial, prices.makespan);
+      if (steps_done) {
         shop = std::move(trial);
         high = limit;
       } else {
@@ -256,57 +272,60 @@ class Search {
     }
   }
 
-  void polish_start(double makespan) {
+  void polish_best_plan(double makespan) {
     best_limit_ = makespan;
-    for (const Probe& at : probe(instance_, {makespan})) polish(Shop(instance_, best_.runs), at);
+    for (const RelaxedPrices& prices : relaxed_prices_at(instance_, {makespan}))
+      polish_plan(ExchangeState(instance_, best_plan_.runs), prices);
   }
 
-  void try_patterns(const Probe& at) {
-    PatternPool pool(instance_, at.makespan, task_values(instance_, at));
+  void try_patterns(const RelaxedPrices& prices) {
+    PatternPool pool(instance_, prices.makespan, task_values(instance_, prices));
     const PatternUse use = pool.solve(kPatternRounds);
-    if (!use.complete || instance_.profit_rate(use.joules, at.makespan) <= best_.profit_rate)
+    if (!use.is_complete ||
+        instance_.profit_rate(use.joules, prices.makespan) <= best_plan_.profit_rate)
       return;
-    polish(Shop(instance_, pattern_runs(instance_, pool, use)), at);
+    polish_plan(ExchangeState(instance_, make_pattern_runs(instance_, pool, use)), prices);
   }
 
-  void try_all(std::vector<double> makespans) {
-    if (instance_.types() + instance_.machine_types() > kMostPatternTypes) return;
+  void try_patterns_at(std::vector<double> makespans) {
+    if (instance_.types() + instance_.machine_types() > kMaxPatternTypes) return;
     std::sort(makespans.rbegin(), makespans.rend());
-    for (const Probe& at : probe(instance_, makespans))
-      if (relaxed_rate(at.makespan) > best_.profit_rate) try_patterns(at);
+    for (const RelaxedPrices& prices : relaxed_prices_at(instance_, makespans))
+      if (relaxed_rate(prices.makespan) > best_plan_.profit_rate) try_patterns(prices);
   }
 
   const Instance& instance_;
   std::vector<energy::FrontPoint> front_;
-  Plan best_;
-  std::optional<Plan> annealed_from_;
+  Plan best_plan_;
+  std::optional<Plan> annealing_start_;
   int annealings_ = 0;
-  std::optional<RateBound> bound_;
+  std::optional<RateBound> tight_bound_;
   Rng rng_{0};
-  double enough_ = kInfinity;  // what no plan earns more than
-  double best_limit_ = 0;      // the makespan that the best plan was made for
+  double rate_bound_ = kInfinity;  // what no plan earns more than
+  double best_limit_ = 0;          // the makespan that the best plan was made for
 };
 
 }  // namespace
 
-BestPlan ttb_best(const Instance& instance, std::int64_t work, std::optional<double> time_limit) {
+TtbBestResult ttb_best(const Instance& instance, std::int64_t work,
+                       std::optional<double> time_limit) {
   if (work < 0)
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
-  Search search = without_deadline([&] { return Search(instance); });
-  BestPlan result;
+  TtbBestSearch search = without_deadline([&] { return TtbBestSearch(instance); });
+  TtbBestResult result;
   {
     const ScopedDeadlineExtension grace(kStartSeconds);
-    result.complete = finishes_within(std::nullopt, [&] { search.start(); });
+    result.is_complete = finishes_within(std::nullopt, [&] { search.offer_starts(); });
   }
-  if (result.complete)
-    result.complete = finishes_within(std::nullopt, [&] {
-      search.improve();
-      search.spend(work);
+  if (result.is_complete)
+    result.is_complete = finishes_within(std::nullopt, [&] {
+      search.try_makespans();
+      search.spend_work(work);
     });
-  result.proved = search.proved();
+  result.is_proved = search.is_proved();
   result.rate_bound = search.rate_bound();
-  result.plan = search.best();
+  result.plan = search.take_best_plan();
   return result;
 }
 

@@ -3,7 +3,9 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/list/job_orders.hpp"
+#include "cosched/moldable/list/list_scheduler.hpp"
+#include "cosched/moldable/model/incumbent.hpp"
 #include "cosched/opt/knapsack.hpp"
 
 namespace cosched::moldable::batches {
@@ -56,12 +58,12 @@ std::vector<int> select_items(const Instance& instance, const std::vector<Item>&
     procs.push_back(item.procs);
   }
   std::vector<int> chosen = opt::knapsack(weight, procs, instance.machines());
-  int left = instance.machines();
-  for (const int k : chosen) left -= procs[k];
-  for (std::size_t k = 0; k < items.size() && left > 0; ++k)
-    if (weight[k] == 0 && procs[k] <= left) {
+  int idle_procs = instance.machines();
+  for (const int k : chosen) idle_procs -= procs[k];
+  for (std::size_t k = 0; k < items.size() && idle_procs > 0; ++k)
+    if (weight[k] == 0 && procs[k] <= idle_procs) {
       chosen.push_back(static_cast<int>(k));
-      left -= procs[k];
+      idle_procs -= procs[k];
     }
   return chosen;
 }
@@ -121,18 +123,18 @@ std::vector<BatchList> local_lists(const Instance& instance, const std::vector<B
 
 Placement list_in_sequence(const Instance& instance, const std::vector<BatchList>& lists,
                            const std::vector<int>& sequence, list::ListScheduler& scheduler) {
-  BatchList all;
+  BatchList entries;
   for (const int b : sequence) {
     const BatchList& list = lists[b];
-    all.job.insert(all.job.end(), list.job.begin(), list.job.end());
-    all.procs.insert(all.procs.end(), list.procs.begin(), list.procs.end());
-    all.length.insert(all.length.end(), list.length.begin(), list.length.end());
+    entries.job.insert(entries.job.end(), list.job.begin(), list.job.end());
+    entries.procs.insert(entries.procs.end(), list.procs.begin(), list.procs.end());
+    entries.length.insert(entries.length.end(), list.length.begin(), list.length.end());
   }
   std::vector<double> start;
-  scheduler.schedule(list::Rule::list, all.procs, all.length, start);
+  scheduler.schedule(list::Rule::list, entries.procs, entries.length, start);
   Placement placement = empty_placement(instance.jobs());
   for (std::size_t k = 0; k < start.size(); ++k)
-    place(instance, placement, all.job[k], all.procs[k], start[k]);
+    place(instance, placement, entries.job[k], entries.procs[k], start[k]);
   return placement;
 }
 
@@ -149,14 +151,15 @@ std::vector<Batch> make_batches(const Instance& instance, double horizon) {
     throw InvalidInstance("horizon = " + to_text(horizon) +
                           ": expected a positive finite number of seconds");
   instance.require_no_releases("DEMT");
-  double least = kInfinity;
-  for (int i = 0; i < instance.jobs(); ++i) least = std::min(least, instance.least_time(i));
+  double shortest_time = kInfinity;
+  for (int i = 0; i < instance.jobs(); ++i)
+    shortest_time = std::min(shortest_time, instance.least_time(i));
   const int doublings =
-      std::max(0, static_cast<int>(std::floor(std::log2(horizon) - std::log2(least))));
+      std::max(0, static_cast<int>(std::floor(std::log2(horizon) - std::log2(shortest_time))));
 
   std::vector<Batch> batches;
   std::vector<int> remaining = order_by_decreasing_weight(instance);
-  std::vector<char> done(instance.jobs(), 0);
+  std::vector<char> is_placed(instance.jobs(), 0);
   for (int j = -doublings; !remaining.empty(); ++j) {
     check_interrupt();
     const double length = std::ldexp(horizon, j);
@@ -165,10 +168,10 @@ std::vector<Batch> make_batches(const Instance& instance, double horizon) {
     for (const int k : select_items(instance, items)) batch.items.push_back(std::move(items[k]));
     if (batch.items.empty()) continue;
     for (const Item& item : batch.items)
-      for (const int i : item.jobs) done[i] = 1;
-    remaining.erase(
-        std::remove_if(remaining.begin(), remaining.end(), [&](int i) { return done[i] != 0; }),
-        remaining.end());
+      for (const int i : item.jobs) is_placed[i] = 1;
+    remaining.erase(std::remove_if(remaining.begin(), remaining.end(),
+                                   [&](int i) { return is_placed[i] != 0; }),
+                    remaining.end());
     batches.push_back(std::move(batch));
   }
   return batches;
@@ -198,8 +201,8 @@ Placement start_early(const Instance& instance, const std::vector<Batch>& batche
       return item_length(instance, *a) > item_length(instance, *b);
     });
     int first = 0;
-    for (const Item* each : items) {
-      const Item& item = *each;
+    for (const Item* item_pointer : items) {
+      const Item& item = *item_pointer;
       const auto begin = idle_from.begin() + first, end = begin + item.procs;
       double from = *std::max_element(begin, end);
       for (const int i : item.jobs) {

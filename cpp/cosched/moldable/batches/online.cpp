@@ -26,30 +26,32 @@ Placement schedule_by_batches(const Instance& instance, const OfflineAlgorithm& 
   const int n = instance.jobs();
   std::vector<int> order =
       sorted_numbers(n, [&](int a, int b) { return instance.release(a) < instance.release(b); });
-  Placement all = empty_placement(n);
-  double now = 0;
-  for (int next = 0; next < n;) {
-    without_deadline(
-        &check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
-    now = std::max(now, instance.release(order[next]));
+  Placement placement = empty_placement(n);
+  double current_time = 0;
+  for (int next_job = 0; next_job < n;) {
+    without_deadline(&check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
+    current_time = std::max(current_time, instance.release(order[next_job]));
     std::vector<int> jobs;
-    while (next < n && instance.release(order[next]) <= now) jobs.push_back(order[next++]);
+    while (next_job < n && instance.release(order[next_job]) <= current_time) {
+      jobs.push_back(order[next_job]);
+      ++next_job;
+    }
     std::sort(jobs.begin(), jobs.end());
     const Placement batch = solve(jobs);
     require_valid_batch(batch, jobs, instance.machines());
-    const double begin = now;
+    const double batch_begin = current_time;
     for (std::size_t k = 0; k < jobs.size(); ++k) {
       const int i = jobs[k];
-      place(instance, all, i, batch.procs[k], begin + batch.start[k]);
+      place(instance, placement, i, batch.procs[k], batch_begin + batch.start[k]);
       // Of jobs that share something the batch alone knows counts and ends.
       if (instance.sharing() != nullptr) {
-        all.procs[i] = batch.procs[k];
-        all.end[i] = begin + batch.end[k];
+        placement.procs[i] = batch.procs[k];
+        placement.end[i] = batch_begin + batch.end[k];
       }
-      now = std::max(now, all.end[jobs[k]]);
+      current_time = std::max(current_time, placement.end[jobs[k]]);
     }
   }
-  return all;
+  return placement;
 }
 
 }  // namespace cosched::moldable::batches

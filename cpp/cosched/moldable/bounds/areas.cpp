@@ -62,7 +62,10 @@ PricedArea maximize_area(const ResourceRows& rows, const std::vector<int>& jobs)
     if (best.value >= game.value() * (1 - kExactTolerance)) break;
     prices = game.prices();
     double sum = 0;
-    for (double& price : prices) sum += price = std::max(price, 0.0);
+    for (double& price : prices) {
+      price = std::max(price, 0.0);
+      sum += price;
+    }
     for (double& price : prices) price /= sum;
     check_interrupt();
   }

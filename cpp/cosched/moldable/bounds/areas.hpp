@@ -1,4 +1,4 @@
-// Areas of jobs that share the machine: processor seconds, and as much of every resource.
+// Areas of jobs that share the machine: processor seconds, and the same of every resource.
 #pragma once
 
 #include "cosched/core/processor_choice.hpp"
@@ -6,18 +6,19 @@
 
 namespace cosched::moldable::bounds {
 
-/// What a `unit` of time of job i on a count takes of each row, as a share: processors, resources,
-/// and traffic where i waits for all of it (stall 1).
+/// What job i takes of each row on a count, as a share of the machine: processors, resources, and
+/// traffic where the job waits for all of it (stall 1).  Times are in `unit` seconds.
 class ResourceRows {
  public:
-  /// `instance` must outlive it, and share something.  No time counts as less than `least` units.
+  /// `instance` must outlive it.  Requires jobs that share something.  Times below `least` units
+  /// count as that much.
   explicit ResourceRows(const Instance& instance, double unit = 1, double least = 0);
 
   int row_count() const { return 1 + sharing_.resources() + (sharing_.has_bandwidth() ? 1 : 0); }
   double share(int row, int i, int q) const;
   const std::vector<Choice>& choices(int i) const { return choices_[i]; }
 
-  /// The rows' sums where each job takes its cheapest count at these prices, and what that costs.
+  /// The sums of the rows where each job takes its cheapest count at these prices, and their price.
   std::pair<std::vector<double>, double> cheapest_response(const std::vector<double>& prices,
                                                            const std::vector<int>& jobs) const;
 
@@ -27,16 +28,17 @@ class ResourceRows {
   std::vector<std::vector<Choice>> choices_;
 };
 
+/// The area of some jobs at prices of the rows.
 struct PricedArea {
   double value = 0;
   std::vector<double> prices;  // of the rows, sum 1
 };
 
-/// The prices at which the jobs' cheapest counts cost most.
+/// The prices of the rows at which the cheapest counts of the jobs cost most: a matrix game.
 PricedArea maximize_area(const ResourceRows& rows, const std::vector<int>& jobs);
 
-/// What area_bound (makespan.hpp) adds where jobs share something: a row a resource, and one of
-/// traffic,
+/// What area_bound (makespan.hpp) adds where jobs share something: one row for each resource, and
+/// one for traffic,
 ///
 ///   minimise C : sum_iq x_iq q t_i(q) <= m C,  sum x_iq a_ir(q) t_i(q) <= A_r C,  sum_q x_iq = 1
 ///
@@ -45,7 +47,8 @@ PricedArea maximize_area(const ResourceRows& rows, const std::vector<int>& jobs)
 /// release the jobs from then on.
 double resource_area_bound(const Instance& instance);
 
-/// A bound that rounding errors of `terms` terms do not lift.
+/// A little less than `value`, so that rounding errors of a sum of `terms` terms do not lift a
+/// bound.
 double round_down(double value, int terms);
 
 }  // namespace cosched::moldable::bounds

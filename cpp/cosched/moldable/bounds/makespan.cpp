@@ -64,7 +64,10 @@ double window_bound(const Instance& instance) {
     check_interrupt();
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;
-    (can_windows_hold_areas(instance, order, middle) ? high : low) = middle;
+    if (can_windows_hold_areas(instance, order, middle))
+      high = middle;
+    else
+      low = middle;
   }
   return low;
 }

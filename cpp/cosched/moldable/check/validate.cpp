@@ -31,11 +31,11 @@ void require_edge(const Instance& instance, const EdgeFlow& flow) {
   if (flow.from < 0 || flow.from >= n || flow.to < 0 || flow.to >= n || !(flow.amount >= 0) ||
       !(flow.amount < kInfinity))
     throw_breach("a bad edge");
-  const bool known = instance.graph() != nullptr && [&] {
+  const bool is_edge = instance.graph() != nullptr && [&] {
     const auto after = instance.graph()->successors(flow.from);
     return std::binary_search(after.begin(), after.end(), flow.to);
   }();
-  if (!known)
+  if (!is_edge)
     throw_breach("flow from job " + std::to_string(flow.from) + " to " + std::to_string(flow.to) +
                  ", which is no edge");
 }
@@ -71,23 +71,23 @@ double certified_bound(const Instance& instance, const graph::WorkPathCertificat
     sum += weight;
   }
   if (std::abs(sum - 1) > kTolerance) throw_breach("the weights sum to " + to_text(sum));
-  std::vector<double> in(n, 0.0), out(n, 0.0);
+  std::vector<double> inflow(n, 0.0), outflow(n, 0.0);
   for (const EdgeFlow& edge : edges) {
     require_edge(instance, edge);
-    out[edge.from] += edge.amount;
-    in[edge.to] += edge.amount;
+    outflow[edge.from] += edge.amount;
+    inflow[edge.to] += edge.amount;
   }
-  double begun = 0, bound = 0;
+  double flow_from_begin = 0, bound = 0;
   for (int i = 0; i < n; ++i) {
     if (!(flow[i] >= 0)) throw_breach("negative flow through job " + std::to_string(i));
-    if (in[i] > flow[i] + kTolerance || out[i] > flow[i] + kTolerance)
+    if (inflow[i] > flow[i] + kTolerance || outflow[i] > flow[i] + kTolerance)
       throw_breach("flow is not conserved at job " + std::to_string(i));
-    const double from_begin = std::max(0.0, flow[i] - in[i]);
-    begun += from_begin;
+    const double from_begin = std::max(0.0, flow[i] - inflow[i]);
+    flow_from_begin += from_begin;
     bound += from_begin * instance.release(i) + least_cost(instance, weights, i, flow[i]);
   }
-  if (begun > weights.back() + kTolerance)
-    throw_breach("the flow is " + to_text(begun) + ", the path's weight " +
+  if (flow_from_begin > weights.back() + kTolerance)
+    throw_breach("the flow is " + to_text(flow_from_begin) + ", the path's weight " +
                  to_text(weights.back()));
   return bound;
 }

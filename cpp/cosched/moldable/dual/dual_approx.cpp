@@ -2,7 +2,6 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
-#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 
 namespace cosched::moldable::dual {
@@ -34,8 +33,8 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
   std::optional<ShelfSchedule> best;
   double bound = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
 
-  const auto offer = [&](ShelfSchedule found) {
-    if (!best || makespan(found.placement) < makespan(best->placement)) best = std::move(found);
+  const auto offer = [&](ShelfSchedule shelves) {
+    if (!best || makespan(shelves.placement) < makespan(best->placement)) best = std::move(shelves);
   };
   // Tries d; true: a schedule within the guarantee was built.
   const auto accepted = [&](double d) {
@@ -45,10 +44,10 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
       bound = std::max(bound, d);
       return false;
     }
-    std::optional<ShelfSchedule> found = build_shelves(instance, *split);
-    const bool built = found.has_value();
-    if (built) offer(std::move(*found));
-    if (instance.has_monotone_work()) return built;
+    std::optional<ShelfSchedule> shelves = build_shelves(instance, *split);
+    const bool is_built = shelves.has_value();
+    if (is_built) offer(std::move(*shelves));
+    if (instance.has_monotone_work()) return is_built;
     offer(list_cheapest_counts(instance, d));
     return true;
   };
@@ -61,35 +60,24 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
   while (high > low * (1 + tolerance)) {
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;  // neighbouring numbers
-    (accepted(middle) ? high : low) = middle;
+    if (accepted(middle))
+      high = middle;
+    else
+      low = middle;
   }
   return {std::move(*best), bound};
 }
 
 double dual_approximation_bound(const Instance& instance, double tolerance) {
   if (!instance.has_releases()) return dual_approximation(instance, tolerance).bound;
-  std::vector<int> all(instance.jobs());
-  std::iota(all.begin(), all.end(), 0);
+  std::vector<int> all_jobs(instance.jobs());
+  std::iota(all_jobs.begin(), all_jobs.end(), 0);
   return std::max(bounds::window_bound(instance),
-                  dual_approximation(instance.select(all), tolerance).bound);
+                  dual_approximation(instance.select(all_jobs), tolerance).bound);
 }
 
 double default_horizon(const Instance& instance) {
   return makespan(dual_approximation(instance).schedule.placement);
-}
-
-Placement list_graham(const Instance& instance, ListOrder order, double tolerance) {
-  return list_graham(instance, order, dual_approximation(instance, tolerance).schedule);
-}
-
-Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves) {
-  const Allotment procs = list::fitting_allotment(instance, shelves.placement.procs);
-  if (order == ListOrder::shelf) return list::list_schedule(instance, procs, shelves.order);
-  return list::list_schedule(instance, procs, list::order_jobs_by(instance.jobs(), [&](int i) {
-                               const double time = instance.exact_time(i, procs[i]);
-                               return order == ListOrder::saf ? procs[i] * time
-                                                              : -instance.weight(i) / time;
-                             }));
 }
 
 }  // namespace cosched::moldable::dual

@@ -28,7 +28,7 @@ double guarantee(const Instance& instance);
 ///     later one did not fit at the earlier one, so together more than m processors are busy at
 ///     them, and the list ends by 2d.
 ///
-/// Of the instance that alone() gives: what is shared and edges only lengthen schedules.
+/// Sharing and precedence are left out (as_independent_jobs()): they only lengthen schedules.
 /// Requires no release dates, tolerance > 0 (InvalidInstance).
 /// O((log(optimum / bound) + log(1 / tolerance)) (n log n + m log m + a knapsack)).
 DualApproximation dual_approximation(const Instance& instance,
@@ -40,21 +40,5 @@ double dual_approximation_bound(const Instance& instance, double tolerance);
 
 /// The makespan of the dual approximation: C of DEMT and of the minsum bound.
 double default_horizon(const Instance& instance);
-
-// Multiprocessor list scheduling of the paper's "standard" algorithms (section 4.1).
-
-/// The order of the list in list_graham.
-enum class ListOrder {
-  shelf,  // of the dual approximation: large shelf, small shelf, small jobs
-  lptf,   // "weighted LPTF": decreasing w_i / t_i on the allotted processors
-  saf,    // smallest area first: increasing q t_i(q)
-};
-
-/// Multiprocessor list scheduling with the allotment of the dual approximation, after its
-/// transformations, on counts on which each job fits.  O(n log n) after dual_approximation() where
-/// nothing is shared.  No edges.
-Placement list_graham(const Instance& instance, ListOrder order,
-                      double tolerance = kDefaultTolerance);
-Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves);
 
 }  // namespace cosched::moldable::dual

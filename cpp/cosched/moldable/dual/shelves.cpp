@@ -64,7 +64,9 @@ class ShelfTransformation {
   bool transform() {
     apply_t1_to_t3();
     if (can_fit_shelf2()) return true;
-    return apply_t4() && (apply_t1_to_t3(), can_fit_shelf2());
+    if (!apply_t4()) return false;
+    apply_t1_to_t3();
+    return can_fit_shelf2();
   }
 
   ShelfSchedule build_schedule(const std::vector<int>& small) {
@@ -74,23 +76,23 @@ class ShelfTransformation {
     std::stable_sort(shelf2_.begin(), shelf2_.end(), is_longer);
     const int m = instance_.machines();
     std::vector<double> front(m, 0), load(m, 0);
-    ShelfSchedule found{empty_placement(instance_.jobs()), {}};
+    ShelfSchedule schedule{empty_placement(instance_.jobs()), {}};
     int p = 0;
     for (const Pile& pile : piles_) {
       double from = 0;
       int procs = pile.procs;
       for (const int i : pile.jobs) {
-        place(instance_, found.placement, i, procs, from);
-        found.order.push_back(i);
-        from = found.placement.end[i];
+        place(instance_, schedule.placement, i, procs, from);
+        schedule.order.push_back(i);
+        from = schedule.placement.end[i];
         for (int u = p; u < p + procs; ++u) front[u] = from;
         procs = 1;
       }
       p += pile.procs;
     }
     for (const ShelfJob& r : shelf1_) {
-      place(instance_, found.placement, r.job, r.procs, 0);
-      found.order.push_back(r.job);
+      place(instance_, schedule.placement, r.job, r.procs, 0);
+      schedule.order.push_back(r.job);
       for (int u = p; u < p + r.procs; ++u) front[u] = r.time;
       p += r.procs;
     }
@@ -99,17 +101,17 @@ class ShelfTransformation {
     for (const ShelfJob& r : shelf2_) {
       for (int u = top - r.procs; u < top; ++u) load[u] += r.time;
       top -= r.procs;
-      found.order.push_back(r.job);
+      schedule.order.push_back(r.job);
     }
-    fill_gaps(instance_, small, front, load, found.placement);
-    found.order.insert(found.order.end(), small.begin(), small.end());
+    fill_gaps(instance_, small, front, load, schedule.placement);
+    schedule.order.insert(schedule.order.end(), small.begin(), small.end());
     top = m;
     for (const ShelfJob& r : shelf2_) {
       const double from = *std::max_element(front.begin() + (top - r.procs), front.begin() + top);
-      place(instance_, found.placement, r.job, r.procs, from);
+      place(instance_, schedule.placement, r.job, r.procs, from);
       top -= r.procs;
     }
-    return found;
+    return schedule;
   }
 
  private:
@@ -156,42 +158,47 @@ class ShelfTransformation {
 
   // T1
   bool apply_t1() {
-    std::vector<ShelfJob> kept;
+    std::vector<ShelfJob> remaining_jobs;
     for (const ShelfJob& r : shelf1_) {
       if (r.procs > 1 && is_short(r) &&
           leq(instance_.time(r.job, r.procs - 1), 1.5 * guess_, kMonotoneTolerance))
         piles_.push_back({r.procs - 1, {r.job}});
       else
-        kept.push_back(r);
+        remaining_jobs.push_back(r);
     }
-    const bool changed = kept.size() < shelf1_.size();
-    shelf1_.swap(kept);
+    const bool changed = remaining_jobs.size() < shelf1_.size();
+    shelf1_.swap(remaining_jobs);
     return changed;
   }
 
   // T2
   bool apply_t2() {
-    std::vector<ShelfJob> kept, alone;
-    for (const ShelfJob& r : shelf1_) (r.procs == 1 && is_short(r) ? alone : kept).push_back(r);
-    if (alone.size() < 2) return false;
-    for (std::size_t k = 0; k + 1 < alone.size(); k += 2)
-      piles_.push_back({1, {alone[k].job, alone[k + 1].job}});
-    if (alone.size() % 2 == 1) kept.push_back(alone.back());
-    shelf1_.swap(kept);
+    std::vector<ShelfJob> remaining_jobs, short_jobs;
+    for (const ShelfJob& r : shelf1_) {
+      if (r.procs == 1 && is_short(r))
+        short_jobs.push_back(r);
+      else
+        remaining_jobs.push_back(r);
+    }
+    if (short_jobs.size() < 2) return false;
+    for (std::size_t k = 0; k + 1 < short_jobs.size(); k += 2)
+      piles_.push_back({1, {short_jobs[k].job, short_jobs[k + 1].job}});
+    if (short_jobs.size() % 2 == 1) remaining_jobs.push_back(short_jobs.back());
+    shelf1_.swap(remaining_jobs);
     return true;
   }
 
   // T3
   bool apply_t3() {
-    int free = idle_procs();
+    int spare_procs = idle_procs();
     bool changed = false;
-    while (!shelf2_.empty() && shelf2_relaxed_.back().procs <= free) {
+    while (!shelf2_.empty() && shelf2_relaxed_.back().procs <= spare_procs) {
       const ShelfJob r = shelf2_relaxed_.back();
       if (r.time > guess_)
         piles_.push_back({r.procs, {r.job}});
       else
         shelf1_.push_back(r);
-      free -= r.procs;
+      spare_procs -= r.procs;
       shelf2_.pop_back();
       shelf2_relaxed_.pop_back();
       changed = true;
@@ -201,22 +208,23 @@ class ShelfTransformation {
 
   // T4
   bool apply_t4() {
-    const auto e = std::find_if(shelf1_.begin(), shelf1_.end(),
-                                [&](const ShelfJob& r) { return r.procs == 1 && is_short(r); });
-    if (e == shelf1_.end()) return false;
-    const int short_job = e->job;
-    const double room = 1.5 * guess_ - e->time;
+    const auto short_position =
+        std::find_if(shelf1_.begin(), shelf1_.end(),
+                     [&](const ShelfJob& r) { return r.procs == 1 && is_short(r); });
+    if (short_position == shelf1_.end()) return false;
+    const int short_job = short_position->job;
+    const double room = 1.5 * guess_ - short_position->time;
     // The shortest such j: the pile ends earliest.
-    auto below = shelf1_.end();
-    for (auto j = shelf1_.begin(); j != shelf1_.end(); ++j)
-      if (j != e && leq(j->time, room, kMonotoneTolerance) &&
-          (below == shelf1_.end() || j->time < below->time))
-        below = j;
-    if (below == shelf1_.end()) return false;
-    const int base = below->job;
-    piles_.push_back({below->procs, {base, short_job}});
-    const auto gone = [&](const ShelfJob& r) { return r.job == base || r.job == short_job; };
-    shelf1_.erase(std::remove_if(shelf1_.begin(), shelf1_.end(), gone), shelf1_.end());
+    auto base_job = shelf1_.end();
+    for (auto position = shelf1_.begin(); position != shelf1_.end(); ++position)
+      if (position != short_position && leq(position->time, room, kMonotoneTolerance) &&
+          (base_job == shelf1_.end() || position->time < base_job->time))
+        base_job = position;
+    if (base_job == shelf1_.end()) return false;
+    const int base = base_job->job;
+    piles_.push_back({base_job->procs, {base, short_job}});
+    const auto is_stacked = [&](const ShelfJob& r) { return r.job == base || r.job == short_job; };
+    shelf1_.erase(std::remove_if(shelf1_.begin(), shelf1_.end(), is_stacked), shelf1_.end());
     return true;
   }
 
@@ -230,9 +238,9 @@ class ShelfTransformation {
 // Jobs that both shelves can take, put where the work is least; false: shelf 1 overflows.
 bool split_optional_jobs(const Instance& instance, const ShelfOptions& choices, int forced,
                          ShelfSplit& split, double& work) {
-  const int left = instance.machines() - forced;
-  if (left < 0) return false;
-  const std::vector<int> first = opt::knapsack(choices.saving, choices.procs, left);
+  const int free_procs = instance.machines() - forced;
+  if (free_procs < 0) return false;
+  const std::vector<int> first = opt::knapsack(choices.saving, choices.procs, free_procs);
   std::size_t next = 0;
   for (std::size_t k = 0; k < choices.job.size(); ++k) {
     if (next < first.size() && first[next] == static_cast<int>(k)) {

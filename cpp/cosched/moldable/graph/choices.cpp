@@ -3,8 +3,8 @@
 namespace cosched::moldable::graph {
 namespace {
 
-constexpr int kAll = 64;
-constexpr double kWorthwhile = 0.95;
+constexpr int kAllCounts = 64;
+constexpr double kTimeRatio = 0.95;
 
 bool is_no_worse(const JobChoice& a, const JobChoice& b) {
   if (a.time > b.time) return false;
@@ -14,32 +14,32 @@ bool is_no_worse(const JobChoice& a, const JobChoice& b) {
 }
 
 JobChoice make_choice(const Instance& instance, int i, int q) {
-  JobChoice made{q, instance.exact_time(i, q), {static_cast<double>(q) / instance.machines()}};
+  JobChoice choice{q, instance.exact_time(i, q), {static_cast<double>(q) / instance.machines()}};
   const Sharing* sharing = instance.sharing();
   for (int r = 0; sharing && r < sharing->resources(); ++r) {
     const double need = sharing->need(r, i, q);
-    made.share.push_back(need > 0 ? need / sharing->capacity(r) : 0);
+    choice.share.push_back(need > 0 ? need / sharing->capacity(r) : 0);
   }
-  return made;
+  return choice;
 }
 
 std::vector<JobChoice> choices_of_job(const Instance& instance, int i, Counts counts) {
-  std::vector<JobChoice> kept;
-  double last = kInfinity;  // time of the last one beyond kAll
+  std::vector<JobChoice> choices;
+  double last_time = kInfinity;  // time of the last one beyond kAll
   for (int q = 1; q <= instance.useful_machines(); ++q) {
     if (!(instance.exact_time(i, q) < kInfinity)) continue;
     if (instance.sharing() && !instance.sharing()->fits_alone(i, q)) continue;
-    if (counts == Counts::worthwhile && q > kAll &&
-        instance.exact_time(i, q) > kWorthwhile * last && q < instance.useful_machines())
+    if (counts == Counts::worthwhile && q > kAllCounts &&
+        instance.exact_time(i, q) > kTimeRatio * last_time && q < instance.useful_machines())
       continue;
-    JobChoice made = make_choice(instance, i, q);
-    if (std::any_of(kept.begin(), kept.end(),
-                    [&](const JobChoice& other) { return is_no_worse(other, made); }))
+    JobChoice choice = make_choice(instance, i, q);
+    if (std::any_of(choices.begin(), choices.end(),
+                    [&](const JobChoice& other) { return is_no_worse(other, choice); }))
       continue;
-    last = std::min(last, made.time);
-    kept.push_back(std::move(made));
+    last_time = std::min(last_time, choice.time);
+    choices.push_back(std::move(choice));
   }
-  return kept;
+  return choices;
 }
 
 }  // namespace
@@ -67,24 +67,6 @@ std::vector<double> durations(const JobChoices& choices, const ChoiceNumbers& ch
   std::vector<double> duration;
   for (int i = 0; i < choices.jobs(); ++i) duration.push_back(choices[i][chosen[i]].time);
   return duration;
-}
-
-std::vector<double> bottom_levels(const TaskGraph& graph, const std::vector<double>& duration) {
-  std::vector<double> level(duration);
-  for (auto at = graph.order().rbegin(); at != graph.order().rend(); ++at) {
-    double after = 0;
-    for (const int k : graph.successors(*at)) after = std::max(after, level[k]);
-    level[*at] += after;
-  }
-  return level;
-}
-
-std::vector<double> heads(const TaskGraph& graph, const std::vector<double>& duration,
-                          const std::vector<double>& release) {
-  std::vector<double> head(release);
-  for (const int i : graph.order())
-    for (const int k : graph.successors(i)) head[k] = std::max(head[k], head[i] + duration[i]);
-  return head;
 }
 
 }  // namespace cosched::moldable::graph

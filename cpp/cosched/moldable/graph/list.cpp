@@ -5,6 +5,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
+#include "cosched/moldable/graph/precedence.hpp"
 
 namespace cosched::moldable::graph {
 namespace {
@@ -37,7 +38,10 @@ class GraphListScheduler {
       while (!events_.empty() && events_.top().first <= now) {
         const int event = events_.top().second;
         events_.pop();
-        event >= 0 ? end_job(event, now) : release_job(-1 - event, now);
+        if (event >= 0)
+          end_job(event, now);
+        else
+          release_job(-1 - event, now);
       }
       start_fitting_jobs(now);
     }
@@ -58,8 +62,10 @@ class GraphListScheduler {
   void end_job(int i, double now) {
     for (std::size_t r = 0; r < free_shares_.size(); ++r) free_shares_[r] += choice(i).share[r];
     busy_procs_ -= choice(i).procs;
-    for (const int k : graph_->successors(i))
-      if (--open_predecessors_[k] == 0) release_job(k, now);
+    for (const int k : graph_->successors(i)) {
+      --open_predecessors_[k];
+      if (open_predecessors_[k] == 0) release_job(k, now);
+    }
   }
 
   bool has_room_for(const std::vector<double>& share, int procs) const {
@@ -101,66 +107,7 @@ class GraphListScheduler {
   Placement placement_;
 };
 
-// See round_work_path.
-double guarantee_ratio(int m, int mu, double a, double b, double cut) {
-  const double path = std::max(a * (m - mu), std::max(cut * m / mu, a) * (m - 2 * mu + 1));
-  return (b * m + path) / (m - mu + 1);
-}
-
-// Each job on the fastest of at most `most` processors; whether every job that changes has exactly
-// as many.
-bool cut_to(const JobChoices& choices, ChoiceNumbers& chosen, int most) {
-  bool exact = true;
-  for (int i = 0; i < choices.jobs(); ++i) {
-    if (choices[i][chosen[i]].procs <= most) continue;
-    chosen[i] = choices.fastest_within(i, most);
-    exact = exact && choices[i][chosen[i]].procs == most;
-  }
-  return exact;
-}
-
-// Whether each job's counts are consecutive and their work is convex in the time.
-bool is_convex(const JobChoices& choices) {
-  for (int i = 0; i < choices.jobs(); ++i) {
-    const auto& of = choices[i];
-    for (std::size_t k = 1; k < of.size(); ++k) {
-      if (of[k].procs != of[k - 1].procs + 1) return false;
-      if (k < 2) continue;
-      const auto work = [&](std::size_t j) { return of[j].procs * of[j].time; };
-      const double slope = (work(k) - work(k - 1)) / (of[k - 1].time - of[k].time);
-      const double before = (work(k - 1) - work(k - 2)) / (of[k - 2].time - of[k - 1].time);
-      if (slope < before * (1 - kExactTolerance)) return false;
-    }
-    if (of.front().procs != 1) return false;
-  }
-  return true;
-}
-
-// Choices on the lower hull of (time, work), by falling time.
-std::vector<int> lower_hull(const std::vector<JobChoice>& of) {
-  const auto work = [&](int j) { return of[j].procs * of[j].time; };
-  std::vector<int> hull;
-  for (int k = 0; k < static_cast<int>(of.size()); ++k) {
-    if (!hull.empty() && of[k].time >= of[hull.back()].time) continue;
-    while (!hull.empty() && work(k) <= work(hull.back())) hull.pop_back();
-    while (hull.size() >= 2) {
-      const int a = hull[hull.size() - 2], b = hull.back();
-      if ((work(b) - work(a)) * (of[a].time - of[k].time) <
-          (work(k) - work(a)) * (of[a].time - of[b].time))
-        break;
-      hull.pop_back();
-    }
-    hull.push_back(k);
-  }
-  return hull;
-}
-
 }  // namespace
-
-bool has_guarantee(const Instance& instance) {
-  return instance.useful_machines() <= kMostCounts && instance.has_monotone_work() &&
-         !instance.sharing() && !instance.has_releases();
-}
 
 Placement list_schedule(const Instance& instance, const JobChoices& choices,
                         const ChoiceNumbers& chosen, const std::vector<double>& rank) {
@@ -172,71 +119,6 @@ Placement list_schedule(const Instance& instance, const JobChoices& choices,
   const Precedence graph(instance);
   return list_schedule(instance, choices, chosen,
                        bottom_levels(*graph, durations(choices, chosen)));
-}
-
-// Between the neighbours on the hull around the time.
-ChoiceNumbers round_durations(const JobChoices& choices, const std::vector<double>& duration,
-                              double theta, int most) {
-  ChoiceNumbers chosen;
-  for (int i = 0; i < choices.jobs(); ++i) {
-    const auto& of = choices[i];
-    const std::vector<int> hull = lower_hull(of);
-    std::size_t slow = 0;
-    while (slow + 1 < hull.size() && of[hull[slow + 1]].time >= duration[i]) ++slow;
-    int pick = hull[slow];
-    if (slow + 1 < hull.size() && duration[i] < of[pick].time) {
-      const double fast = of[hull[slow + 1]].time;
-      if (duration[i] - fast < theta * (of[pick].time - fast)) pick = hull[slow + 1];
-    }
-    chosen.push_back(pick);
-  }
-  cut_to(choices, chosen, most);
-  return chosen;
-}
-
-GuaranteedAllotment round_work_path(const Instance& instance, const JobChoices& choices,
-                                    const WorkPath& fractional) {
-  const int m = instance.machines();
-  const bool smooth = is_convex(choices);
-  double best = kInfinity, theta = 0.5;
-  int most = m;
-  for (int step = 1; step < 100; ++step) {
-    const double part = step / 100.0;
-    const double a = smooth ? 2 / (1 + part) : 1 / part;
-    const double b = smooth ? 2 / (2 - part) : 1 / (1 - part);
-    for (int mu = 1; mu <= (m + 1) / 2; ++mu)
-      if (const double ratio = guarantee_ratio(m, mu, a, b, smooth ? 1 : b); ratio < best) {
-        best = ratio;
-        theta = part;
-        most = mu;
-      }
-  }
-  GuaranteedAllotment made{round_durations(choices, fractional.durations, theta, m), 0};
-  if (cut_to(choices, made.choice_numbers, most) && has_guarantee(instance)) made.ratio = best;
-  return made;
-}
-
-GuaranteedAllotment allot_locally(const Instance& instance, const JobChoices& choices, double mu) {
-  const double delta = (1 - 2 * mu) / (mu * (1 - mu));
-  GuaranteedAllotment made;
-  double alpha = 1;
-  for (int i = 0; i < choices.jobs(); ++i) {
-    const auto& of = choices[i];
-    const double enough = delta * of[choices.fastest_choice(i)].time * (1 + kExactTolerance);
-    double least = kInfinity;
-    int pick = choices.fastest_choice(i);
-    for (int k = 0; k < static_cast<int>(of.size()); ++k) {
-      const double work = of[k].procs * of[k].time;
-      least = std::min(least, work);
-      if (of[k].time <= enough && work < of[pick].procs * of[pick].time) pick = k;
-    }
-    alpha = std::max(alpha, of[pick].procs * of[pick].time / least);
-    made.choice_numbers.push_back(pick);
-  }
-  const bool exact =
-      cut_to(choices, made.choice_numbers, static_cast<int>(std::ceil(mu * instance.machines())));
-  if (exact && has_guarantee(instance)) made.ratio = (mu * alpha + 1 - 2 * mu) / (mu * (1 - mu));
-  return made;
 }
 
 GuaranteedSchedule list_lp(const Instance& instance) {

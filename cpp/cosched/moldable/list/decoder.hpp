@@ -1,66 +1,35 @@
-// Plans without packs for jobs that share the machine: lists, decoded event by event.
+// Schedules of jobs that share the machine: lists, decoded event by event.
 #pragma once
 
-#include "cosched/core/processor_choice.hpp"
-#include "cosched/core/running_set.hpp"
-#include "cosched/moldable/model/placement.hpp"
+#include "cosched/moldable/list/schedule_builder.hpp"
 
 namespace cosched::moldable::list {
 
-/// The counts of job i that are worth a look where jobs share something, by increasing processors.
+/// The counts of job i that may be useful where jobs share something, by increasing processors
+/// (choices() of core/sharing.hpp).
 std::vector<Choice> fitting_counts(const Instance& instance, int i);
-/// Of an allotment the most processors up to its own on which each job fits.
+/// For each job the largest count up to its own on which it fits.
 Allotment fitting_allotment(const Instance& instance, const Allotment& procs);
 
-/// At 0, at each release and at each end the first waiting jobs of `order` start that fit beside
-/// what runs and are not banned: job i beside j where 1/s_ij + 1/s_ji < theta, s the slow-downs of
-/// the two alone together.  theta 0: no bans; 1: none that takes longer side by side than one after
-/// the other.  A greedy without bans is not enough: waiting beside idle processors pays.
+/// At 0, at each release and at each end the waiting jobs start, in `order`, that fit beside the
+/// running jobs and are not banned.  Job i is banned beside j where 1/s_ij + 1/s_ji < theta, s
+/// being the slow-downs of these two alone.  theta 0 bans nothing; theta 1 bans pairs that take
+/// longer side by side than one after the other.  A list without bans is not enough: it can be
+/// better to wait beside idle processors.
 ///
-/// With `prices`, a value of each job, the rule is another: a job starts beside others where that
-/// raises the worth of what runs, the sum of price / (t_i f_i).
+/// With `prices`, one for each job, the rule is another: a job starts beside others where that
+/// raises the worth of the running jobs, the sum of price / (t_i f_i).
 struct JobList {
   std::vector<int> order;
   Allotment procs;
   double theta = 0;
-  std::vector<double> prices;
+  std::vector<double> prices = {};
 };
 
-/// The values of theta that searches try.
+/// The thresholds of bans that searches try.
 inline constexpr double kThetas[] = {0, 1, 1.2, 1.5, 1.8};
 
-/// A schedule in the making: who runs, and what that leaves.  Keeps its memory between schedules.
-class ScheduleBuilder {
- public:
-  /// `instance` must outlive it, and share something.
-  explicit ScheduleBuilder(const Instance& instance)
-      : instance_(instance), running_(instance.sharing()) {
-    reset();
-  }
-
-  void reset();
-
-  double current_time() const { return current_time_; }
-  int free_procs() const { return free_procs_; }
-  const std::vector<Run>& running_jobs() const { return running_.set(); }
-  const Placement& placement() const { return placement_; }
-
-  Run make_run(int job, int procs) const { return {job, procs, instance_.exact_time(job, procs)}; }
-  /// Whether its processors are free, and what it needs.
-  bool has_room_for(const Run& run) const;
-  void start(const Run& run);
-  /// To the next end, or to `release` where that is sooner.  Those that ended.
-  const std::vector<Running::Ended>& advance(double release = kInfinity);
-
- private:
-  const Instance& instance_;
-  Running running_;
-  double current_time_ = 0;
-  int free_procs_ = 0;
-  Placement placement_;
-};
-
-/// Keeps its memory between calls.
+/// Decodes lists into schedules.  Keeps its memory between calls.
 class Decoder {
  public:
   /// `instance` must outlive it, and share something.
@@ -69,15 +38,15 @@ class Decoder {
   /// Requires counts on which each job fits.  O(n^2 k) for sets of k.
   Placement decode(const JobList& list);
 
-  /// At each event, from what may start the step that adds most worth a processor: a job on a
-  /// count, or a larger count of one that starts now.  O(n c k^2) a step.
+  /// At each event takes, again and again, the step that adds most worth per processor: a waiting
+  /// job on a count, or a larger count of a job that starts now.  O(n c k^2) a step.
   Placement decode_greedily(const std::vector<double>& prices);
 
-  /// The counts of job i that are worth a look.
+  /// The counts of job i that may be useful.
   const std::vector<Choice>& counts(int i) const { return counts_[i]; }
-  /// The most of these up to q, or the fewest.
+  /// The largest of these up to q, or the smallest one.
   int nearest_count(int i, int q) const;
-  /// Of an allotment, nearest() of each.
+  /// nearest_count() of each job.
   Allotment fitting_allotment(Allotment procs) const;
 
   std::int64_t operations() const { return operations_; }
@@ -85,14 +54,15 @@ class Decoder {
  private:
   bool can_start(const Run& run, const JobList& list) const;
   double total_worth(const std::vector<Run>& set, const std::vector<double>& prices) const;
-  // A run in this place of a set, and what it gains; of no processors: nothing does.
+  // A run for this place of the set of running jobs, and the worth that it adds; a run of no
+  // processors: no step adds any.
   struct GreedyStep {
     Run run;
     std::size_t place = 0;
     double gain = 0;
   };
   GreedyStep find_best_step(const std::vector<Run>& set, std::size_t committed, double value,
-                            const std::vector<char>& waits, const std::vector<double>& prices);
+                            const std::vector<char>& is_waiting, const std::vector<double>& prices);
 
   const Instance& instance_;
   const Sharing& sharing_;
@@ -102,15 +72,15 @@ class Decoder {
   std::int64_t operations_ = 0;
 };
 
-/// A schedule's jobs in the order of their starts, with its counts, where these fit.
+/// The jobs of a schedule by their starts, on the largest counts up to its own on which they fit.
 JobList to_list(const Decoder& decoder, const Placement& placement);
 
-/// A schedule made as if nothing were slow: each job starts when those before it on its processors
-/// have ended, and it fits.
+/// What a schedule that ignores slow-downs and resources becomes: each job starts when the jobs
+/// before it on its processors have ended and it fits.
 Placement replay(const Instance& instance, const Placement& placement);
 
-/// The greatest start + t_i f_i, f_i the greatest factor that job i meets: what law-abiding plans
-/// promise that know constant factors alone.
+/// The greatest start + t_i f_i, f_i being the greatest factor that job i meets: the makespan that
+/// a planner who knows constant factors alone can guarantee.
 double makespan_if_constant(const Instance& instance, const Placement& placement);
 
 }  // namespace cosched::moldable::list

@@ -35,27 +35,7 @@ class IntervalBasis {
 
   /// Jobs by decreasing weight per area, each into the first interval with room; the slots are the
   /// y_j.
-  explicit IntervalBasis(const IntervalModel& model)
-      : model_(model),
-        jobs_(model.jobs()),
-        surface_rows_(model.intervals()),
-        key_interval_(jobs_, surface_rows_),
-        inverse_(surface_rows_, surface_rows_),
-        slot_values_(surface_rows_),
-        surface_duals_(surface_rows_),
-        capacity_(surface_rows_),
-        slot_share_(jobs_, 0),
-        key_rate_(jobs_, 0) {
-    double total = 0;
-    for (int j = 0; j < surface_rows_; ++j) total += model.capacity(j);
-    scale_ = jobs_ / total;
-    for (int j = 0; j < surface_rows_; ++j) capacity_[j] = model.capacity(j) * scale_;
-    for (int j = 0; j < surface_rows_; ++j) slot_columns_.push_back({-1, j});
-    assign_keys();
-    inverse_ = Eigen::MatrixXd::Ones(surface_rows_, surface_rows_)
-                   .triangularView<Eigen::Lower>();  // of the y alone
-    recompute();
-  }
+  explicit IntervalBasis(const IntervalModel& model);
 
   int key_interval(int job) const { return key_interval_[job]; }
 
@@ -81,28 +61,7 @@ class IntervalBasis {
   /// Brings a column into the basis; returns its value then, infinite where nothing blocks
   /// it (only rounding can cause that; the basis is then unchanged).  Among equal steps the largest
   /// pivot leaves, or the first column if `first_leaves` (Bland's rule).  O(J^2).
-  double enter_column(Column column, bool first_leaves) {
-    const double reduced = reduced_cost(column);
-    Vector alpha = direction_of(column);
-    const BlockingVariable found = ratio_test(column, alpha, first_leaves);
-    if (found.step == kInfinity) return kInfinity;
-    slot_values_ -= found.step * alpha;
-    int slot = found.slot;
-    if (slot < 0) slot = swap_key(found.job, column, alpha);
-    if (slot < 0) {  // the column replaces its job's key, no slot changes
-      key_interval_[found.job] = column.interval;
-      return found.step;  // only a job's column can do that
-    }
-    slot_values_[slot] = found.step;
-    slot_columns_[slot] = column;
-    inverse_.row(slot) /= alpha[slot];
-    alpha[slot] = 0;
-    const Vector row = inverse_.row(slot);
-    inverse_.noalias() -= alpha * row.transpose();
-    surface_duals_ += reduced * row;
-    ++updates_since_refactor_;
-    return column.job < 0 ? found.step / scale_ : found.step;
-  }
+  double enter_column(Column column, bool first_leaves);
 
   /// Objective of the basic solution.  O(n).
   double objective() const {
@@ -124,39 +83,10 @@ class IntervalBasis {
 
   double area(int i, int j) const { return model_.area(i)[j] * scale_; }
 
-  void assign_keys() {
-    std::vector<double> density(jobs_);
-    for (int i = 0; i < jobs_; ++i) {
-      // The cost of the last interval is proportional to the weight.
-      const double least = model_.area(i)[surface_rows_ - 1];
-      density[i] = least < kInfinity ? model_.cost(i)[surface_rows_] / least : 0;
-    }
-    std::vector<int> order =
-        sorted_numbers(jobs_, [&](int a, int b) { return density[a] > density[b]; });
-    // room[j] = what is left of capacity_0 + ... + capacity_j; an interval has the least from it
-    // on.
-    Vector room(surface_rows_);
-    std::partial_sum(capacity_.begin(), capacity_.end(), room.begin());
-    for (const int i : order) {
-      double least = kInfinity;
-      for (int j = surface_rows_ - 1; j >= model_.first_interval(i); --j) {
-        least = std::min(least, room[j]);
-        if (area(i, j) <= least) key_interval_[i] = j;
-      }
-      for (int j = key_interval_[i]; j < surface_rows_; ++j) room[j] -= area(i, key_interval_[i]);
-    }
-  }
+  void assign_keys();
 
   // Values and dual values from the inverse.
-  void recompute() {
-    Vector cost(surface_rows_), left = capacity_;
-    for (int p = 0; p < surface_rows_; ++p) cost[p] = cost_of(slot_columns_[p]);
-    for (int i = 0; i < jobs_; ++i)
-      if (key_interval_[i] < surface_rows_) left[key_interval_[i]] -= area(i, key_interval_[i]);
-    slot_values_ = inverse_ * left;
-    surface_duals_ = inverse_.transpose() * cost;
-    updates_since_refactor_ = 0;
-  }
+  void recompute();
 
   // Calls use(row, coefficient) for the surface rows of a column, of a job's relative to its key.
   template <class Use>
@@ -188,34 +118,7 @@ class IntervalBasis {
     return alpha;
   }
 
-  BlockingVariable ratio_test(const Column& entering, const Vector& alpha, bool first_leaves) {
-    constexpr double kLeastPivot = 1e-9, kSameStep = 1e-12;
-    BlockingVariable best;
-    const auto consider = [&](double value, double rate, int slot, int job, Column column) {
-      if (rate <= kLeastPivot) return;
-      const double step = std::max(value, 0.0) / rate, slack = kSameStep * (1 + step);
-      bool better = step < best.step - slack;
-      if (!better && step <= best.step + slack)
-        better = first_leaves ? column < best.column : rate > best.pivot;
-      if (better) best = {std::min(step, best.step), rate, slot, job, column};
-    };
-    // A key has what the job's slots leave of 1.
-    if (entering.job >= 0) key_rate_[entering.job] += 1;
-    for (int p = 0; p < surface_rows_; ++p) {
-      consider(slot_values_[p], alpha[p], p, -1, slot_columns_[p]);
-      if (slot_columns_[p].job < 0) continue;
-      slot_share_[slot_columns_[p].job] += slot_values_[p];
-      key_rate_[slot_columns_[p].job] -= alpha[p];
-    }
-    const auto consider_key = [&](int i) {
-      consider(1 - slot_share_[i], key_rate_[i], -1, i, {i, key_interval_[i]});
-      slot_share_[i] = key_rate_[i] = 0;  // so that each job counts once
-    };
-    if (entering.job >= 0) consider_key(entering.job);
-    for (int p = 0; p < surface_rows_; ++p)
-      if (slot_columns_[p].job >= 0) consider_key(slot_columns_[p].job);
-    return best;
-  }
+  BlockingVariable ratio_test(const Column& entering, const Vector& alpha, bool first_leaves);
 
   // Makes the first slot of the job its key, and the key the column of that slot; returns the slot,
   // -1 if the job has none.  Example, three surface rows: job i has areas 5, 4, 3 there, the key
@@ -230,22 +133,7 @@ class IntervalBasis {
   // In the inverse, where a slot is a row, row p becomes -(row p + row q) and row q stays; if the
   // job has more slots, all of them are in that sum.  `alpha`, the entering column in terms of the
   // slots, changes as the inverse does, and first loses p where it is itself a column of this job.
-  int swap_key(int job, const Column& entering, Vector& alpha) {
-    int slot = -1;
-    for (int p = 0; p < surface_rows_ && slot < 0; ++p)
-      if (slot_columns_[p].job == job) slot = p;
-    if (slot < 0) return -1;
-    if (entering.job == job) alpha[slot] -= 1;
-    for (int p = slot + 1; p < surface_rows_; ++p)
-      if (slot_columns_[p].job == job) {
-        inverse_.row(slot) += inverse_.row(p);
-        alpha[slot] += alpha[p];
-      }
-    inverse_.row(slot) *= -1;
-    alpha[slot] *= -1;
-    std::swap(slot_columns_[slot].interval, key_interval_[job]);
-    return slot;
-  }
+  int swap_key(int job, const Column& entering, Vector& alpha);
 
   const IntervalModel& model_;
   int jobs_, surface_rows_;

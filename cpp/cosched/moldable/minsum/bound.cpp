@@ -8,13 +8,13 @@
 namespace cosched::moldable::minsum {
 namespace {
 
-constexpr int kMostDoublings = 60;
-constexpr std::size_t kMostIntervals = 2000, kMostColumns = 50'000'000;
+constexpr int kMaxDoublings = 60;
+constexpr std::size_t kMaxIntervals = 2000, kMaxColumns = 50'000'000;
 
 void require_intervals(std::size_t count) {
-  if (count > kMostIntervals)
+  if (count > kMaxIntervals)
     throw InvalidInstance("grid: " + std::to_string(count) + " intervals: expected at most " +
-                          std::to_string(kMostIntervals));
+                          std::to_string(kMaxIntervals));
 }
 
 std::vector<double> drop_leading_zero(const std::vector<double>& grid) {
@@ -22,9 +22,9 @@ std::vector<double> drop_leading_zero(const std::vector<double>& grid) {
   if (!ends.empty() && ends.front() == 0) ends.erase(ends.begin());
   if (ends.empty()) throw InvalidInstance("grid: expected at least one time > 0");
   for (std::size_t j = 0; j < ends.size(); ++j) {
-    const double before = j == 0 ? 0 : ends[j - 1];
-    if (!(ends[j] > before) || ends[j] == kInfinity)
-      throw InvalidInstance("grid: " + to_text(ends[j]) + " after " + to_text(before) +
+    const double previous_end = j == 0 ? 0 : ends[j - 1];
+    if (!(ends[j] > previous_end) || ends[j] == kInfinity)
+      throw InvalidInstance("grid: " + to_text(ends[j]) + " after " + to_text(previous_end) +
                             ": expected finite, increasing times");
   }
   return ends;
@@ -32,7 +32,7 @@ std::vector<double> drop_leading_zero(const std::vector<double>& grid) {
 
 constexpr int kBlockColumns = 4096;  // priced at a time: about what the first-level cache holds
 
-// A primal simplex method on Basis.  Reduced costs are
+// A primal simplex method on IntervalBasis.  Reduced costs are
 //   d(x_ij) = c_ij + S_ij price_j - (the same of the key of i),   d(y_j) = price_j - price_{j+1}.
 class IntervalSimplex {
  public:
@@ -41,26 +41,27 @@ class IntervalSimplex {
 
   MinsumSolution solve() {
     // Far more than any instance took; the bound holds wherever it ends.
-    const std::int64_t most = 20'000 + 100LL * (jobs_ + rows_);
+    const std::int64_t max_pivots = 20'000 + 100LL * (jobs_ + rows_);
     const int refactor_after = std::max(64, rows_);  // as dear as that many steps
-    MinsumSolution found;
+    MinsumSolution solution;
     objective_ = basis_.objective();
     // "Nothing improves" is believed only right after a refactorisation.
-    for (bool fresh = true;;) {
-      while (basis_.updates_since_refactor() < refactor_after && found.pivots < most &&
+    for (bool is_refactored = true;;) {
+      while (basis_.updates_since_refactor() < refactor_after && solution.pivots < max_pivots &&
              take_step()) {
-        fresh = false;
-        if (++found.pivots % 64 == 0) check_interrupt();
+        is_refactored = false;
+        ++solution.pivots;
+        if (solution.pivots % 64 == 0) check_interrupt();
       }
-      if (fresh || found.pivots >= most) break;
+      if (is_refactored || solution.pivots >= max_pivots) break;
       basis_.refactor();
       objective_ = basis_.objective();
-      fresh = true;
+      is_refactored = true;
     }
-    found.price = make_monotone_prices();
-    found.value = lagrangian(model_, found.price);
-    found.primal = basis_.objective();
-    return found;
+    solution.price = make_monotone_prices();
+    solution.value = lagrangian(model_, solution.price);
+    solution.primal = basis_.objective();
+    return solution;
   }
 
  private:
@@ -76,10 +77,10 @@ class IntervalSimplex {
   void price_block(int from, int to) {
     for (int i = from; i < to; ++i) {
       const double *cost = model_.cost(i), *area = model_.area(i);
-      const double of_key = key_cost(i);
-      offer_entering(cost[rows_] - of_key, {i, rows_});
+      const double key_cost_of_job = key_cost(i);
+      offer_entering(cost[rows_] - key_cost_of_job, {i, rows_});
       for (int j = model_.first_interval(i); j < rows_; ++j)
-        offer_entering(cost[j] + area[j] * price_[j] - of_key, {i, j});
+        offer_entering(cost[j] + area[j] * price_[j] - key_cost_of_job, {i, j});
     }
   }
 
@@ -90,7 +91,7 @@ class IntervalSimplex {
     for (int j = 0; j < rows_; ++j) offer_entering(price(j) - price(j + 1), {-1, j});
     const int block = std::max(1, kBlockColumns / (rows_ + 1));
     const int blocks = (jobs_ + block - 1) / block;
-    for (int tried = 0; tried < blocks; ++tried) {
+    for (int blocks_tried = 0; blocks_tried < blocks; ++blocks_tried) {
       const int from = next_block_ * block;
       price_block(from, std::min(from + block, jobs_));
       next_block_ = (next_block_ + 1) % blocks;
@@ -104,9 +105,10 @@ class IntervalSimplex {
     for (int j = 0; j < rows_; ++j)
       if (offer_entering(price(j) - price(j + 1), {-1, j})) return true;
     for (int i = 0; i < jobs_; ++i) {
-      const double of_key = key_cost(i);
+      const double key_cost_of_job = key_cost(i);
       for (int j = model_.first_interval(i); j <= rows_; ++j)
-        if (offer_entering(model_.cost(i)[j] + model_.area(i)[j] * price(j) - of_key, {i, j}))
+        if (offer_entering(model_.cost(i)[j] + model_.area(i)[j] * price(j) - key_cost_of_job,
+                           {i, j}))
           return true;
     }
     return false;
@@ -125,13 +127,14 @@ class IntervalSimplex {
     // What all jobs together could still gain is then far below kExactTolerance.
     entering_cost_ = -1e-11 * std::max(objective_, 1e-290) / jobs_;
     // Many steps of length zero in a row: Bland's rule, which cannot cycle.
-    const bool bland = ++degenerate_steps_ > 100 + 2 * rows_;
+    ++degenerate_steps_;
+    const bool bland = degenerate_steps_ > 100 + 2 * rows_;
     if (!(bland ? find_first_entering_column() : find_entering_column())) return false;
     const double length = basis_.enter_column(entering_column_, bland);
     if (length == kInfinity) return false;
-    const double before = objective_;
+    const double previous_end = objective_;
     objective_ += length * entering_cost_;
-    if (objective_ < before) degenerate_steps_ = 0;
+    if (objective_ < previous_end) degenerate_steps_ = 0;
     return true;
   }
 
@@ -139,7 +142,10 @@ class IntervalSimplex {
   std::vector<double> make_monotone_prices() const {
     std::vector<double> price = price_;
     double least = 0;
-    for (int j = rows_ - 1; j >= 0; --j) price[j] = least = std::max(least, price[j]);
+    for (int j = rows_ - 1; j >= 0; --j) {
+      least = std::max(least, price[j]);
+      price[j] = least;
+    }
     return price;
   }
 
@@ -153,7 +159,7 @@ class IntervalSimplex {
   double objective_ = 0;
 };
 
-constexpr double kMostEntries = 2e7;  // that GLPK is given
+constexpr double kMaxEntries = 2e7;  // that GLPK is given
 
 }  // namespace
 
@@ -161,10 +167,10 @@ IntervalModel::IntervalModel(const Instance& instance, const std::vector<double>
                              bool tight) {
   const std::vector<double> ends = drop_leading_zero(grid);
   require_intervals(ends.size());
-  if (ends.size() * instance.jobs() > kMostColumns)
+  if (ends.size() * instance.jobs() > kMaxColumns)
     throw InvalidInstance("grid: " + std::to_string(ends.size()) + " intervals for " +
                           std::to_string(instance.jobs()) + " jobs: expected at most " +
-                          std::to_string(kMostColumns) + " together");
+                          std::to_string(kMaxColumns) + " together");
   const int n = instance.jobs(), width = static_cast<int>(ends.size()) + 1;
   for (std::size_t j = 0; j < ends.size(); ++j)
     capacity_.push_back(instance.machines() * (ends[j] - (j == 0 ? 0 : ends[j - 1])));
@@ -192,13 +198,14 @@ std::vector<double> make_default_grid(const Instance& instance) {
     least = std::min(least, instance.least_time(i));
     latest = std::max(latest, instance.release(i));
   }
-  std::vector<int> all(instance.jobs());
-  for (int i = 0; i < instance.jobs(); ++i) all[i] = i;
+  std::vector<int> all_jobs(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i) all_jobs[i] = i;
   const double horizon =
-      latest + dual::default_horizon(instance.has_releases() ? instance.select(all) : instance);
+      latest +
+      dual::default_horizon(instance.has_releases() ? instance.select(all_jobs) : instance);
   const double doublings = std::floor(std::log2(horizon) - std::log2(least));
   std::vector<double> grid;
-  for (int j = -static_cast<int>(std::clamp<double>(doublings, 0, kMostDoublings)); j <= 1; ++j) {
+  for (int j = -static_cast<int>(std::clamp<double>(doublings, 0, kMaxDoublings)); j <= 1; ++j) {
     const double end = std::ldexp(horizon, j);
     if (end > 0) grid.push_back(end);
   }
@@ -209,17 +216,18 @@ std::vector<double> refine_grid(const std::vector<double>& grid, int parts) {
   if (parts < 1)
     throw InvalidInstance("refine = " + std::to_string(parts) + ": expected at least 1");
   require_intervals(grid.size() * parts);
-  std::vector<double> fine;
+  std::vector<double> refined_grid;
   double begin = 0;
   for (const double end : grid) {
     for (int k = 1; k < parts; ++k) {
       const double cut = begin + (end - begin) * k / parts;
-      if (cut > begin && cut < end && (fine.empty() || cut > fine.back())) fine.push_back(cut);
+      if (cut > begin && cut < end && (refined_grid.empty() || cut > refined_grid.back()))
+        refined_grid.push_back(cut);
     }
-    fine.push_back(end);
+    refined_grid.push_back(end);
     begin = end;
   }
-  return fine;
+  return refined_grid;
 }
 
 IntervalModel make_model(const Instance& instance, const MinsumOptions& options) {
@@ -242,12 +250,13 @@ double lagrangian(const IntervalModel& model, const std::vector<double>& price) 
 }
 
 MinsumSolution solve(const IntervalModel& model) {
-  double most = 0;
-  for (int i = 0; i < model.jobs(); ++i) most = std::max(most, model.cost(i)[model.intervals()]);
-  if (most == 0) {  // no weights: every schedule is optimal
-    MinsumSolution none;
-    none.price.assign(model.intervals(), 0);
-    return none;
+  double max_pivots = 0;
+  for (int i = 0; i < model.jobs(); ++i)
+    max_pivots = std::max(max_pivots, model.cost(i)[model.intervals()]);
+  if (max_pivots == 0) {  // no weights: every schedule is optimal
+    MinsumSolution trivial;
+    trivial.price.assign(model.intervals(), 0);
+    return trivial;
   }
   return IntervalSimplex(model).solve();
 }
@@ -259,17 +268,17 @@ double bound(const Instance& instance, const MinsumOptions& options) {
 ScaledLp to_lp(const IntervalModel& model) {
   ScaledLp result;
   lp::Model& lp = result.model;
-  double most = 0, entries = 0;
+  double max_pivots = 0, entries = 0;
   for (int i = 0; i < model.jobs(); ++i) {
     const double rows = model.columns() - model.first_interval(i);
-    most = std::max(most, model.cost(i)[model.intervals()]);
+    max_pivots = std::max(max_pivots, model.cost(i)[model.intervals()]);
     entries += rows * (rows + 1) / 2;
   }
-  if (entries > kMostEntries)
+  if (entries > kMaxEntries)
     throw InvalidInstance("minsum programme: " + to_text(entries) +
-                          " coefficients: expected at most " + to_text(kMostEntries) +
+                          " coefficients: expected at most " + to_text(kMaxEntries) +
                           " (the structured method has no such limit)");
-  if (most > 0) result.unit = most;
+  if (max_pivots > 0) result.unit = max_pivots;
   std::vector<double> end;  // m grid[j+1]
   for (int j = 0; j < model.intervals(); ++j) {
     end.push_back(model.capacity(j) + (j == 0 ? 0 : end.back()));
@@ -297,7 +306,8 @@ double bound_by_glpk(const Instance& instance, const MinsumOptions& options) {
   double end = 0, sum = 0;
   for (int j = 0; j < model.intervals(); ++j) end += model.capacity(j);
   for (int j = model.intervals() - 1; j >= 0; --j) {
-    price[j] = sum += std::max(-solution.dual[j], 0.0) * scaled.unit / end;
+    sum += std::max(-solution.dual[j], 0.0) * scaled.unit / end;
+    price[j] = sum;
     end -= model.capacity(j);
   }
   return lagrangian(model, price);

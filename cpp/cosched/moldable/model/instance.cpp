@@ -141,7 +141,10 @@ int Instance::fewest_procs_above(int i, int low, double d) const {
   int high = columns_;  // t(low) > d >= t(high)
   while (high - low > 1) {
     const int middle = low + (high - low) / 2;
-    (time(i, middle) <= d ? high : low) = middle;
+    if (time(i, middle) <= d)
+      high = middle;
+    else
+      low = middle;
   }
   return high;
 }
@@ -188,9 +191,9 @@ Instance Instance::with_precedence(std::shared_ptr<const TaskGraph> graph) const
 }
 
 Instance Instance::select(const std::vector<int>& jobs) const {
-  Instance part = select_independent(jobs);
-  if (!sharing_) return part;
-  return part.with_sharing(std::make_shared<const Sharing>(sharing_->select(jobs)));
+  Instance selection = select_independent(jobs);
+  if (!sharing_) return selection;
+  return selection.with_sharing(std::make_shared<const Sharing>(sharing_->select(jobs)));
 }
 
 Instance Instance::select_independent(const std::vector<int>& chosen) const {

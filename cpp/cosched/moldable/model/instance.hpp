@@ -9,7 +9,7 @@
 // What codes share (core/sharing.hpp) is part of an instance where it is given: what runs together
 // must fit, and ends by the progressive law.  So is precedence: a job starts when those before it
 // have ended.  An algorithm solves what the instance states, or refuses it; bounds of the instance
-// that alone() gives hold, too.
+// that as_independent_jobs() gives hold, too.
 #pragma once
 
 #include "cosched/core/sharing.hpp"
@@ -34,7 +34,8 @@ inline constexpr int kMostMachines = 1'000'000;
 
 /// Immutable.  Invariants: n >= 1; 1 <= m <= kMostMachines; times as core Times has them; weights
 /// and releases >= 0 and finite; sum_i w_i times the length of any sensible schedule is a finite
-/// double, so that no solver can overflow.  Property (2) is not an invariant: see monotone_work().
+/// double, so that no solver can overflow.  Property (2) is not an invariant: see
+/// has_monotone_work().
 class Instance {
  public:
   /// Profiles as a table: as measured for q up to its columns, constant beyond; columns above
@@ -83,7 +84,7 @@ class Instance {
   /// Counts above this one change nothing: the columns of the table, m for formulas.
   int useful_machines() const { return columns_; }
 
-  /// Least q with t_i(q) <= d, 0 where there is none; used(i, q) = q.  O(log m).
+  /// Least q with t_i(q) <= d, 0 where there is none; used_procs(i, q) = q.  O(log m).
   int gamma(int i, double d) const;
 
   /// The q' >= q of least work q' t_i(q'), the lowest such q', for q <= useful_machines(): q itself
@@ -93,14 +94,14 @@ class Instance {
                                : cheapest_procs_[static_cast<std::size_t>(i) * columns_ + q - 1];
   }
 
-  /// cheapest_from(gamma_i(d)), 0 where there is none: the least work that ends in time d;
-  /// used(i, q) = q.  O(log m).
+  /// cheapest_procs_from(gamma_i(d)), 0 where there is none: the count of least work that ends in
+  /// time d; used_procs(i, q) = q.  O(log m).
   int cheapest_procs(int i, double d) const;
 
   /// The least q' > q with t_i(q') < t_i(q), 0 where there is none.  O(log m).
   int next_faster_procs(int i, int q) const;
 
-  /// S_i(d): the work at cheapest(i, d), infinite where there is none.
+  /// S_i(d): the work at cheapest_procs(i, d), infinite where there is none.
   double least_area(int i, double d) const;
 
   /// min_q t_i(q).
@@ -118,18 +119,18 @@ class Instance {
   /// The same jobs with what they share; throws InvalidInstance where it is of others, or a job
   /// fits on no count.
   Instance with_sharing(std::shared_ptr<const Sharing> sharing) const;
-  /// Null where no job waits for another.
+  /// Null where no job has a predecessor.
   const TaskGraph* graph() const { return graph_.get(); }
   /// The same jobs with precedence; throws InvalidInstance where it is of another number of jobs.
   Instance with_precedence(std::shared_ptr<const TaskGraph> graph) const;
-  /// The same jobs as if nothing were shared and nobody waited for anybody.
+  /// The same jobs without sharing and without precedence.
   Instance as_independent_jobs() const { return with_sharing(nullptr).with_precedence(nullptr); }
-  /// Whether it is what alone() gives.
+  /// Whether the instance has neither sharing nor precedence.
   bool has_independent_jobs() const { return sharing_ == nullptr && graph_ == nullptr; }
 
-  /// Throws InvalidInstance where a job has a release date: `who` is for off-line instances.
+  /// Throws InvalidInstance where a job has a release date: `algorithm` is off-line.
   void require_no_releases(const char* algorithm) const;
-  /// Throws InvalidInstance where a job waits for another: `who` knows no precedence.
+  /// Throws InvalidInstance where a job waits for another: `algorithm` knows no precedence.
   void require_no_edges(const char* algorithm) const;
 
   /// The given jobs, in that order, all with release 0 and without precedence: what an on-line

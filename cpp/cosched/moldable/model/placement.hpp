@@ -6,11 +6,11 @@
 
 namespace cosched::moldable {
 
-/// A number of processors a job.
+/// The number of processors of each job.
 using Allotment = std::vector<int>;
 
-/// procs[i], start[i], end[i] of job i; end = start + given(i, procs).  At most m processors are
-/// busy at any time, so processor numbers can always be given (to_schedule).
+/// procs[i], start[i], end[i] of job i; end = start + exact_time(i, procs).  At most m processors
+/// are busy at any time, so processor numbers can always be given (to_schedule).
 struct Placement {
   Allotment procs;
   std::vector<double> start, end;
@@ -21,14 +21,14 @@ struct Placement {
 /// An empty placement of n jobs.
 Placement empty_placement(int jobs);
 
-/// Starts job i at `from` on those of q processors that it uses.
+/// Starts job i at `from` on as many of q processors as it uses: used_procs(i, q).
 inline void place(const Instance& instance, Placement& into, int i, int q, double from) {
   into.procs[i] = instance.used_procs(i, q);
   into.start[i] = from;
   into.end[i] = from + instance.time(i, q);
 }
 
-/// Moves what stands at place `from` of an order to place `to`; what is between makes room.
+/// Moves the entry at place `from` of an order to place `to`; those between shift by one place.
 inline void move_entry(std::vector<int>& order, int from, int to) {
   const auto at = order.begin();
   if (to < from)
@@ -53,38 +53,6 @@ struct Criteria {
 Criteria evaluate_criteria(const Instance& instance, const Placement& placement);
 
 enum class Objective { makespan, minsum };
-
-/// Relative, of sums of a few times.
-inline constexpr double kProofRounding = 1e-12;
-
-/// The best schedule so far for one criterion; ties: the other one.
-class Incumbent {
- public:
-  /// `instance` must outlive it.
-  Incumbent(const Instance& instance, Objective objective)
-      : instance_(instance), objective_(objective) {}
-
-  template <class Made>
-  void offer(Made&& placement) {
-    const Criteria value = evaluate_criteria(instance_, placement);
-    const std::pair<double, double> key = objective_ == Objective::makespan
-                                              ? std::pair(value.makespan, value.minsum)
-                                              : std::pair(value.minsum, value.makespan);
-    if (placement_.jobs() > 0 && !(key < key_)) return;
-    key_ = key;
-    placement_ = std::forward<Made>(placement);
-  }
-  const Placement& placement() const { return placement_; }
-  double value() const { return key_.first; }
-  /// Whether nothing that costs at least so much is better.
-  bool can_prune(double lower_bound) const { return lower_bound >= value() * (1 - kProofRounding); }
-
- private:
-  const Instance& instance_;
-  Objective objective_;
-  std::pair<double, double> key_;
-  Placement placement_;
-};
 
 /// Processor numbers, lowest free first.  O(n log n + total processors x log m).  Throws
 /// InvalidSchedule where more than m would be busy, InvalidInstance where the jobs together hold

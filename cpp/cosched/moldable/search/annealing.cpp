@@ -2,20 +2,13 @@
 
 #include "cosched/core/annealing.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/core/threads.hpp"
+#include "cosched/moldable/search/mutable_schedule.hpp"
+#include "cosched/moldable/search/useful_counts.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-constexpr int kFewJobs = 80;  // up to here every move is followed by a new decoding
-constexpr int kMostRuined = 8;
-constexpr std::size_t kMostTried = 12;  // counts of a job, about
-constexpr double kEndPart = 0.02;       // of a job's own end beside the end of all
-constexpr double kFirstTemperature = 0.02, kLastTemperature = 0.0002;  // of the value
-constexpr double kHotJobs = 4;  // beyond so many jobs, each has a smaller part in the value
-constexpr int kRounds = 4;      // annealings from the best so far where jobs are few
-
-// The best schedule so far; each is offered.
+// The best schedule so far; offers each better one.
 class AnnealingIncumbent {
  public:
   AnnealingIncumbent(const Instance& instance, Objective objective, Placement start,
@@ -48,35 +41,39 @@ class AnnealingIncumbent {
 
 class Annealing {
  public:
-  Annealing(const Instance& instance, Objective objective, std::uint64_t seed, double target,
-            AnnealingIncumbent best)
+  Annealing(const Instance& instance, const AnnealOptions& options, const AnnealingParams& params,
+            AnnealingIncumbent incumbent)
       : instance_(instance),
-        objective_(objective),
+        objective_(options.objective),
+        options_(options),
+        params_(params),
         job_count_(instance.jobs()),
-        has_few_jobs_(instance.jobs() <= kFewJobs),
-        rng_(seed),
-        incumbent_(std::move(best)),
+        has_few_jobs_(instance.jobs() <= params.few_jobs),
+        rng_(options.seed),
+        incumbent_(std::move(incumbent)),
         counts_(useful_counts(instance)),
-        state_(instance, objective, target) {
+        state_(instance, options.objective, options.target_value) {
     for (const double w : instance.weights()) total_weight_ += w;
   }
 
-  /// May be left by an exception of check_interrupt().
-  void run(std::int64_t work, double enough) {
-    const int rounds = has_few_jobs_ ? kRounds : 1;
-    const double all = std::max(1.0, static_cast<double>(work));
-    for (int round = 0; round < rounds && incumbent_.value() > enough; ++round) {
+  // May throw as check_interrupt().
+  void run() {
+    const int rounds = has_few_jobs_ ? params_.rounds : 1;
+    const double work = std::max(1.0, static_cast<double>(options_.work));
+    for (int round = 0; round < rounds && !has_reached_target(); ++round) {
       state_.load(incumbent_.placement());
       close_gaps();
-      const double first = kFirstTemperature * std::min(1.0, kHotJobs / job_count_);
+      const double first_temperature =
+          params_.first_temperature * std::min(1.0, params_.hot_jobs / job_count_);
       const double from = static_cast<double>(round) / rounds, to = (round + 1.0) / rounds;
-      const auto of_round = [&] {
-        return (static_cast<double>(state_.operations()) / all - from) / (to - from);
+      const auto part_of_round = [&] {
+        return (static_cast<double>(state_.operations()) / work - from) / (to - from);
       };
-      cosched::anneal(kLastTemperature / kFirstTemperature, 1, of_round, [&](double warmth) {
-        if (!(incumbent_.value() > enough)) return false;
-        temperature_ = current_value_ * first * warmth;
-        for (int k = 0; k < 16; ++k) make_move();
+      const double last_warmth = params_.last_temperature / params_.first_temperature;
+      cosched::anneal(last_warmth, 1, part_of_round, [&](double warmth) {
+        if (has_reached_target()) return false;
+        temperature_ = current_value_ * first_temperature * warmth;
+        for (int k = 0; k < params_.moves_per_temperature; ++k) make_move();
         return true;
       });
       if (!has_few_jobs_) close_gaps();
@@ -84,30 +81,40 @@ class Annealing {
   }
 
  private:
+  bool has_reached_target() const { return !(incumbent_.value() > options_.target_value); }
+
   void make_move() {
-    const auto kind = has_few_jobs_ ? rng_.below(8) : 7;
-    if (!has_few_jobs_ && ++move_count_ % job_count_ == 0) close_gaps();
     if (has_few_jobs_) {
-      const Placement before = state_.placement();
-      if (kind < 2)
-        change_count();
-      else if (kind < 4)
-        change_place();
-      else
-        ruin_and_recreate(choose_removed_jobs());
-      if (kind >= 4) state_.compact();
-      if (!accept_or_reject()) state_.load(before);
-      order_ = state_.order_by_start();
+      move_and_decode();
       return;
     }
+    ++move_count_;
+    if (move_count_ % job_count_ == 0) close_gaps();
     const std::vector<int> jobs = choose_removed_jobs();
     const Placement& placement = state_.placement();
-    std::vector<RemovedJob> old;
-    for (const int i : jobs) old.push_back({i, placement.procs[i], placement.start[i]});
+    std::vector<RemovedJob> removed_jobs;
+    for (const int i : jobs) removed_jobs.push_back({i, placement.procs[i], placement.start[i]});
     ruin_and_recreate(jobs);
     if (accept_or_reject()) return;
     for (const int i : jobs) state_.remove_job(i);
-    for (const RemovedJob& each : old) state_.restore_job(each.job, each.procs, each.start);
+    for (const RemovedJob& removed : removed_jobs)
+      state_.restore_job(removed.job, removed.procs, removed.start);
+  }
+
+  // A move after which the whole schedule is decoded anew.
+  void move_and_decode() {
+    const auto kind = rng_.below(8);
+    const Placement placement_before = state_.placement();
+    if (kind < 2) {
+      change_count();
+    } else if (kind < 4) {
+      change_place();
+    } else {
+      ruin_and_recreate(choose_removed_jobs());
+      state_.compact();
+    }
+    if (!accept_or_reject()) state_.load(placement_before);
+    order_ = state_.order_by_start();
   }
 
   struct RemovedJob {
@@ -151,7 +158,7 @@ class Annealing {
 
   int draw_job() { return static_cast<int>(rng_.below(job_count_)); }
 
-  // A count one or two places away among the useful ones, now and then further.
+  // Draws a count one or two places away among the useful ones, now and then further away.
   int draw_near_count(int job, int procs) {
     const std::vector<int>& counts = counts_[job];
     const auto place = std::lower_bound(counts.begin(), counts.end(), procs) - counts.begin();
@@ -160,10 +167,10 @@ class Annealing {
     return counts[std::clamp<std::int64_t>(place + (rng_.below(2) == 0 ? step : -step), 0, last)];
   }
 
-  // Up to eight jobs: any, neighbours in the order of starts, or those that run at a moment.
+  // Draws a few jobs: any, neighbours in the order of starts, or those that run at a moment.
   std::vector<int> choose_removed_jobs() {
-    const int most = std::min(job_count_, kMostRuined);
-    const auto size = static_cast<std::size_t>(rng_.between(1, most));
+    const int max_size = std::min(job_count_, params_.max_removed_jobs);
+    const auto size = static_cast<std::size_t>(rng_.between(1, max_size));
     const auto kind = rng_.below(has_few_jobs_ ? 3 : 4);
     std::vector<int> jobs;
     if (kind == 0 || kind == 3) {
@@ -188,19 +195,19 @@ class Annealing {
     return static_cast<int>(std::max_element(end.begin(), end.end()) - end.begin());
   }
 
-  // Within the schedule, late ones preferred.
+  // Draws a time within the schedule; late ones are more likely.
   double draw_moment() {
     return makespan(state_.placement()) * (1 - rng_.uniform() * rng_.uniform());
   }
 
-  // At most `most` jobs that run at `at`, or the last to end before it where none does.
-  std::vector<int> running_at(double at, std::size_t most) {
+  // At most `max_size` of the jobs that run at `moment`, or any job where none does.
+  std::vector<int> running_at(double moment, std::size_t max_size) {
     const Placement& placement = state_.placement();
     std::vector<int> jobs;
     for (const int i : order_)
-      if (placement.start[i] <= at && at <= placement.end[i]) jobs.push_back(i);
+      if (placement.start[i] <= moment && moment <= placement.end[i]) jobs.push_back(i);
     if (jobs.empty()) jobs.push_back(draw_job());
-    while (jobs.size() > most) {
+    while (jobs.size() > max_size) {
       std::swap(jobs[rng_.below(jobs.size())], jobs.back());
       jobs.pop_back();
     }
@@ -224,12 +231,12 @@ class Annealing {
     return end;
   }
 
-  // The count of least end, as the criterion sees it, and price of the area.
+  // The count at which the end, as the criterion sees it, and the price of the area are least.
   int best_count(int job) {
     const std::vector<int>& counts = counts_[job];
     int best = counts.front();
     double least = kInfinity;
-    const auto stride = std::max<std::size_t>(1, counts.size() / kMostTried);
+    const auto stride = std::max<std::size_t>(1, counts.size() / params_.tried_counts);
     for (std::size_t k = rng_.below(stride); k < counts.size();
          k += 1 + rng_.below(2 * stride - 1)) {
       const double cost = cost_of(job, counts[k]);
@@ -243,46 +250,34 @@ class Annealing {
   double cost_of(int job, int procs) {
     const double end = state_.earliest_end(job, procs), area = procs * instance_.time(job, procs);
     if (objective_ == Objective::minsum) return instance_.weight(job) * end + area_price_ * area;
-    return std::max(end, others_end_) + kEndPart * end + area_price_ * area;
+    return std::max(end, others_end_) + params_.end_part * end + area_price_ * area;
   }
 
   const Instance& instance_;
   Objective objective_;
+  AnnealOptions options_;
+  AnnealingParams params_;
   int job_count_;
   bool has_few_jobs_;
   Rng rng_;
   AnnealingIncumbent incumbent_;
   std::vector<std::vector<int>> counts_;
   MutableSchedule state_;
-  std::vector<int> order_;  // by start; where jobs are many, of some moves ago
-  double total_weight_ = 0, current_value_ = 0, temperature_ = 0, area_price_ = 0, others_end_ = 0;
+  std::vector<int> order_;  // of the starts; where jobs are many, as it was some moves ago
+  double total_weight_ = 0;
+  double current_value_ = 0;
+  double temperature_ = 0;
+  double area_price_ = 0;  // of a processor second, of the present move
+  double others_end_ = 0;  // the last end of the jobs that stay (makespan), or 0
   std::int64_t move_count_ = 0;
 };
 
 }  // namespace
 
 void anneal(const Instance& instance, Placement start, const AnnealOptions& options,
-            const Offer& offer) {
-  Annealing(instance, options.objective, options.seed, options.target_value,
-            AnnealingIncumbent(instance, options.objective, std::move(start), offer))
-      .run(options.work, options.target_value);
-}
-
-void run_chains(int chains, const std::function<void(int, const Offer&)>& chain,
-                const Offer& offer) {
-  std::vector<Placement> found(chains);
-  const auto hand_over = [&] {
-    for (Placement& one : found)
-      if (one.jobs() > 0) offer(std::move(one));
-  };
-  try {
-    in_threads(chains, usual_threads(),
-               [&](int k) { chain(k, [&](Placement made) { found[k] = std::move(made); }); });
-  } catch (...) {
-    hand_over();
-    throw;
-  }
-  hand_over();
+            const Offer& offer, const AnnealingParams& params) {
+  AnnealingIncumbent incumbent(instance, options.objective, std::move(start), offer);
+  Annealing(instance, options, params, std::move(incumbent)).run();
 }
 
 }  // namespace cosched::moldable::search

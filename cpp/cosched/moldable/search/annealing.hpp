@@ -1,38 +1,44 @@
-// Annealing on order and allotment, for one criterion.
+// Annealing on order and allotment of jobs that share nothing and wait for nobody.
 #pragma once
 
-#include <functional>
-
-#include "cosched/moldable/search/search_state.hpp"
+#include "cosched/moldable/search/chains.hpp"
 
 namespace cosched::moldable::search {
-
-/// Called with a schedule that is better than those before it.
-using Offer = std::function<void(Placement)>;
 
 struct AnnealOptions {
   Objective objective = Objective::makespan;
   std::uint64_t seed = 0;
   std::int64_t work = 0;    // operations: breakpoints looked at, a few nanoseconds each
-  double target_value = 0;  // a value at which it ends
+  double target_value = 0;  // the annealing ends when this value is reached
 };
 
-/// From `start`; offers each better schedule.  May be left by an exception of check_interrupt().
+struct AnnealingParams {
+  /// Up to so many jobs every move decodes the whole schedule anew.
+  int few_jobs = 80;
+  /// Jobs that a move takes out at most.
+  int max_removed_jobs = 8;
+  /// Counts of a job that are tried when it is put back, about.
+  std::size_t tried_counts = 12;
+  /// The part of a job's own end that counts beside the end of all jobs (makespan).
+  double end_part = 0.02;
+  /// Temperatures at first and at last, as parts of the value.
+  double first_temperature = 0.02, last_temperature = 0.0002;
+  /// The temperature of more jobs falls with their number, as each has a smaller part in the value.
+  double hot_jobs = 4;
+  /// Annealings from the best schedule so far, where jobs are few.
+  int rounds = 4;
+  /// Moves at one temperature.
+  int moves_per_temperature = 16;
+};
+
+/// Anneals from `start` and offers each better schedule.  May throw as check_interrupt().
 ///
 /// A move takes out up to eight jobs (any, neighbours in time, or those that run at a moment,
-/// preferably late) and puts each back where its end and the price of its area are least, at a
-/// random price; or gives a job another count; or another place in the order.  Where jobs are few
-/// every schedule is decoded anew, each job at its earliest fit; else only now and then.  The
-/// temperature falls with the work that is done.
+/// preferably a late one) and puts each back where its end and the price of its area are least, at
+/// a random price (ruin and recreate: Schrimpf et al. 2000); or it changes the count of a job or
+/// its place in the order.  Where jobs are few every schedule is decoded anew, each job at its
+/// earliest fit; else only now and then.  The temperature falls with the work that is done.
 void anneal(const Instance& instance, Placement start, const AnnealOptions& options,
-            const Offer& offer);
-
-// Searches side by side, each from the same schedule with a seed of its own.
-
-/// chain(k, own) for k = 0, ..., chains - 1 in threads: each calls `own` with better and better
-/// schedules.  The last of each goes to `offer` in the order of k, so that how many threads there
-/// are changes nothing; also those of chains that an exception ended, which is thrown thereafter.
-void run_chains(int chains, const std::function<void(int, const Offer&)>& chain,
-                const Offer& offer);
+            const Offer& offer, const AnnealingParams& params = {});
 
 }  // namespace cosched::moldable::search

@@ -1,12 +1,14 @@
-// Jobs with precedence or resources: orders and choices as schedules, each job at its earliest fit.
+// Decodes orders and choices of jobs with precedence or resources into schedules.
 #pragma once
 
 #include "cosched/moldable/graph/choices.hpp"
-#include "cosched/moldable/search/search_state.hpp"
+#include "cosched/moldable/graph/precedence.hpp"
+#include "cosched/moldable/search/free_profile.hpp"
 
 namespace cosched::moldable::search {
 
-/// Order in which jobs are put, predecessors first; starts and the makespan that follow.
+/// An order of jobs, predecessors first, with a choice for each job; and the starts and the
+/// makespan that GraphDecoder::decode() gives them.
 struct DecodedSchedule {
   std::vector<int> order;
   graph::ChoiceNumbers choice_numbers;
@@ -14,6 +16,7 @@ struct DecodedSchedule {
   double makespan = 0;
 };
 
+/// Serial schedule generation: puts each job, in an order, at its earliest fit.
 class GraphDecoder {
  public:
   /// `instance` and `choices` must outlive it.
@@ -23,50 +26,33 @@ class GraphDecoder {
         precedence_(instance),
         profile_(instance.machines(), choices.measures() - 1) {}
 
-  /// Sets starts and makespan from order and choices.  O(n breakpoints).
-  void decode(DecodedSchedule& made) {
+  /// Computes starts and makespan from order and choices.  O(n breakpoints).
+  void decode(DecodedSchedule& schedule) {
     const auto release = [&](int i) { return instance_.release(i); };
-    made.makespan = decode_order(
-        made, made.order, release, [&](int i) { return precedence_->predecessors(i); },
-        made.starts);
+    schedule.makespan = decode_order(
+        schedule, schedule.order, release, [&](int i) { return precedence_->predecessors(i); },
+        schedule.starts);
     operations_ += instance_.jobs();
   }
 
-  /// Right, then left (forward-backward improvement of project scheduling): jobs by falling ends
-  /// from the end of the schedule on, then by the starts that this gives.  Without releases never
-  /// longer; repeated while it is shorter.
-  void justify(DecodedSchedule& made) {
-    if (instance_.has_releases()) return;
-    for (;;) {
-      // From the end: time runs backwards, successors are predecessors.
-      std::vector<int> order(precedence_->order().rbegin(), precedence_->order().rend());
-      std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return made.starts[a] + length(made, a) > made.starts[b] + length(made, b);
-      });
-      std::vector<double> back, start(instance_.jobs());
-      const double end = decode_order(
-          made, order, [](int) { return 0.0; }, [&](int i) { return precedence_->successors(i); },
-          back);
-      for (int i = 0; i < instance_.jobs(); ++i) start[i] = end - back[i] - length(made, i);
-      DecodedSchedule next{order_by_start(*precedence_, start), made.choice_numbers, {}, 0};
-      decode(next);
-      if (!(next.makespan < made.makespan)) return;
-      made = std::move(next);
-    }
-  }
+  /// Forward-backward improvement of project scheduling (Li and Willis 1992): puts the jobs by
+  /// decreasing end as late as possible before the end of the schedule, then by the starts that
+  /// this gives as early as possible; repeats that while the schedule becomes shorter.  It never
+  /// becomes longer.  Does nothing where jobs have release dates.
+  void justify(DecodedSchedule& schedule);
 
-  /// Jobs in the order of their starts.
+  /// The jobs by their starts, each after its predecessors.  O(n log n).
   static std::vector<int> order_by_start(const TaskGraph& graph, const std::vector<double>& start) {
-    std::vector<int> order(
-        graph.order());  // topological: jobs of no length stay behind those before them
+    std::vector<int> order(graph.order());  // so that jobs of no length stay behind predecessors
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return start[a] < start[b]; });
     return order;
   }
 
-  Placement placement(const DecodedSchedule& made) const {
+  Placement placement(const DecodedSchedule& schedule) const {
     Placement placement = empty_placement(instance_.jobs());
     for (int i = 0; i < instance_.jobs(); ++i)
-      graph::place_choice(placement, i, choices_[i][made.choice_numbers[i]], made.starts[i]);
+      graph::place_choice(placement, i, choices_[i][schedule.choice_numbers[i]],
+                          schedule.starts[i]);
     return placement;
   }
 
@@ -74,33 +60,35 @@ class GraphDecoder {
   std::int64_t operations() const { return operations_ + profile_.operations(); }
 
  private:
-  // Starts of the jobs in this order, each after those that `before` names; the last end.
-  template <class ReleaseOf, class BeforeOf>
-  double decode_order(const DecodedSchedule& made, const std::vector<int>& order, ReleaseOf release,
-                      BeforeOf before_of, std::vector<double>& start) {
-    double last = 0;
+  // Finds the starts of the jobs in this order, each after the jobs of predecessors_of(job).
+  // Returns the last end.
+  template <class ReleaseOf, class PredecessorsOf>
+  double decode_order(const DecodedSchedule& schedule, const std::vector<int>& order,
+                      ReleaseOf release, PredecessorsOf predecessors_of,
+                      std::vector<double>& start) {
+    double makespan = 0;
     start.assign(instance_.jobs(), 0.0);
     profile_.place_in_order(
         order,
         [&](int i) {
           double from = release(i);
-          for (const int before : before_of(i))
-            from = std::max(from, start[before] + length(made, before));
+          for (const int predecessor : predecessors_of(i))
+            from = std::max(from, start[predecessor] + length(schedule, predecessor));
           return from;
         },
         [&](int i) {
-          const graph::JobChoice& choice = choices_[i][made.choice_numbers[i]];
+          const graph::JobChoice& choice = choices_[i][schedule.choice_numbers[i]];
           return std::pair(JobNeed{choice.procs, choice.share.data() + 1}, choice.time);
         },
-        [&](int i, double at) {
-          start[i] = at;
-          last = std::max(last, at + length(made, i));
+        [&](int i, double earliest) {
+          start[i] = earliest;
+          makespan = std::max(makespan, earliest + length(schedule, i));
         });
-    return last;
+    return makespan;
   }
 
-  double length(const DecodedSchedule& made, int i) const {
-    return choices_[i][made.choice_numbers[i]].time;
+  double length(const DecodedSchedule& schedule, int i) const {
+    return choices_[i][schedule.choice_numbers[i]].time;
   }
 
   const Instance& instance_;

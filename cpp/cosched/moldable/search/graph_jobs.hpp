@@ -2,7 +2,8 @@
 #pragma once
 
 #include "cosched/moldable/graph/choices.hpp"
-#include "cosched/moldable/search/patterns.hpp"
+#include "cosched/moldable/graph/precedence.hpp"
+#include "cosched/moldable/search/job_set.hpp"
 
 namespace cosched::moldable::search {
 
@@ -15,47 +16,15 @@ namespace cosched::moldable::search {
 /// tail(j) = seconds of the longest path behind job j by least times.
 class GraphJobs {
  public:
-  /// Requires at most 30 jobs, which are bits of a set.  `instance` must outlive it.
-  explicit GraphJobs(const Instance& instance)
-      : instance_(instance),
-        choices_(instance, graph::Counts::all),
-        graph_(instance),
-        real_measures_(choices_.measures()),
-        measures_(real_measures_),
-        capacity_(measures_, 1.0) {
-    capacity_[0] = instance.machines();
-    std::vector<double> least_times;
-    for (int job = 0; job < jobs(); ++job) {
-      first_choice_.push_back(static_cast<int>(time_.size()));
-      for (const graph::JobChoice& choice : choices_[job]) {
-        job_.push_back(job);
-        time_.push_back(choice.time);
-        need_.push_back(choice.procs);
-        need_.insert(need_.end(), choice.share.begin() + 1, choice.share.end());
-      }
-      least_times.push_back(choices_[job][choices_.fastest_choice(job)].time);
-    }
-    first_choice_.push_back(static_cast<int>(time_.size()));
-    heads_ = graph::heads(*graph_, least_times, instance.releases());
-    tails_ = graph::bottom_levels(*graph_, least_times);
-    for (int job = 0; job < jobs(); ++job) tails_[job] -= least_times[job];
-    find_neighbours();
-    find_identical_jobs();
-  }
+  /// Requires at most 30 jobs, which are bits of a JobSet.  `instance` must outlive it.
+  explicit GraphJobs(const Instance& instance);
 
-  /// A mix of all real measures: `prices` of each, relative to its capacity, which sum to 1.
-  void add_mix(std::vector<double> prices) {
-    drop_rounding_errors(prices);
-    add_measure([&](int choice) {
-      double mix = 0;
-      for (int measure = 0; measure < real_measures_; ++measure)
-        mix += prices[measure] * need(choice)[measure] / capacity_[measure];
-      return mix;
-    });
-  }
+  /// Adds a mix of all real measures as a measure: the sum of price x part of the capacity.
+  /// Requires prices that sum to 1.
+  void add_mix(std::vector<double> prices);
 
-  /// What a choice earns a second where a whole job earns its price: `prices` of jobs at which
-  /// nothing that fits side by side earns more than 1 a second.
+  /// Adds what a choice earns a second, where the whole job earns its price, as a measure.
+  /// Requires prices at which no set of jobs that fits side by side earns more than 1 a second.
   void add_earnings(std::vector<double> prices) {
     drop_rounding_errors(prices);
     add_measure([&](int choice) { return prices[job_[choice]] / time_[choice]; });
@@ -63,13 +32,13 @@ class GraphJobs {
 
   const Instance& instance() const { return instance_; }
   int jobs() const { return instance_.jobs(); }
-  JobSet all_jobs() const { return (JobSet{1} << jobs()) - 1; }
+  JobSet all_jobs() const { return first_jobs(jobs()); }
   bool has_edges() const { return instance_.graph() != nullptr; }
 
-  /// Real ones first, then those that were added.
+  /// The real measures are numbered first, then those that were added.
   int measures() const { return measures_; }
   int real_measures() const { return real_measures_; }
-  /// What the idle machine has of a measure: processors, or 1.
+  /// The amount of a measure that the idle machine has: its processors, or 1.
   double capacity(int measure) const { return capacity_[measure]; }
 
   /// Choices of job j are numbered from first(j) up to first(j + 1).
@@ -83,26 +52,27 @@ class GraphJobs {
   JobSet predecessors(int job) const { return predecessors_[job]; }
   /// Jobs of lower number that may be exchanged with this one in any schedule.
   JobSet identical_before(int job) const { return identical_before_[job]; }
-  /// Predecessors first.
+  /// All jobs, each after its predecessors.
   const std::vector<int>& topological_order() const { return graph_->order(); }
   const std::vector<double>& heads() const { return heads_; }
   double tail(int job) const { return tails_[job]; }
 
-  /// Whether `free` amounts of all real measures suffice for a choice.
+  /// Whether the `free` amounts of all real measures suffice for a choice.
   bool has_room_for(int choice, const double* free) const {
-    const double* const own_need = need(choice);
-    if (own_need[0] > free[0]) return false;
+    const double* const choice_need = need(choice);
+    if (choice_need[0] > free[0]) return false;
     for (int measure = 1; measure < real_measures_; ++measure)
-      if (own_need[measure] > free[measure] + kExactTolerance) return false;
+      if (choice_need[measure] > free[measure] + kExactTolerance) return false;
     return true;
   }
 
  private:
-  // A price near 0 makes needs that are smaller than the rounding errors of what is free.
+  // Prices near 0 would make needs that are smaller than the rounding errors of free amounts.
   static void drop_rounding_errors(std::vector<double>& prices) {
-    const double least = kLeastPrice * *std::max_element(prices.begin(), prices.end());
+    constexpr double kLeastPrice = 1e-6;  // of the highest
+    const double least_price = kLeastPrice * *std::max_element(prices.begin(), prices.end());
     for (double& price : prices)
-      if (price < least) price = 0;
+      if (price < least_price) price = 0;
   }
 
   template <class NeedOf>
@@ -117,36 +87,16 @@ class GraphJobs {
     ++measures_;
   }
 
-  void find_neighbours() {
-    predecessors_.assign(jobs(), 0);
-    successors_.assign(jobs(), 0);
-    for (int job = 0; job < jobs(); ++job)
-      for (const int successor : graph_->successors(job)) {
-        predecessors_[successor] |= JobSet{1} << job;
-        successors_[job] |= JobSet{1} << successor;
-      }
-  }
+  void find_neighbours();
 
   void find_identical_jobs() {
     identical_before_.assign(jobs(), 0);
     for (int job = 0; job < jobs(); ++job)
       for (int other = 0; other < job; ++other)
-        if (are_alike(job, other)) identical_before_[job] |= JobSet{1} << other;
+        if (are_alike(job, other)) identical_before_[job] = with_job(identical_before_[job], other);
   }
 
-  bool are_alike(int job, int other) const {
-    if (instance_.weight(job) != instance_.weight(other) ||
-        instance_.release(job) != instance_.release(other) ||
-        predecessors_[job] != predecessors_[other] || successors_[job] != successors_[other])
-      return false;
-    const auto same_choice = [](const graph::JobChoice& a, const graph::JobChoice& b) {
-      return a.procs == b.procs && a.time == b.time && a.share == b.share;
-    };
-    return std::equal(choices_[job].begin(), choices_[job].end(), choices_[other].begin(),
-                      choices_[other].end(), same_choice);
-  }
-
-  static constexpr double kLeastPrice = 1e-6;  // of the greatest
+  bool are_alike(int job, int other) const;
 
   const Instance& instance_;
   const graph::JobChoices choices_;

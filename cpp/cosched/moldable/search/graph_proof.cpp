@@ -1,4 +1,8 @@
-#include "cosched/moldable/graph/bound.hpp"
+#include "cosched/moldable/search/graph_proof.hpp"
+
+#include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/graph/heads_and_tails.hpp"
+#include "cosched/moldable/graph/work_path.hpp"
 #include "cosched/moldable/search/active_search.hpp"
 #include "cosched/moldable/search/graph_labels.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
@@ -7,16 +11,13 @@
 namespace cosched::moldable::search {
 namespace {
 
-constexpr std::size_t kGraphFirstWidth = 100, kGraphLookWidth = 400, kGraphLastLook = 1600;
-// Annealing before the passes get wide: times, operations a job, and of the work that is left at
-// most.
-constexpr int kGraphLooks = 4;
-constexpr std::int64_t kGraphLookWork = 500'000, kGraphLookPart = 40;
-constexpr std::int64_t kGraphLookPrice = 4;  // its operations that take as long as a step of labels
-constexpr std::int64_t kGraphPriceWork = 1'000'000;  // of the prices of configurations
-constexpr int kMostProvedCounts = 4096;
-constexpr std::int64_t kQuickWork = 10'000'000;
-constexpr std::int64_t kFirstWork = 100'000;  // of the search before a proof, operations a job
+constexpr std::int64_t kGraphPriceWork = 1'000'000;  // steps of the prices of configurations
+constexpr int kMaxProvedCounts = 4096;               // of a job
+constexpr std::int64_t kQuickWork = 10'000'000;      // of a proof before a search
+constexpr std::int64_t kFirstSearchWork = 100'000;   // before a proof: operations for each job
+
+// Operations of the active search take longer than those of annealing.
+constexpr ProofPassParams kGraphPasses{.annealing_work = 500'000};
 
 class GraphProver {
  public:
@@ -30,32 +31,34 @@ class GraphProver {
     incumbent_.offer(start);
   }
 
-  // Passes that keep more and more labels, until one drops none for their number: then all is
-  // proved.  May be left by check_interrupt(): bound() and placement() hold at any time.
+  // Runs passes that keep more and more labels, until one drops none because of its width: then the
+  // incumbent is optimal.  May throw as check_interrupt(): bound() and placement() hold at any
+  // time.
   bool run() {
     prepare_bounds();
-    for (std::size_t width = kGraphFirstWidth;; width *= 4) {
+    for (std::size_t width = params_.first_width;; width *= params_.width_factor) {
       if (is_best(proved_bound_)) return true;
-      const bool is_whole = labels_->run_pass(width);
+      const bool is_complete = labels_->run_pass(width);
       proved_bound_ = bound();
-      if (!is_whole) return false;
+      if (!is_complete) return false;
       if (labels_->dropped_bound() >= incumbent_.value()) return true;
-      if (width == kGraphFirstWidth)
+      if (width == params_.first_width)
         proved_bound_ = std::min(incumbent_.value(), bounds_->enable_strong_bounds(proved_bound_));
-      if (width == kGraphLookWidth || width == kGraphLastLook) improve_incumbent(width);
+      if (width == params_.annealing_width || width == params_.last_annealing_width)
+        improve_incumbent(width);
     }
   }
 
   const Placement& placement() const { return incumbent_.placement(); }
-  bool is_best(double least) const { return incumbent_.can_prune(least); }
+  bool is_best(double lower_bound) const { return incumbent_.can_prune(lower_bound); }
   std::int64_t remaining_work() const {
     return std::max<std::int64_t>(0, budget_.remaining_steps());
   }
 
-  // The best of all passes.
+  // The best bound of all passes.
   double bound() const {
-    const double of_pass = labels_ ? labels_->bound() : 0;
-    return std::min(incumbent_.value(), std::max(proved_bound_, of_pass));
+    const double pass_bound = labels_ ? labels_->bound() : 0;
+    return std::min(incumbent_.value(), std::max(proved_bound_, pass_bound));
   }
 
  private:
@@ -71,7 +74,7 @@ class GraphProver {
       proved_bound_ = graph::heads_and_tails(instance_, programme.value);
   }
 
-  // At the prices of the programme, where there is more than one thing to mix.
+  // Adds the mix of measures at the prices of the programme, where there are several.
   void add_mix_of(const graph::WorkPath& programme) {
     if (programme.certificate.weights.empty() || jobs_.real_measures() == 1) return;
     std::vector<double> prices(programme.certificate.weights.begin(),
@@ -82,7 +85,7 @@ class GraphProver {
     jobs_.add_mix(prices);
   }
 
-  // Without precedence; sharing nothing, if need be.
+  // Without precedence, and with a Sharing in any case, which may be of nothing.
   Instance make_sharing_instance() const {
     const Instance independent = instance_.with_precedence(nullptr);
     if (independent.sharing() != nullptr) return independent;
@@ -90,36 +93,45 @@ class GraphProver {
         instance_.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
   }
 
-  // A better schedule first: it drops labels.
+  // Anneals for a better schedule, because that drops labels.
   void improve_incumbent(std::size_t first_seed) {
-    const std::int64_t usual_left =
+    const std::int64_t remaining_usual_work =
         std::min(budget_.remaining_steps(), usual_work_ - budget_.used_steps());
-    const std::int64_t work = std::min(kGraphLookWork * instance_.jobs(),
-                                       std::max<std::int64_t>(0, usual_left / kGraphLookPart));
+    const std::int64_t work =
+        std::min(params_.annealing_work * instance_.jobs(),
+                 std::max<std::int64_t>(0, remaining_usual_work / params_.work_divisor));
     ActiveSearch search(instance_, objective_);
     search.offer_placement(incumbent_.placement());
-    for (int look = 0; look < kGraphLooks; ++look) {
-      search.anneal(work, first_seed + look, look, proved_bound_);
+    for (int k = 0; k < params_.annealings; ++k) {
+      search.anneal(work, first_seed + k, k, proved_bound_);
       incumbent_.offer(search.placement());
-      budget_.spend(work / kGraphLookPrice);
+      budget_.spend(work / params_.operations_per_step);
     }
   }
 
   const Instance& instance_;
   Objective objective_;
   std::int64_t usual_work_;
+  ProofPassParams params_ = kGraphPasses;
   GraphJobs jobs_;
   Incumbent incumbent_;
   WorkBudget budget_;
   std::optional<GraphLabelBounds> bounds_;
   std::optional<GraphLabels> labels_;
-  double proved_bound_ = 0;  // the best bound of the passes before
+  double proved_bound_ = 0;  // the best bound of the passes so far
 };
 
 }  // namespace
 
+void require_no_slowdowns(const Instance& instance, const char* algorithm) {
+  if (instance.sharing() != nullptr && instance.sharing()->slows())
+    throw InvalidInstance(std::string(algorithm) + " does not know slow-downs" +
+                          (instance.graph() != nullptr ? " of jobs with precedence" : "") +
+                          ": expected inst.without_slowdowns()");
+}
+
 bool is_graph_provable(const Instance& instance) {
-  return instance.jobs() <= kMostGraphJobs && instance.useful_machines() <= kMostProvedCounts;
+  return instance.jobs() <= kMostGraphJobs && instance.useful_machines() <= kMaxProvedCounts;
 }
 
 ProofResult prove_graph(const Instance& instance, const Placement& start,
@@ -157,19 +169,20 @@ ProofResult graph_proof(const Instance& instance, const ProofOptions& options) {
                           std::to_string(instance.jobs()));
   if (options.work < 0)
     throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
-  SearchOptions first;
-  first.objective = options.objective;
-  first.proof = false;
+  SearchOptions search_options;
+  search_options.objective = options.objective;
+  search_options.proof = false;
   const std::int64_t work = std::min(options.work, options.usual_work);
-  first.work = std::min(kFirstWork, work / (std::int64_t{100} * instance.jobs()));
-  const SearchResult found = graph_search(instance, first, total_work(instance, first.work));
-  if (found.is_proved) {
+  search_options.work = std::min(kFirstSearchWork, work / (std::int64_t{100} * instance.jobs()));
+  const SearchResult searched =
+      graph_search(instance, search_options, total_work(instance, search_options.work));
+  if (searched.is_proved) {
     const double value = options.objective == Objective::makespan
-                             ? found.bound
-                             : weighted_completion(instance, found.placement);
-    return {found.placement, value, true, found.is_complete, options.work};
+                             ? searched.bound
+                             : weighted_completion(instance, searched.placement);
+    return {searched.placement, value, true, searched.is_complete, options.work};
   }
-  return prove_graph(instance, found.placement, options);
+  return prove_graph(instance, searched.placement, options);
 }
 
 }  // namespace cosched::moldable::search

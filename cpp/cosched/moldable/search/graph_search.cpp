@@ -1,14 +1,14 @@
 #include "cosched/moldable/search/graph_search.hpp"
 
-#include "cosched/moldable/graph/list.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/search/active_search.hpp"
+#include "cosched/moldable/search/graph_proof.hpp"
 #include "cosched/moldable/search/rounds.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-// Of a short limit, for the bound.
-constexpr double kBoundShare = 0.3;
+constexpr double kBoundShare = 0.3;  // of a time limit, for the bound
 
 class GraphSearchRounds : public SearchRounds {
  public:
@@ -23,10 +23,9 @@ class GraphSearchRounds : public SearchRounds {
 
   void offer_first_schedules() override {
     graph::WorkPath programme;
-    (void)finishes_within(seconds_left() < kInfinity
-                              ? std::optional(kBoundShare * std::max(0.0, seconds_left()))
-                              : std::nullopt,
-                          [&] { programme = graph::work_and_path(instance_); });
+    std::optional<double> limit;
+    if (seconds_left() < kInfinity) limit = kBoundShare * std::max(0.0, seconds_left());
+    (void)finishes_within(limit, [&] { programme = graph::work_and_path(instance_); });
     bound_ = programme.value;
     bound_ = std::max(bound_, graph::heads_and_tails(instance_, bound_));
     if (options_.objective == Objective::makespan) target_value_ = bound_ * (1 + kExactTolerance);
@@ -45,7 +44,7 @@ class GraphSearchRounds : public SearchRounds {
 
   const Placement& best() const override { return best_placement_; }
   bool is_proved() const override { return active_search_.value() <= target_value_; }
-  /// No schedule is shorter.
+  // No schedule is shorter.
   double bound() const { return bound_; }
 
  private:
@@ -54,35 +53,33 @@ class GraphSearchRounds : public SearchRounds {
   ActiveSearch active_search_;
   Placement best_placement_;
   double bound_ = 0;
-  double target_value_ = 0;  // a value that nothing is below
+  double target_value_ = 0;  // nothing is better than this value
 };
 
 }  // namespace
 
-void require_no_slowdowns(const Instance& instance, const char* who) {
-  if (instance.sharing() != nullptr && instance.sharing()->slows())
-    throw InvalidInstance(std::string(who) + " does not know slow-downs" +
-                          (instance.graph() != nullptr ? " of jobs with precedence" : "") +
-                          ": expected inst.without_slowdowns()");
-}
-
 SearchResult graph_search(const Instance& instance, const SearchOptions& options,
                           std::int64_t operations) {
   require_no_slowdowns(instance, "local-search");
-  SearchOptions started = options;
+  SearchOptions search_options = options;
   if (std::optional<ProofResult> quick = prove_quickly(instance, options)) {
     if (quick->is_proved) return {std::move(quick->placement), true, true, 0};
-    started.starts.push_back(std::move(quick->placement));
+    search_options.starts.push_back(std::move(quick->placement));
   }
-  GraphSearchRounds search(instance, started);
-  const bool has_begun = finishes_within(std::nullopt, [&] { search.offer_first_schedules(); });
-  RoundsOptions rounds{total_work(instance, kSearchWork), operations, {}};
+  GraphSearchRounds search(instance, search_options);
+  const bool has_first_schedules =
+      finishes_within(std::nullopt, [&] { search.offer_first_schedules(); });
+  RoundsOptions rounds{
+      .usual_work = total_work(instance, kSearchWork), .work = operations, .prove = {}};
   if (options.proof && is_graph_provable(instance))
     rounds.prove = [&](const Placement& start, const ProofOptions& share) {
       return prove_graph(instance, start, share);
     };
-  SearchResult result = has_begun ? run_rounds(search, instance, options, rounds)
-                                  : SearchResult{search.best(), false, search.is_proved(), 0};
+  SearchResult result;
+  if (has_first_schedules)
+    result = run_rounds(search, instance, options, rounds);
+  else
+    result = {.placement = search.best(), .is_complete = false, .is_proved = search.is_proved()};
   result.bound = search.bound();
   return result;
 }

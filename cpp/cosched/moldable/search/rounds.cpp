@@ -1,9 +1,11 @@
 #include "cosched/moldable/search/rounds.hpp"
 
+#include "cosched/core/interrupt.hpp"
+
 namespace cosched::moldable::search {
 namespace {
 
-// What the proof may spend: of few jobs everything, of more half of it.
+// The work and time of the proof: for few jobs all of it, for more jobs half of it.
 ProofOptions proof_share(const Instance& instance, const SearchOptions& options) {
   ProofOptions share{options.objective, total_work(instance, options.work)};
   share.usual_work = kProofWork / 4;
@@ -35,7 +37,7 @@ SearchResult run_rounds(SearchRounds& search, const Instance& instance,
     const ProofResult proof = rounds.prove(search.best(), proof_share(instance, options));
     best.offer(proof.placement);
     result.is_proved = proof.is_proved;
-    // Without a proof the rest of a budget goes to more rounds.
+    // Where nothing is proved, the remaining work goes to more rounds.
     if (!result.is_proved) search_until(rounds.work);
   }
   best.offer(search.best());

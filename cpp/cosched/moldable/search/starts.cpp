@@ -3,15 +3,18 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/batches/demt.hpp"
 #include "cosched/moldable/batches/online.hpp"
-#include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/dual/list_graham.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/list/marginal_cost.hpp"
+#include "cosched/moldable/list/standard.hpp"
+#include "cosched/moldable/search/mutable_schedule.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-constexpr int kDeadlines = 24;
+constexpr int kDeadlines = 24;  // of canonical allotments
 
-// An off-line algorithm, by batches where jobs are released.
+// Offers the schedule of an off-line algorithm, by batches where jobs have release dates.
 template <class Algorithm>
 void offer_offline(const Instance& instance, const Offer& offer, const Algorithm& algorithm) {
   check_interrupt();
@@ -20,7 +23,7 @@ void offer_offline(const Instance& instance, const Offer& offer, const Algorithm
       instance, [&](const std::vector<int>& jobs) { return algorithm(instance.select(jobs)); }));
 }
 
-// A list by Graham's rule, or, where jobs are released, each at its earliest fit.
+// The list by Graham's rule, or where jobs have release dates each job at its earliest fit.
 Placement make_list_schedule(const Instance& instance, const std::vector<int>& order,
                              const Allotment& procs) {
   if (!instance.has_releases()) return list::list_schedule(instance, procs, order);
@@ -29,8 +32,8 @@ Placement make_list_schedule(const Instance& instance, const std::vector<int>& o
   return state.placement();
 }
 
-// Orders of a list: decreasing time and work, increasing time and work a weight; by release first
-// where there is one.
+// Orders of a list: by decreasing time or work, or by increasing time or work per weight; release
+// dates are added to all keys but work.
 std::vector<std::vector<int>> list_orders(const Instance& instance, const Allotment& procs) {
   const int n = instance.jobs();
   std::vector<std::vector<double>> keys(4, std::vector<double>(n));

@@ -1,6 +1,7 @@
 #include "cosched/moldable/shared/configurations.hpp"
 
-#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/list/standard.hpp"
 #include "cosched/moldable/shared/orders.hpp"
 #include "cosched/moldable/shared/pricing.hpp"
 #include "cosched/opt/cover_lp.hpp"
@@ -8,15 +9,9 @@
 namespace cosched::moldable::shared {
 namespace {
 
-constexpr double kSmoothing = 0.7;             // weight of the best prices so far
-constexpr std::int64_t kFirstSteps = 100'000;  // of a pricing; more where it finds nothing
-constexpr std::int64_t kMostPivots = 1'000'000;
-constexpr int kUsualBits = 30;         // times from 2^-30 to 2^30 are taken as they are
-constexpr double kLeastTime = 1e-100;  // of the unit: less rounding than anything else
-constexpr double kQuickHot = 0.01, kQuickCold = 0.001;
-constexpr std::int64_t kQuickOperations = 4'000'000, kQuickForEach = 50'000;
-constexpr int kMostIdleRounds = 1000;
-constexpr std::int64_t kBoundWork = 100'000'000;
+constexpr std::int64_t kMaxPivots = 1'000'000;
+constexpr int kUnscaledBits = 30;           // times from 2^-30 to 2^30 are not scaled
+constexpr double kLeastTimeUnits = 1e-100;  // shorter times count as this: less than any rounding
 
 std::vector<int> all_jobs(const Instance& instance) {
   std::vector<int> jobs(instance.jobs());
@@ -28,33 +23,35 @@ std::vector<int> all_jobs(const Instance& instance) {
 double time_unit(const Instance& instance) {
   const double longest = bounds::longest_bound(instance.select(all_jobs(instance)));  // no releases
   const int bits = longest > 0 ? std::ilogb(longest) : 0;
-  return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
+  return std::abs(bits) <= kUnscaledBits ? 1 : std::scalbn(1.0, bits);
 }
 
-// For columns to begin with: without them prices take long to mean anything.
-Placement anneal_briefly(const Instance& instance) {
-  const Instance now = instance.select(all_jobs(instance));
-  const list::Decoder decoder(now);
+// For the first columns: without them many rounds pass before prices mean anything.
+Placement anneal_briefly(const Instance& instance, const ConfigurationParams& params) {
+  const Instance independent = instance.select(all_jobs(instance));
+  const list::Decoder decoder(independent);
   Rng rng(1);
-  OrderSearch search(now, decoder, rng);
-  search.anneal(list::gang(now), kQuickHot, kQuickCold,
-                std::min(kQuickOperations, kQuickForEach * instance.jobs()));
+  OrderSearch search(independent, decoder, rng);
+  search.anneal(
+      list::gang(independent), params.first_temperature, params.last_temperature,
+      std::min(params.annealing_operations, params.annealing_operations_per_job * instance.jobs()));
   return search.best();
 }
 
 class ConfigurationMaster {
  public:
-  explicit ConfigurationMaster(const Instance& instance)
+  explicit ConfigurationMaster(const Instance& instance, const ConfigurationParams& params = {})
       : instance_(instance),
+        params_(params),
         unit_(time_unit(instance)),
-        rows_(instance, unit_, kLeastTime),
+        rows_(instance, unit_, kLeastTimeUnits),
         pricing_(instance, rows_, bounds::maximize_area(rows_, all_jobs(instance)).prices),
         master_(std::vector<double>(instance.jobs(), 1.0), artificial_cost()) {
     for (int i = 0; i < instance.jobs(); ++i) {
       const int last = static_cast<int>(rows_.choices(i).size()) - 1;
       add_column({{i, last}});
     }
-    add_columns_of(anneal_briefly(instance));
+    add_columns_of(anneal_briefly(instance, params));
   }
 
   double bound() const { return bound_ * unit_; }
@@ -64,54 +61,61 @@ class ConfigurationMaster {
     return prices;
   }
 
-  // False where `work` is not enough.
+  // Column generation.  Returns false where it does not end within `work` steps.
   bool solve(std::int64_t work) {
-    std::int64_t steps = 0, share = kFirstSteps;
-    double least = kInfinity;
-    std::vector<double> before;
-    int idle = 0;  // rounds in which rounding errors are all that moves
-    for (bool smooth = true;;) {
+    std::int64_t steps = 0, pricing_steps = params_.first_pricing_steps;
+    double least_objective = kInfinity;
+    std::vector<double> last_prices;
+    int idle_rounds = 0;  // in which the objective does not fall
+    bool is_smoothed = true;
+    for (;;) {
       check_interrupt();
-      master_.solve(1e-9, kMostPivots);
+      master_.solve(1e-9, kMaxPivots);
       std::vector<double> prices = master_.dual();
       const double objective = master_.objective();
-      idle = objective < least ? 0 : idle + 1;
-      least = std::min(least, objective);
-      if (idle > kMostIdleRounds) return false;
+      idle_rounds = objective < least_objective ? 0 : idle_rounds + 1;
+      least_objective = std::min(least_objective, objective);
+      if (idle_rounds > params_.max_idle_rounds) return false;
       if (bound_ >= objective * (1 - kPricingGap)) return true;
-      if (smooth && !before.empty())
+      if (is_smoothed && !last_prices.empty())
         for (std::size_t i = 0; i < prices.size(); ++i)
-          prices[i] = kSmoothing * before[i] + (1 - kSmoothing) * prices[i];
-      before = prices;
+          prices[i] =
+              params_.price_smoothing * last_prices[i] + (1 - params_.price_smoothing) * prices[i];
+      last_prices = prices;
       const double total = std::accumulate(prices.begin(), prices.end(), 0.0);
-      // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
-      const auto answer = pricing_.find_best(
-          prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, steps);
-      raise_bound(bounds::round_down(total / answer.value_bound, instance_.jobs() + 8), prices,
-                  answer.value_bound);
-      int added = 0;
-      for (const auto& found : answer.configurations)
-        added += has_negative_reduced_cost(found.members) ? add_column(found.members) : 0;
-      if (steps >= work) return false;
-      if (added > 0) {
-        share = std::max(share / 4, kFirstSteps);
-      } else if (!smooth) {
-        if (share > work) return false;
-        share *= 4;
+      // Prices prove something new only if no configuration is worth total / bound_ or more.
+      const auto pricing =
+          pricing_.find_best(prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5,
+                             pricing_steps, steps);
+      raise_bound(bounds::round_down(total / pricing.value_bound, instance_.jobs() + 8), prices,
+                  pricing.value_bound);
+      int columns_added = 0;
+      for (const auto& configuration : pricing.configurations) {
+        if (!has_negative_reduced_cost(configuration.members)) continue;
+        add_column(configuration.members);
+        ++columns_added;
       }
-      smooth = added > 0 || !smooth;  // none with smooth ones: then with the master's own prices
+      if (steps >= work) return false;
+      if (columns_added > 0) {
+        pricing_steps = std::max(pricing_steps / 4, params_.first_pricing_steps);
+      } else if (!is_smoothed) {
+        if (pricing_steps > work) return false;
+        pricing_steps *= 4;
+      }
+      // Where smoothed prices give no column, the next round takes the prices of the master.
+      is_smoothed = columns_added > 0 || !is_smoothed;
     }
   }
 
  private:
-  void raise_bound(double proved, const std::vector<double>& prices, double most) {
-    if (proved <= bound_) return;
-    bound_ = proved;
+  void raise_bound(double proved_bound, const std::vector<double>& prices, double value_bound) {
+    if (proved_bound <= bound_) return;
+    bound_ = proved_bound;
     best_prices_ = prices;
-    for (double& price : best_prices_) price /= most;
+    for (double& price : best_prices_) price /= value_bound;
   }
 
-  // One job after the other, several times over.
+  // Several times the makespan of all jobs one after the other.
   double artificial_cost() const {
     double sum = 0;
     for (int i = 0; i < instance_.jobs(); ++i) sum += rows_.choices(i).back().time;
@@ -142,7 +146,7 @@ class ConfigurationMaster {
     return worth > 1 + 1e-9;
   }
 
-  // What runs at each moment.
+  // Adds the set of jobs that run together at each time.
   void add_columns_of(const Placement& placement) {
     std::vector<double> starts = placement.start;
     starts.insert(starts.end(), placement.end.begin(), placement.end.end());
@@ -154,22 +158,22 @@ class ConfigurationMaster {
       for (int i = 0; i < placement.jobs(); ++i)
         if (placement.start[i] < middle && middle < placement.end[i]) {
           const auto& counts = rows_.choices(i);
-          const auto at = std::find_if(counts.begin(), counts.end(), [&](const Choice& c) {
+          const auto choice = std::find_if(counts.begin(), counts.end(), [&](const Choice& c) {
             return c.procs == placement.procs[i];
           });
-          set.push_back({i, static_cast<int>(at - counts.begin())});
+          set.push_back({i, static_cast<int>(choice - counts.begin())});
         }
       add_column(set);
     }
   }
 
-  int add_column(const std::vector<ConfigurationPricing::ConfigurationMember>& set) {
+  void add_column(const std::vector<ConfigurationPricing::ConfigurationMember>& set) {
     const auto [jobs, rates] = make_column(set);
     master_.add_column(1, jobs, rates);
-    return 1;
   }
 
   const Instance& instance_;
+  ConfigurationParams params_;
   double unit_;
   bounds::ResourceRows rows_;
   ConfigurationPricing pricing_;
@@ -186,16 +190,16 @@ bounds::BoundResult configuration_bound(const Instance& instance) {
         instance.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
     return configuration_bound(shared);
   }
-  bounds::BoundResult found;
+  bounds::BoundResult result;
   std::optional<ConfigurationMaster> programme;
   const bool in_time = finishes_within(std::nullopt, [&] {
-    found.value = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
+    result.value = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
     programme.emplace(instance);
-    found.complete = programme->solve(kBoundWork);
+    result.complete = programme->solve(ConfigurationParams{}.bound_work);
   });
-  if (programme) found.value = std::max(found.value, programme->bound());
-  found.complete = found.complete && in_time;
-  return found;
+  if (programme) result.value = std::max(result.value, programme->bound());
+  result.complete = result.complete && in_time;
+  return result;
 }
 
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work) {

@@ -1,6 +1,7 @@
 #include "cosched/moldable/slots/slots_bound.hpp"
 
 #include "cosched/moldable/dual/dual_approx.hpp"
+#include "cosched/moldable/search/fastest_choices.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/time_prices.hpp"
 
@@ -9,11 +10,11 @@ namespace {
 
 using search::TimePrices;
 
-constexpr double kPrecision = 1e-3, kFirstRise = 4e-3;
-constexpr std::int64_t kMostColumns = 200'000;  // counts x cells of a deadline
-constexpr std::int64_t kSearchWork = 20'000;    // for a schedule, a job
-constexpr int kMostJobs = 2'000;                // beyond, one set of prices takes too long
-constexpr std::int64_t kLeastSets = 20;         // of prices: fewer are not worth the time
+constexpr double kRelativePrecision = 1e-3, kFirstRise = 4e-3;
+constexpr std::int64_t kMaxColumns = 200'000;  // counts x cells of a deadline
+constexpr std::int64_t kSearchWork = 20'000;   // for a schedule, a job
+constexpr int kMaxJobs = 2'000;                // beyond, one set of prices takes too long
+constexpr std::int64_t kMinPriceSets = 20;     // of prices: fewer are not worth the time
 
 std::int64_t count_columns(const Instance& instance, int cells) {
   return std::int64_t{instance.jobs()} * instance.useful_machines() * cells;
@@ -43,11 +44,14 @@ bounds::BoundResult slots_bound(const Instance& instance, double lower, double u
   result.complete = finishes_within(std::nullopt, [&] {
     // From the bound upwards: where a deadline is refuted, that is soon.
     double step = kFirstRise;
-    while (upper - result.value > kPrecision * result.value && work < options.work) {
+    while (upper - result.value > kRelativePrecision * result.value && work < options.work) {
       const double middle = result.value + (upper - result.value) / 2;
       const double deadline = std::min(result.value * (1 + step), middle);
       TimePrices prices(instance, choices, deadline, options.cells, TimePrices::JobCosts::deadline);
-      (prices.prove_deadline_infeasible(options.rounds) ? result.value : upper) = deadline;
+      if (prices.prove_deadline_infeasible(options.rounds))
+        result.value = deadline;
+      else
+        upper = deadline;
       step *= 2;
       work += prices.take_work();
     }
@@ -59,10 +63,10 @@ bounds::BoundResult slots_bound(const Instance& instance) {
   if (!instance.has_independent_jobs()) return slots_bound(instance.as_independent_jobs());
   const double lower = dual::dual_approximation_bound(instance, dual::kDefaultTolerance);
   const SlotsOptions options;
-  if (count_columns(instance, options.cells) > kMostColumns) return {lower};
-  const auto found = find_schedule(instance, Objective::makespan);
-  bounds::BoundResult result = slots_bound(instance, lower, makespan(found.placement), options);
-  result.complete = result.complete && found.is_complete;
+  if (count_columns(instance, options.cells) > kMaxColumns) return {lower};
+  const auto searched = find_schedule(instance, Objective::makespan);
+  bounds::BoundResult result = slots_bound(instance, lower, makespan(searched.placement), options);
+  result.complete = result.complete && searched.is_complete;
   return result;
 }
 
@@ -81,17 +85,17 @@ bounds::BoundResult time_indexed_bound(const Instance& instance, double upper, d
 bounds::BoundResult time_indexed_bound(const Instance& instance) {
   if (!instance.has_independent_jobs()) return time_indexed_bound(instance.as_independent_jobs());
   bounds::BoundResult result;
-  if (instance.jobs() > kMostJobs) return result;
+  if (instance.jobs() > kMaxJobs) return result;
   TimeIndexedOptions options;
   options.cells = last_cell_count(instance.jobs()) >> options.doublings;
   options.work = 50'000'000 + 500'000LL * instance.jobs();
-  if (count_columns(instance, last_cell_count(instance.jobs())) > options.work / kLeastSets)
+  if (count_columns(instance, last_cell_count(instance.jobs())) > options.work / kMinPriceSets)
     return result;
-  const auto found = find_schedule(instance, Objective::minsum);
-  const Criteria upper = evaluate_criteria(instance, found.placement);
+  const auto searched = find_schedule(instance, Objective::minsum);
+  const Criteria upper = evaluate_criteria(instance, searched.placement);
   if (upper.minsum > 0)
     result = time_indexed_bound(instance, upper.minsum, upper.makespan, options);
-  result.complete = result.complete && found.is_complete;
+  result.complete = result.complete && searched.is_complete;
   return result;
 }
 

@@ -2,8 +2,9 @@
 
 #include <chrono>
 
+#include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/list/list_scheduler.hpp"
 
 namespace cosched::moldable::step {
 
@@ -12,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kTolerance = 0.01;  // of the bisection
-constexpr double kLatest = 1e300;    // sums of later times are infinite
+constexpr double kMaxTime = 1e300;   // sums of later times are infinite
 // Guesses over the bound that are tried: beyond twice the bound counts hardly change any more.
 constexpr double kRatios[] = {1.0, 1.1, 1.25, 1.45, 1.7, 2.0};
 constexpr int kRefinements = 6;
@@ -31,9 +32,9 @@ class StepPlanner {
     best_.makespan = std::numeric_limits<double>::infinity();
   }
 
-  StepPlan plan(StepState before) {
+  StepPlan plan(StepState best_before) {
     const double least = find_accepted_guess();
-    if (before.ratio > 0) try_ratio(before.ratio, least);
+    if (best_before.ratio > 0) try_ratio(best_before.ratio, least);
     for (const double ratio : kRatios) {
       if (is_finished()) break;
       try_ratio(ratio, least);
@@ -57,21 +58,22 @@ class StepPlanner {
   /// Whether a plan of length d cannot be excluded by work.
   bool can_fit_work(double d) const {
     double room = 0, work = 0;
-    for (const double when : free_times_) room += std::max(0.0, d - when);
+    for (const double free_time : free_times_) room += std::max(0.0, d - free_time);
     for (int i = 0; i < instance_.jobs() && work <= room; ++i) work += instance_.least_area(i, d);
     return work <= room * (1 + 1e-12);
   }
 
   /// The longest of the soonest ends of single jobs.
   double latest_earliest_end() const {
-    double latest = 0;
+    double latest_end = 0;
     for (int i = 0; i < instance_.jobs(); ++i) {
-      double first = std::numeric_limits<double>::infinity();
+      double earliest_end_of_job = std::numeric_limits<double>::infinity();
       for (int q = 1; q <= instance_.useful_machines(); ++q)
-        first = std::min(first, free_times_[q - 1] + instance_.time(i, q));
-      latest = std::max(latest, first);
+        earliest_end_of_job =
+            std::min(earliest_end_of_job, free_times_[q - 1] + instance_.time(i, q));
+      latest_end = std::max(latest_end, earliest_end_of_job);
     }
-    return latest;
+    return latest_end;
   }
 
   /// The least guess found that fits; what does not fit becomes the bound.
@@ -82,10 +84,14 @@ class StepPlanner {
       low = high;
       high *= 2;
     }
-    if (!(high <= kLatest)) throw InvalidInstance("step: expected a plan that ends before 1e300 s");
+    if (!(high <= kMaxTime))
+      throw InvalidInstance("step: expected a plan that ends before 1e300 s");
     while (high > low * (1 + kTolerance)) {
       const double middle = 0.5 * (low + high);
-      (can_fit_work(middle) ? high : low) = middle;
+      if (can_fit_work(middle))
+        high = middle;
+      else
+        low = middle;
     }
     best_.bound = std::max(best_.bound, low);
     return high;
@@ -97,18 +103,19 @@ class StepPlanner {
       const int count = instance_.cheapest_procs(i, ratio * least);
       procs[i] = count > 0 ? count : instance_.used_procs(i, instance_.useful_machines());
     }
-    const double before = best_.makespan;
+    const double best_before = best_.makespan;
     keep_if_no_worse(procs, std::vector<double>(procs.size(), 1.0));
-    if (best_.makespan < before) best_.state.ratio = ratio;
+    if (best_.makespan < best_before) best_.state.ratio = ratio;
   }
 
   /// Lists the jobs on these counts, by decreasing time x boost; whether no plan so far was better.
   bool keep_if_no_worse(const Allotment& procs, const std::vector<double>& boost) {
     const int n = instance_.jobs();
-    std::vector<double> boosted(n), length(n);
-    for (int i = 0; i < n; ++i) boosted[i] = boost[i] * instance_.time(i, procs[i]);
+    std::vector<double> boosted_times(n), length(n);
+    for (int i = 0; i < n; ++i) boosted_times[i] = boost[i] * instance_.time(i, procs[i]);
     const std::vector<int> order = sorted_numbers(n, [&](int a, int b) {
-      return boosted[a] != boosted[b] ? boosted[a] > boosted[b] : procs[a] > procs[b];
+      return boosted_times[a] != boosted_times[b] ? boosted_times[a] > boosted_times[b]
+                                                  : procs[a] > procs[b];
     });
     Allotment counts(n);
     for (int k = 0; k < n; ++k) {
@@ -118,10 +125,10 @@ class StepPlanner {
     scheduler_.schedule(list::Rule::list, counts, length, start_, free_times_);
     Placement plan = empty_placement(n);
     for (int k = 0; k < n; ++k) place(instance_, plan, order[k], counts[k], start_[k]);
-    const double found = makespan(plan);
-    if (found > best_.makespan) return false;
+    const double plan_makespan = makespan(plan);
+    if (plan_makespan > best_.makespan) return false;
     best_.plan = std::move(plan);
-    best_.makespan = found;
+    best_.makespan = plan_makespan;
     return true;
   }
 
@@ -130,28 +137,29 @@ class StepPlanner {
   void move_jobs() {
     Rng rng(1);
     std::vector<double> boost(best_.plan.procs.size(), 1.0);
-    for (int failed = 0; failed < kPatience && !is_finished(); ++failed) {
-      const double before = best_.makespan;
+    for (int moves_without_gain = 0; moves_without_gain < kPatience && !is_finished();
+         ++moves_without_gain) {
+      const double best_before = best_.makespan;
       const auto& end = best_.plan.end;
-      const auto last = std::max_element(end.begin(), end.end()) - end.begin();
-      const int job = static_cast<int>(rng.below(2) == 0 ? last : rng.below(boost.size()));
+      const auto last_job = std::max_element(end.begin(), end.end()) - end.begin();
+      const int job = static_cast<int>(rng.below(2) == 0 ? last_job : rng.below(boost.size()));
       Allotment procs = best_.plan.procs;
-      const double boosted = boost[job];
+      const double boosted_times = boost[job];
       if (rng.below(2) == 0)
         boost[job] = std::exp(2 * rng.uniform() - 1);
       else
         procs[job] = draw_count(rng, job);
-      if (!keep_if_no_worse(procs, boost)) boost[job] = boosted;
-      if (best_.makespan < before) failed = 0;
+      if (!keep_if_no_worse(procs, boost)) boost[job] = boosted_times;
+      if (best_.makespan < best_before) moves_without_gain = 0;
     }
   }
 
   /// The next faster count of a job, or any that is no faster.
   int draw_count(Rng& rng, int job) const {
-    const int now = best_.plan.procs[job], fewest = instance_.fewest_procs(job);
-    const int faster = instance_.next_faster_procs(job, now);
+    const int procs = best_.plan.procs[job], fewest = instance_.fewest_procs(job);
+    const int faster = instance_.next_faster_procs(job, procs);
     if (faster > 0 && rng.below(2) == 0) return faster;
-    const int range = now - fewest + 1;
+    const int range = procs - fewest + 1;
     return instance_.used_procs(job, fewest + static_cast<int>(rng.below(range)));
   }
 
@@ -165,39 +173,39 @@ class StepPlanner {
 
 }  // namespace
 
-void check_arguments(const std::vector<double>& free_in, double budget, StepState before) {
+void check_arguments(const std::vector<double>& free_in, double budget, StepState best_before) {
   for (std::size_t p = 0; p < free_in.size(); ++p)
     if (!(free_in[p] >= 0 && std::isfinite(free_in[p])))
       throw InvalidInstance("machine[" + std::to_string(p) + "]: expected seconds >= 0");
   if (!(budget > 0)) throw InvalidInstance("budget: expected seconds > 0");
-  if (!(before.ratio >= 0 && std::isfinite(before.ratio)))
+  if (!(best_before.ratio >= 0 && std::isfinite(best_before.ratio)))
     throw InvalidInstance("state: expected what an earlier step gave");
 }
 
 StepPlan step(const Instance& instance, const std::vector<double>& free_in, double budget,
-              StepState before) {
+              StepState best_before) {
   instance.require_no_releases("step");
   if (!instance.has_independent_jobs())
     throw InvalidInstance("step: expected jobs without edges that share nothing");
   if (static_cast<int>(free_in.size()) != instance.machines())
     throw InvalidInstance("machine: " + std::to_string(free_in.size()) + " processors: expected " +
                           std::to_string(instance.machines()));
-  check_arguments(free_in, budget, before);
-  return StepPlanner(instance, free_in, budget).plan(before);
+  check_arguments(free_in, budget, best_before);
+  return StepPlanner(instance, free_in, budget).plan(best_before);
 }
 
 std::vector<int> assign_processors(const Placement& plan, const std::vector<double>& free_in) {
-  std::vector<int> owner(free_in.size(), -1);
+  std::vector<int> job_of_processor(free_in.size(), -1);
   std::size_t p = 0;
   for (int i = 0; i < plan.jobs(); ++i) {
     if (plan.start[i] != 0) continue;
     for (int k = 0; k < plan.procs[i]; ++p)
       if (free_in[p] == 0) {
-        owner[p] = i;
+        job_of_processor[p] = i;
         ++k;
       }
   }
-  return owner;
+  return job_of_processor;
 }
 
 }  // namespace cosched::moldable::step

@@ -1,0 +1,35 @@
+// Rounds of annealing for jobs that share nothing and wait for nobody.
+#pragma once
+
+#include "cosched/moldable/model/incumbent.hpp"
+#include "cosched/moldable/search/search_options.hpp"
+#include "cosched/moldable/search/search_rounds.hpp"
+
+namespace cosched::moldable::search {
+
+class IndependentJobsSearch : public SearchRounds {
+ public:
+  /// Begins with gang, sequential, the caller's starts and the algorithms of the family
+  /// (starts.hpp), which may take kStartSeconds whatever the time limit.  `instance` must outlive
+  /// it.
+  IndependentJobsSearch(const Instance& instance, const SearchOptions& options);
+  void offer_first_schedules() override;
+  /// Anneals from the best schedule so far (annealing.hpp); in rounds of the default work and more
+  /// several times, in threads.
+  bool run_round(std::int64_t work, int number) override;
+  const Placement& best() const override { return incumbent_.placement(); }
+  bool is_proved() const override { return incumbent_.value() <= target_value_; }
+  /// False where a time limit ended the algorithms of the family.
+  bool has_first_schedules() const { return has_first_schedules_; }
+
+ private:
+  const Instance& instance_;
+  SearchOptions options_;
+  Incumbent incumbent_;
+  std::uint64_t next_seed_ = options_.seed;
+  double makespan_bound_ = 0;
+  double target_value_ = 0;  // nothing is better than this value
+  bool has_first_schedules_ = true;
+};
+
+}  // namespace cosched::moldable::search
