@@ -1,6 +1,7 @@
 // Schedules of jobs that share the machine: lists, decoded event by event.
 #pragma once
 
+#include "cosched/core/processor_choice.hpp"
 #include "cosched/moldable/list/schedule_builder.hpp"
 
 namespace cosched::moldable::list {

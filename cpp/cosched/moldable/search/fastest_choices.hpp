@@ -1,6 +1,7 @@
 // The counts of each job that a schedule on processors alone needs.
 #pragma once
 
+#include "cosched/core/processor_choice.hpp"
 #include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::search {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/processor_choice.hpp"
 #include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/search/partial_schedule.hpp"
 

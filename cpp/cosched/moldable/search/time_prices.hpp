@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/processor_choice.hpp"
 #include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/search/partial_schedule.hpp"
 
