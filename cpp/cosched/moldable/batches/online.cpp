@@ -29,7 +29,8 @@ Placement schedule_by_batches(const Instance& instance, const OfflineAlgorithm& 
   Placement placement = empty_placement(n);
   double current_time = 0;
   for (int next_job = 0; next_job < n;) {
-    without_deadline(&check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
+    without_deadline(
+        &check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
     current_time = std::max(current_time, instance.release(order[next_job]));
     std::vector<int> jobs;
     while (next_job < n && instance.release(order[next_job]) <= current_time) {

@@ -169,7 +169,8 @@ class WorkPathProgramme final : public opt::WeightedRelaxation {
   opt::TimeCost flow_;
 };
 
-WorkPathCertificate make_certificate(const WorkPathProgramme& programme, const opt::DualProof& proof) {
+WorkPathCertificate make_certificate(const WorkPathProgramme& programme,
+                                     const opt::DualProof& proof) {
   WorkPathCertificate point;
   point.weights = proof.weights;
   point.task_flow = proof.task_flow;

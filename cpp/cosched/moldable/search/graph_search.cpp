@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/graph_search.hpp"
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/graph/heads_and_tails.hpp"
 #include "cosched/moldable/search/active_search.hpp"
 #include "cosched/moldable/search/graph_proof.hpp"
 #include "cosched/moldable/search/rounds.hpp"
