@@ -9,7 +9,10 @@
 #include "cosched/cluster/dfrs/mapping.hpp"
 #include "cosched/core/rng.hpp"
 
-namespace cosched::cluster::dfrs::testing {
+namespace cosched::cluster::testing {
+
+using dfrs::Mapping;
+using dfrs::NodeList;
 
 // Jobs and the nodes of their tasks.
 struct MappedJobs {
@@ -56,4 +59,4 @@ inline void expect_feasible(const MappedJobs& jobs, const std::vector<double>& y
   }
 }
 
-}  // namespace cosched::cluster::dfrs::testing
+}  // namespace cosched::cluster::testing

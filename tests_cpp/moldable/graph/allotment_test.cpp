@@ -6,15 +6,12 @@
 #include <memory>
 
 #include "cosched/moldable/graph/list.hpp"
+#include "support/moldable_graphs.hpp"
 
 namespace cosched::moldable::graph {
 namespace {
 
-Instance graph_of(const Table& times, int machines, const std::vector<Edge>& edges) {
-  const int jobs = static_cast<int>(times.rows());
-  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
-}
+using testing::graph_of;
 
 TEST(Rounded, ToTheSlowerCountFromTheThresholdOn) {
   const Instance instance = graph_of(Table{{4, 2.5}}, 2, {});

@@ -5,14 +5,12 @@
 #include <cmath>
 #include <memory>
 
+#include "support/moldable_graphs.hpp"
+
 namespace cosched::moldable::graph {
 namespace {
 
-Instance graph_of(const Table& times, int machines, const std::vector<Edge>& edges) {
-  const int jobs = static_cast<int>(times.rows());
-  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
-}
+using testing::graph_of;
 
 TEST(ListSchedule, TheLongestPathGoesFirst) {
   // A chain of 2 + 2 + 2 beside four of 1.5 on two processors.

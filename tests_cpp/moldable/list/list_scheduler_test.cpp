@@ -7,6 +7,7 @@
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/model/placement.hpp"
+#include "support/moldable_graphs.hpp"
 #include "support/moldable_instances.hpp"
 #include "support/show_moldable.hpp"
 
@@ -14,13 +15,6 @@ namespace cosched::moldable {
 namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
-
-Table table_of(std::initializer_list<double> row) {
-  Table table(1, static_cast<int>(row.size()));
-  int column = 0;
-  for (const double t : row) table(0, column++) = t;
-  return table;
-}
 
 TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
   Table table{{4, 4}, {4, 4}, {2, 2}};

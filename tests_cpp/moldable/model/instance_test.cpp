@@ -6,6 +6,7 @@
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/model/placement.hpp"
+#include "support/moldable_graphs.hpp"
 #include "support/moldable_instances.hpp"
 #include "support/show_moldable.hpp"
 
@@ -13,13 +14,6 @@ namespace cosched::moldable {
 namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
-
-Table table_of(std::initializer_list<double> row) {
-  Table table(1, static_cast<int>(row.size()));
-  int column = 0;
-  for (const double t : row) table(0, column++) = t;
-  return table;
-}
 
 TEST(Instance, IsConstantBeyondItsColumnsAndDropsThoseAboveTheMachine) {
   const Instance wide(Times(table_of({4, 2})), {1}, {}, 5);

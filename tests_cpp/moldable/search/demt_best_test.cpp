@@ -14,6 +14,7 @@
 #include "cosched/moldable/list/marginal_cost.hpp"
 #include "cosched/moldable/list/standard.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/moldable_schedules.hpp"
 #include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
@@ -21,27 +22,6 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 using Compaction = batches::DemtOptions::Compaction;
-
-std::vector<Placement> every_algorithm(const Instance& instance) {
-  std::vector<Placement> found{list::gang(instance), list::sequential(instance),
-                               batches::demt(instance)};
-  for (const Compaction step : {Compaction::none, Compaction::early, Compaction::list}) {
-    batches::DemtOptions options;
-    options.compaction = step;
-    found.push_back(batches::demt(instance, options));
-  }
-  for (const double factor : {0.0, 1.0, 3.0})
-    found.push_back(
-        list::marginal_cost_schedule(instance, list::order_by_density(instance), factor));
-  for (const dual::ListOrder order :
-       {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf})
-    found.push_back(dual::list_graham(instance, order));
-  search::DemtBestOptions options;
-  options.work = 2000;
-  const search::DemtBestResult best = search::demt_best(instance, options);
-  for (const search::ParetoPoint& point : best.front.points()) found.push_back(point.placement);
-  return found;
-}
 
 TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})

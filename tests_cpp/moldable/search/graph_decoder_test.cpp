@@ -11,23 +11,13 @@
 #include "cosched/moldable/search/graph_search.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/optimal.hpp"
+#include "support/moldable_graphs.hpp"
 #include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-Instance random_graph(Rng& rng, int jobs, int machines) {
-  Table times(jobs, machines);
-  std::vector<Edge> edges;
-  for (int i = 0; i < jobs; ++i) {
-    for (int q = 0; q < machines; ++q)
-      times(i, q) = q == 0 ? 1 + 9 * rng.uniform() : times(i, q - 1) * (0.5 + 0.5 * rng.uniform());
-    for (int k = i + 1; k < jobs; ++k)
-      if (rng.uniform() < 0.3) edges.emplace_back(i, k);
-  }
-  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
-}
+using testing::random_graph;
 
 TEST(GraphDecoder, JustifyingNeverLengthens) {
   Rng rng(7);

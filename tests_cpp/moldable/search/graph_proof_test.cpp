@@ -10,41 +10,14 @@
 #include "cosched/moldable/search/graph_labels.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/optimal.hpp"
+#include "support/moldable_graphs.hpp"
 #include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-struct Kind {
-  bool releases, precedence, resources;
-};
-
-Instance drawn(Rng& rng, const Kind& kind, int jobs, int machines) {
-  const bool is_whole = rng.below(2) == 0;  // whole seconds: ties are frequent
-  const auto rounded = [&](double value) { return is_whole ? std::ceil(value) : value; };
-  Table times(jobs, machines), memory(jobs, machines), licences(jobs, 1);
-  std::vector<double> weights, release(jobs, 0.0);
-  std::vector<Edge> edges;
-  for (int i = 0; i < jobs; ++i) {
-    weights.push_back(rounded(5 * rng.uniform()));
-    for (int q = 0; q < machines; ++q) {
-      times(i, q) =
-          rounded(q == 0 ? 1 + 9 * rng.uniform() : times(i, q - 1) * (0.5 + 0.6 * rng.uniform()));
-      memory(i, q) = rounded(5 * rng.uniform());
-    }
-    licences(i, 0) = static_cast<double>(rng.below(3));
-    if (kind.releases && rng.below(3) > 0) release[i] = rounded(12 * rng.uniform());
-    for (int k = i + 1; kind.precedence && k < jobs; ++k)
-      if (rng.below(3) == 0) edges.emplace_back(i, k);
-  }
-  Instance made(Times(times), weights, release, machines);
-  if (kind.resources)
-    made = made.with_sharing(std::make_shared<const Sharing>(
-        jobs, std::vector<Resource>{{"memory", 6, memory}, {"licences", 3, licences}}, std::nullopt,
-        std::nullopt));
-  return kind.precedence ? made.with_precedence(std::make_shared<const TaskGraph>(jobs, edges))
-                         : made;
-}
+using testing::JobConstraints;
+using testing::random_constrained_jobs;
 
 // Every order that respects the edges with every choice, each job at its earliest fit.
 double enumerated(const Instance& instance, Objective objective) {
@@ -82,15 +55,16 @@ double graph_value_of(const Instance& instance, const Placement& placement, Obje
   return objective == Objective::makespan ? value.makespan : value.minsum;
 }
 
-const Kind kKinds[] = {{false, false, true}, {false, true, false}, {false, true, true},
-                       {true, false, true},  {true, true, false},  {true, true, true}};
+const JobConstraints kKinds[] = {{false, false, true}, {false, true, false}, {false, true, true},
+                                 {true, false, true},  {true, true, false},  {true, true, true}};
 
 TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
   Rng rng(11);
-  for (const Kind& kind : kKinds)
+  for (const JobConstraints& kind : kKinds)
     for (int round = 0; round < 25; ++round) {
       SHOW_ON_FAILURE(round);
-      const Instance instance = drawn(rng, kind, 4, 1 + static_cast<int>(rng.below(3)));
+      const Instance instance =
+          random_constrained_jobs(rng, kind, 4, 1 + static_cast<int>(rng.below(3)));
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const double best = enumerated(instance, objective);
@@ -115,10 +89,10 @@ TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
 // What little work proves is true, and more work proves no less.
 TEST(GraphProof, BoundsHoldWhereTheWorkIsOver) {
   Rng rng(12);
-  for (const Kind& kind : kKinds)
+  for (const JobConstraints& kind : kKinds)
     for (int round = 0; round < 4; ++round) {
       SHOW_ON_FAILURE(round);
-      const Instance instance = drawn(rng, kind, 8, 4);
+      const Instance instance = random_constrained_jobs(rng, kind, 8, 4);
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const ProofResult whole = optimal(instance, {objective, kProofWork});

@@ -2,16 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/slurm_clocks.hpp"
+
 namespace cosched::slurm {
 namespace {
 
 // Ticks at whole seconds; nothing takes time.
-Clocks exact_clocks() {
-  Clocks clocks;
-  clocks.controller_start = 0;
-  return clocks;
-}
-
 TEST(SlurmRecordedBackfillClock, RecordedCyclesComeFirst) {
   Clocks clocks = exact_clocks();
   clocks.cycle_times = {5, 9};

@@ -2,20 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/slurm_clocks.hpp"
+
 namespace cosched::slurm {
 namespace {
 
 // Ticks at whole seconds; nothing takes time.
-Clocks exact_clocks() {
-  Clocks clocks;
-  clocks.controller_start = 0;
-  return clocks;
-}
-
-Settings::Main main_settings() {
-  return to_settings({{"batch_sched_delay", 10}, {"sched_interval", 100}}).main;
-}
-
 TEST(SlurmRecordedMainClock, RecordedPassesComeFirst) {
   Clocks clocks = exact_clocks();
   clocks.main_passes = {{5, false}, {9, true}};
