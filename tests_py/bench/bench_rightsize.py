@@ -36,12 +36,12 @@ def beside(name, inst):
     parts = []
     found = cs.cluster.rightsize(inst, RISK)
     for measure, what in ((found.use.time, "time"), (found.use.memory, "memory")):
-        rows = measure.known & (measure.asked > 0)
-        part = (measure.used / measure.asked)[rows]
-        logs = pd.Series(np.log(measure.used[rows])).groupby(found.use.own[rows])
+        rows = measure.is_reported & (measure.request > 0)
+        part = (measure.usage / measure.request)[rows]
+        logs = pd.Series(np.log(measure.usage[rows])).groupby(found.use.group_ids[rows])
         spread = np.average(logs.std().fillna(0), weights=logs.size())
         quartiles = ", ".join(f"{100 * q:.0f}%" for q in np.quantile(part, [0.25, 0.5, 0.75]))
-        cut = 1 - measure.ended[rows].mean()
+        cut = 1 - measure.is_uncensored[rows].mean()
         parts.append(f"{what}: uses {quartiles} (quartiles), sd of logarithms in a group "
                      f"{spread:.2f}, cut {cut:.1%}")  # fmt: skip
     print(f"{name}: {len(inst):,} jobs, {len(found.advice):,} groups; {'; '.join(parts)}")

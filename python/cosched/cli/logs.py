@@ -115,7 +115,7 @@ def rightsize(
     if as_json is not None:
         tables = {"advice": advice, "backtest": held}
         rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
-        io.write_json({"risk": found.risk, "by": list(found.use.names), **rows}, as_json)
+        io.write_json({"risk": found.risk, "by": list(found.use.group_columns), **rows}, as_json)
     if form is not None:
         _hand_out(export(advice, form, found.risk), output)
         return

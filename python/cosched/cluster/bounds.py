@@ -48,8 +48,10 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     """
     Instance.require(instance)
     limit = real(threshold, "threshold")
-    mine = instance.measured
-    resources = [(held[mine], most) for held, most in instance.resources]
+    is_measured = instance.measured
+    resources = [
+        (held_amounts[is_measured], capacity) for held_amounts, capacity in instance.resources
+    ]
     value, _, exact = _core.cluster.max_stretch_bound(_measured(instance)._core, limit, resources)
     return Bound(value, "max-stretch") if exact else Bound(value, SO_FAR, "time_limit")
 

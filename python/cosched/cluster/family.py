@@ -153,12 +153,12 @@ def register_policy(name: str, policy: Any) -> None:
     if not callable(policy) and not callable(getattr(policy, "on_event", None)):
         raise TypeError(f"{name}: expected a policy with on_event(event, state)")
 
-    def made() -> Any:
+    def build_policy() -> Any:
         ready = hasattr(policy, "on_event") and not isinstance(policy, type)
-        one = policy if ready else policy()
-        if not callable(getattr(one, "on_event", None)):
+        policy_object = policy if ready else policy()
+        if not callable(getattr(policy_object, "on_event", None)):
             raise TypeError(f"{name}: expected a policy with on_event(event, state)")
-        return one
+        return policy_object
 
     doc = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
-    FAMILY.register(name, algorithms.algorithm_of(algorithms.python_policy, made, doc))
+    FAMILY.register(name, algorithms.algorithm_of(algorithms.python_policy, build_policy, doc))

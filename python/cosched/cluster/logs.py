@@ -181,9 +181,10 @@ def from_sacct(
             include_running=include_running, delimiter=delimiter,
         )  # fmt: skip
     jobs, unmet = files.without_unmet_constraints(jobs, known)
-    jobs, counted = files.counted_from(jobs, wait_from, of_log=True)
+    jobs, wait_notes = files.apply_wait_origin(jobs, wait_from, of_log=True)
     jobs, assumed = files.with_default_accounts(jobs, known)
     return Instance(
-        jobs, known.cores, notes=(*notes, *unmet, *counted, *assumed), source=Path(path).name,
+        jobs, known.cores, notes=(*notes, *unmet, *wait_notes, *assumed),
+        source=Path(path).name,
         min_runtime=min_runtime, machine=known, begins=begins,
     )  # fmt: skip

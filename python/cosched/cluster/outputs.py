@@ -48,21 +48,25 @@ def jobs_table(result: Result) -> pd.DataFrame:
     """
     Result.require(result)
 
-    given, jobs = result.instance.jobs, result.jobs
+    jobs_of_instance, jobs = result.instance.jobs, result.jobs
     submit = result.instance.column("eligible")
     start, end = jobs["start"].to_numpy(), jobs["end"].to_numpy()
     execution, turnaround = end - start, end - submit
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = np.where(execution > 0, turnaround / execution, np.nan)
-    killed = result.outcome.get("at_limit", np.zeros(len(given), dtype=bool))
-    requested = given["estimate"] if "estimate" in given else given["runtime"]
+    killed = result.outcome.get("at_limit", np.zeros(len(jobs_of_instance), dtype=bool))
+    requested = (
+        jobs_of_instance["estimate"]
+        if "estimate" in jobs_of_instance
+        else jobs_of_instance["runtime"]
+    )
     return pd.DataFrame(
         {
-            "job_id": given["id"].to_numpy(),
+            "job_id": jobs_of_instance["id"].to_numpy(),
             "workload_name": "cosched",
             "profile": "rigid",
             "submission_time": submit,
-            "requested_number_of_resources": given["tasks"].to_numpy(),
+            "requested_number_of_resources": jobs_of_instance["tasks"].to_numpy(),
             "requested_time": np.where(np.isinf(requested), -1.0, requested),
             "success": np.where(killed, 0, 1),
             "final_state": np.where(killed, _KILLED, "COMPLETED_SUCCESSFULLY"),
@@ -72,7 +76,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
             "waiting_time": start - submit,
             "turnaround_time": turnaround,
             "stretch": stretch,
-            "allocated_resources": _allocations(result, len(given)),
+            "allocated_resources": _allocations(result, len(jobs_of_instance)),
             "bounded_stretch": jobs["stretch"].to_numpy(),
             "preemptions": jobs["preemptions"].to_numpy(),
             "migrations": jobs["migrations"].to_numpy(),
@@ -139,11 +143,11 @@ def _with_hosts(result: Result) -> pd.DataFrame:
         return log
     got = dict(zip(zip(schedule.task, schedule.start, strict=True), hosts, strict=True))
     begins = log.action.isin(("start", "resume", "move"))
-    own = [
+    nodes_of_rows = [
         " ".join(got.get(key, ())) if begin else ""
         for key, begin in zip(zip(log.job, log.time, strict=True), begins, strict=True)
     ]
-    return log.assign(hosts=own)
+    return log.assign(hosts=nodes_of_rows)
 
 
 def interval_set(nodes: tuple[int, ...]) -> str:
@@ -160,8 +164,10 @@ def interval_set(nodes: tuple[int, ...]) -> str:
 
 def _allocations(result: Result, jobs: int) -> list[str]:
     """Interval set of each job that kept its nodes; empty text for the others."""
-    kept: dict[int, tuple[int, ...]] = {}
+    node_lists: dict[int, tuple[int, ...]] = {}
     for row, job in enumerate(result.schedule.task.tolist()):
         nodes = result.schedule.units(row)
-        kept[job] = nodes if kept.get(job, nodes) == nodes else ()  # which is that of no row
-    return [interval_set(kept.get(job, ())) for job in range(jobs)]
+        node_lists[job] = (
+            nodes if node_lists.get(job, nodes) == nodes else ()
+        )  # which is that of no row
+    return [interval_set(node_lists.get(job, ())) for job in range(jobs)]

@@ -69,11 +69,11 @@ def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     """
     Result.require(result)
     ax = axes_or_new(ax, (10, 4))
-    given, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
+    instance, nodes, schedule = result.instance, result.instance.nodes, _rows(result)
     seconds, _ = _unit(result)
-    size = given.column("cpu") * given.column("tasks")
-    t, demand = step_function(given.column("eligible"), result.outcome["end"], size)
-    t_used, used = _averaged(
+    size = instance.column("cpu") * instance.column("tasks")
+    t, demand = step_function(instance.column("eligible"), result.outcome["end"], size)
+    t_used, mean_used = _averaged(
         *step_function(schedule.start, schedule.end, size[schedule.task] * schedule.progress)
     )
     t_could, could = _averaged(t, np.minimum(demand, nodes))
@@ -82,15 +82,20 @@ def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
         label="not used: min(P, D(t)) - u(t)",
     )  # fmt: skip
     ax.fill_between(
-        t_used / seconds, used, step="post", color="tab:blue", linewidth=0, label="used: u(t)"
+        t_used / seconds, mean_used, step="post", color="tab:blue", linewidth=0, label="used: u(t)"
     )
-    t_demand, wanted = _averaged(t, demand)
+    t_demand, mean_demand = _averaged(t, demand)
     ax.step(
-        t_demand / seconds, wanted, where="post", color="0.4", linewidth=0.7, label="demand D(t)"
+        t_demand / seconds,
+        mean_demand,
+        where="post",
+        color="0.4",
+        linewidth=0.7,
+        label="demand D(t)",
     )
     ax.axhline(nodes, color="black", linewidth=0.8, linestyle="--", label=f"P = {nodes} nodes")
-    most = min(float(demand.max()), 2.5 * nodes)  # a queue may demand any amount
-    ax.set_ylim(0, 1.05 * most if most > 0 else nodes)
+    axis_limit = min(float(demand.max()), 2.5 * nodes)  # a queue may demand any amount
+    ax.set_ylim(0, 1.05 * axis_limit if axis_limit > 0 else nodes)
     _time_axis(result, ax)
     ax.set_ylabel("nodes' worth of CPU")
     _legend_above(ax)
@@ -109,12 +114,14 @@ def queue_length(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     """
     Result.require(result)
     ax = axes_or_new(ax, (10, 4))
-    given, schedule = result.instance, _rows(result)
+    instance, schedule = result.instance, _rows(result)
     seconds, _ = _unit(result)
-    t, inside = step_function(given.column("eligible"), result.outcome["end"], np.ones(len(given)))
+    t, jobs_in_system = step_function(
+        instance.column("eligible"), result.outcome["end"], np.ones(len(instance))
+    )
     t_run, running = step_function(schedule.start, schedule.end, np.ones(len(schedule.task)))
     times = np.union1d(t, t_run)
-    inside_at = np.concatenate([[0.0], inside])[np.searchsorted(t, times, side="right")]
+    inside_at = np.concatenate([[0.0], jobs_in_system])[np.searchsorted(t, times, side="right")]
     running_at = np.concatenate([[0.0], running])[np.searchsorted(t_run, times, side="right")]
     waiting = np.maximum(inside_at - running_at, 0.0)
     ax.step(times / seconds, waiting, where="post", color="tab:red", lw=0.9, label="waiting")
@@ -174,8 +181,15 @@ def _draw_bars(result: Result, ax: plt.Axes) -> None:
             stays.append((end, bottom, bottom + share * tasks))
             on_node[node] = stays
             low, high = node + bottom, node + min(bottom + share * tasks, 1.0)
-            left, right = start / seconds, end / seconds
-            corners.append([(left, low), (right, low), (right, high), (left, high)])
+            start_seconds, end_seconds = start / seconds, end / seconds
+            corners.append(
+                [
+                    (start_seconds, low),
+                    (end_seconds, low),
+                    (end_seconds, high),
+                    (start_seconds, high),
+                ]
+            )
             colors.append(palette[job % len(palette)])
     # Without outlines, and without the pale seams that smoothing leaves between neighbours.
     ax.add_collection(
@@ -202,9 +216,9 @@ def _draw_load(result: Result, ax: plt.Axes, row: np.ndarray, node: np.ndarray) 
     start, end = schedule.start[row], schedule.end[row]
     load = np.zeros((nodes, _BINS))
     order = np.argsort(node, kind="stable")
-    for own in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
-        times = step_function(start[own], end[own], share[own])
-        load[node[own[0]]] = means(*times, np.linspace(first, last, _BINS + 1))
+    for rows_of_node in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
+        times = step_function(start[rows_of_node], end[rows_of_node], share[rows_of_node])
+        load[node[rows_of_node[0]]] = means(*times, np.linspace(first, last, _BINS + 1))
     image = ax.imshow(
         load,
         extent=(first / seconds, last / seconds, 0, nodes),

@@ -22,7 +22,7 @@ from cosched.cluster.page.replications import (
 )
 from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
 from cosched.cluster.page.tables import difference_in_words, groups
-from cosched.cluster.page.text import exact_span, signed_span, span
+from cosched.cluster.page.text import exact_duration, format_duration, signed_duration
 from cosched.cluster.page.what_if import what_if
 from cosched.cluster.page.window import Window, window_of
 
@@ -137,8 +137,8 @@ def test_means_are_over_all_replications(base):
     ],
 )
 def test_durations_are_shown_so_that_differences_add_up(seconds, shown, signed):
-    assert exact_span(seconds) == shown
-    assert signed_span(seconds) == signed
+    assert exact_duration(seconds) == shown
+    assert signed_duration(seconds) == signed
 
 
 def brute_force_utilization(result, begin, end):
@@ -222,7 +222,7 @@ def test_groups_of_two_results_are_paired_by_name():
         for name in ("ada", "ben", "eva"):
             row = page.split(f"<td>{name}</td>")[1].split("</tr>")[0]
             cells = [cell.split("</td>")[0].split(">")[-1] for cell in row.split("<td")[1:]]
-            assert cells[-2] == (span(waited[name]) if name in waited else "-")
+            assert cells[-2] == (format_duration(waited[name]) if name in waited else "-")
 
 
 # --- a change that leaves jobs out ----------------------------------------------------------------
@@ -296,7 +296,7 @@ def test_the_row_of_a_change_shows_the_two_means_that_it_compares(numbered, tmp_
     assert fewer["base_mean_wait"] == pytest.approx(base_mean)
     assert abs(fewer["base_mean_wait"] - as_is["mean_wait"]) > 10
     assert fewer["difference"] == pytest.approx(mean - base_mean)
-    shown_mean, shown_base = exact_span(mean), exact_span(base_mean)
+    shown_mean, shown_base = exact_duration(mean), exact_duration(base_mean)
     remark = (
         f"waits are those of {count} jobs in both: mean {shown_mean} here, {shown_base} as it is "
         f"({60 - count} jobs only as it is)"
@@ -322,7 +322,8 @@ def test_groups_are_compared_over_the_jobs_that_both_have(numbered, tmp_path):
     of_ada = numbered.column("user") == "ada"
     before = base.waits[kept & of_ada].mean()
     then = other.waits[changed.column("user") == "ada"].mean()
-    row = f"<td>user ada</td><td>{int((kept & of_ada).sum())}</td><td>{signed_span(then - before)}<"
+    difference = signed_duration(then - before)
+    row = f"<td>user ada</td><td>{int((kept & of_ada).sum())}</td><td>{difference}<"
     assert row in page.read_text()
 
 

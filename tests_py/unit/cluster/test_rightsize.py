@@ -358,7 +358,7 @@ def test_other_jobs_need_the_columns_of_the_groups():
     for by, said in ((5, "by = 5"), (["runtime"], "by = 'runtime'"), ("", "by = ''")):
         with pytest.raises(cs.InvalidInstance, match=said):
             cs.cluster.rightsize(log(), by=by)
-    assert cs.cluster.rightsize(log(), by="user, name").use.names == ("user", "name")
+    assert cs.cluster.rightsize(log(), by="user, name").use.group_columns == ("user", "name")
 
 
 def as_swf(jobs, path):

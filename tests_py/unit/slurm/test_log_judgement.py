@@ -21,7 +21,7 @@ from cosched.cluster.judgement.reasons import is_overtaken
 from cosched.cluster.judgement.verdict import ReasonKind, verdict_of
 from cosched.cluster.result.compare_waits import (
     AT_ONCE,
-    NEAR,
+    NEAR_SECONDS,
     LogAmongSimulations,
     WaitComparison,
     compare_log,
@@ -388,7 +388,7 @@ def test_a_log_is_compared_as_a_plain_loop_does():
 
     def share(first, second):
         pairs = [(a, b) for a, b in zip(first, second, strict=True) if max(a, b) > AT_ONCE]
-        return np.mean([abs(a - b) <= NEAR for a, b in pairs])
+        return np.mean([abs(a - b) <= NEAR_SECONDS for a, b in pairs])
 
     assert found.log.near_300 == pytest.approx(np.mean([share(log, run) for run in runs]))
     for row, one in enumerate(found.simulations):

@@ -10,7 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.page.text import span
+from cosched.cluster.page.text import format_duration
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.times import duration
 from support import FIXTURES, unpacked
@@ -162,4 +162,4 @@ def test_times_in_words():
         "never",
     ]  # fmt: skip
     assert duration(np.nan) == ""
-    assert [span(seconds) for seconds in (-7140, -3, 59)] == ["-1 h 59", "-3 s", "59 s"]
+    assert [format_duration(seconds) for seconds in (-7140, -3, 59)] == ["-1 h 59", "-3 s", "59 s"]

@@ -203,8 +203,10 @@ def killed(instance: Instance) -> tuple[Instance, np.ndarray]:
 
 def _killed(instance: Instance) -> tuple[Instance, np.ndarray]:
     runtime, limit = instance.column("runtime"), instance.column("estimate")
-    late = runtime > limit
-    return instance.replace(runtime=np.minimum(runtime, limit)) if late.any() else instance, late
+    is_beyond_limit = runtime > limit
+    return instance.replace(
+        runtime=np.minimum(runtime, limit)
+    ) if is_beyond_limit.any() else instance, is_beyond_limit
 
 
 def _rows(
@@ -219,13 +221,13 @@ def _rows(
 ) -> tuple:
     core = instance._core
     cells, allowed, _ = instance.layout
-    known = _core.cluster.Rule[rule]
+    rule_of_core = _core.cluster.Rule[rule]
     if (site := instance.site) is not None:
-        return _core.cluster.backfill_on(core, site, known, requested, wfp3, key, trace, log)
+        return _core.cluster.backfill_on(core, site, rule_of_core, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
-        held = instance.held
+        held_units = instance.held
         return _core.cluster.backfill(
-            core, known, requested, wfp3, key, cells, allowed, held, trace, log
+            core, rule_of_core, requested, wfp3, key, cells, allowed, held_units, trace, log
         )
     if rule == "EASY":
         return _core.cluster.easy(core, requested, trace, log)
@@ -261,8 +263,8 @@ def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
     tier = instance.layout[2]
     if "running" in instance.known and (len(key) or len(tier) or wfp3 or instance.held):
         # Whoever runs at the begin of a part of a log has its nodes, whatever the order is.
-        known = tier if len(tier) else np.zeros(len(instance))
-        tier = np.where(instance.column("running"), known.max() + 1, known)
+        tier_of_jobs = tier if len(tier) else np.zeros(len(instance))
+        tier = np.where(instance.column("running"), tier_of_jobs.max() + 1, tier_of_jobs)
         has_nodes = [bool(units) for units in instance.held]
         if any(has_nodes):
             tier = np.where(has_nodes, tier.max() + 1, tier)

@@ -57,9 +57,11 @@ def yields(
     if len(where) != len(needs):
         raise InvalidInstance(f"mapping has {len(where)} jobs, cpu has {len(needs)}")
     # Only nodes that are used matter: memory for them, not for all that there may be.
-    used = {node: k for k, node in enumerate(sorted({node for row in where for node in row}))}
-    where = [[used[node] for node in row] for row in where]
-    return _core.cluster.yields(where, needs, max(len(used), 1), opt or "base")
+    row_of_node = {
+        node: k for k, node in enumerate(sorted({node for row in where for node in row}))
+    }
+    where = [[row_of_node[node] for node in row] for row in where]
+    return _core.cluster.yields(where, needs, max(len(row_of_node), 1), opt or "base")
 
 
 def mcb8(
@@ -135,9 +137,9 @@ def _items(tasks: Any, cpu: Any, memory: Any, nodes: int) -> tuple[Any, Any, Any
 
 
 def _fractions(values: Any, name: str) -> np.ndarray:
-    found = real_array(values, name, 1)
-    good = (found > 0) & (found <= 1)
+    numbers = real_array(values, name, 1)
+    good = (numbers > 0) & (numbers <= 1)
     if not good.all():
         row = int(np.argmin(good))
-        raise InvalidInstance(f"{name}[{row}] = {found[row]}: expected a fraction in (0, 1]")
-    return found
+        raise InvalidInstance(f"{name}[{row}] = {numbers[row]}: expected a fraction in (0, 1]")
+    return numbers

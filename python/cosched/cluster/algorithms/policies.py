@@ -296,15 +296,15 @@ class _Adapter:
         columns = (instance.column(name).tolist() for name in names)
         self.given: list[tuple[float, int, float, float]] = list(zip(*columns, strict=True))
 
-    def ask(self, kind: str, time: float, jobs: list[int], inside: dict[int, tuple]) -> Any:
-        known = {
-            job: Job(job, *self.given[job], status, done, tuple(nodes), share)
-            for job, (status, done, nodes, share) in sorted(inside.items())
+    def ask(self, kind: str, time: float, jobs: list[int], jobs_in_system: dict[int, tuple]) -> Any:
+        states = {
+            job: Job(job, *self.given[job], status, progress, tuple(nodes), share)
+            for job, (status, progress, nodes, share) in sorted(jobs_in_system.items())
         }
-        answer = self.on_event(Event(kind, time, tuple(jobs)), State(time, self.nodes, known))
-        return _checked(answer, self._called)
+        answer = self.on_event(Event(kind, time, tuple(jobs)), State(time, self.nodes, states))
+        return _checked(answer, self._policy_name)
 
-    def _called(self, number: int) -> str:
+    def _policy_name(self, number: int) -> str:
         """A job as its log calls it, and as the policy does."""
         if not 0 <= number < len(self.ids) or str(self.ids[number]) == str(number):
             return f"job {number}"
@@ -312,7 +312,7 @@ class _Adapter:
 
 
 def _checked(
-    answer: Any, called: Callable[[int], str]
+    answer: Any, name_of_policy: Callable[[int], str]
 ) -> dict[int, tuple[list[int], float]] | None:
     """A policy's answer as it was given: what is no integer or no number is refused."""
     if answer is None:
@@ -320,20 +320,20 @@ def _checked(
     expected = "expected {job: (nodes, yield)} or None"
     if not isinstance(answer, Mapping):
         raise InvalidSchedule(f"the policy returned {shorten(answer)}: {expected}")
-    found = {}
+    shares = {}
     try:
         for job, (nodes, share) in answer.items():
             number = integer(job, "a job", _LOW)
-            what = f"the nodes of {called(number)}"
+            what = f"the nodes of {name_of_policy(number)}"
             if isinstance(nodes, (str, bytes)):
                 raise TypeError
             places = [
                 node if type(node) is int and 0 <= node <= INT_MAX else integer(node, what, _LOW)
                 for node in nodes
             ]
-            found[number] = places, real(share, f"the yield of {called(number)}")
+            shares[number] = places, real(share, f"the yield of {name_of_policy(number)}")
     except InvalidInstance as error:
         raise InvalidSchedule(f"the policy's answer: {error}") from None
     except (TypeError, ValueError):
         raise InvalidSchedule(f"the policy returned {shorten(answer)}: {expected}") from None
-    return found
+    return shares

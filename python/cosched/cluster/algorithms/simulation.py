@@ -31,9 +31,9 @@ def algorithm_of(
     def algorithm(instance: Instance, **options: Any) -> Result:
         return simulate(instance, policy(), **options)
 
-    given = inspect.signature(simulate)
-    first, _, *options = given.parameters.values()
-    algorithm.__signature__ = given.replace(parameters=[first, *options])  # type: ignore[attr-defined]
+    signature = inspect.signature(simulate)
+    first, _, *options = signature.parameters.values()
+    algorithm.__signature__ = signature.replace(parameters=[first, *options])  # type: ignore[attr-defined]
     algorithm.__doc__ = doc
     return algorithm
 
@@ -153,8 +153,10 @@ def _moved(schedule: Schedule) -> float:
     for row in np.lexsort([schedule.start, schedule.task]):
         job, nodes = int(schedule.task[row]), schedule.units(row)
         if schedule.cause[row] == 2:  # move
-            kept = sum(min(last[job].count(node), nodes.count(node)) for node in set(last[job]))
-            total += memory[job] * (len(nodes) - kept)
+            tasks_not_moved = sum(
+                min(last[job].count(node), nodes.count(node)) for node in set(last[job])
+            )
+            total += memory[job] * (len(nodes) - tasks_not_moved)
         last[job] = nodes
     return float(total)
 
@@ -202,12 +204,13 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     start = recorded_starts(instance)
     unknown = int(np.isnan(instance.column("wait")).sum())
     end = start + instance.column("runtime")
-    over = sum(b - a for a, b in _overcommitted(instance, start, end))
-    nothing = np.zeros(len(instance), dtype=np.int64)
+    overcommitted_seconds = sum(b - a for a, b in _overcommitted(instance, start, end))
+    no_nodes = np.zeros(len(instance), dtype=np.int64)
     outcome: dict[str, Any] = {
-        "start": start, "end": end, "preemptions": nothing, "migrations": nothing,
+        "start": start, "end": end, "preemptions": no_nodes, "migrations": no_nodes,
         "demand_area": demand_area(instance, end), "preempted_memory": 0.0,
-        "migrated_memory": 0.0, "events": 2 * len(instance), "overcommitted_hours": over / 3600,
+        "migrated_memory": 0.0, "events": 2 * len(instance),
+        "overcommitted_hours": overcommitted_seconds / 3600,
         "most_nodes_in_use": _in_use(instance, start, end)[1].max(), "unknown_waits": unknown,
     }  # fmt: skip
     return result_of_simulation(
@@ -219,10 +222,10 @@ def _in_use(
     instance: Instance, start: np.ndarray, end: np.ndarray, which: Any = slice(None)
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nodes that some jobs use from each of these times on."""
-    used = (instance.column("tasks") * instance.column("cpu"))[which]
+    core_demand = (instance.column("tasks") * instance.column("cpu"))[which]
     times = np.concatenate([end[which], start[which]])  # at one time, ends come first
     order = np.argsort(times, kind="stable")
-    return times[order], np.cumsum(np.concatenate([-used, used])[order])
+    return times[order], np.cumsum(np.concatenate([-core_demand, core_demand])[order])
 
 
 def _overcommitted(
@@ -233,8 +236,10 @@ def _overcommitted(
     spans = []
     for room, which in _rooms(instance.nodes, cells, allowed):
         times, load = _in_use(instance, start, end, which)
-        over = np.flatnonzero(load[:-1] > room * (1 + 1e-9))
-        spans += list(zip(times[over].tolist(), times[over + 1].tolist(), strict=True))
+        overloaded_steps = np.flatnonzero(load[:-1] > room * (1 + 1e-9))
+        spans += list(
+            zip(times[overloaded_steps].tolist(), times[overloaded_steps + 1].tolist(), strict=True)
+        )
     merged: list[tuple[float, float]] = []
     for begin, stop in sorted(spans):
         if merged and begin <= merged[-1][1]:
@@ -248,8 +253,8 @@ def _rooms(nodes: int, cells: np.ndarray, allowed: np.ndarray) -> Iterator[tuple
     """The machine and all jobs; a partition's nodes and the jobs that have no others."""
     yield nodes, slice(None)
     for mask in np.unique(allowed):
-        mine = (int(mask) >> np.arange(len(cells))) & 1
-        yield int(cells @ mine), (allowed | mask) == mask
+        is_open_cell = (int(mask) >> np.arange(len(cells))) & 1
+        yield int(cells @ is_open_cell), (allowed | mask) == mask
 
 
 def _rows(instance: Instance) -> tuple:
@@ -263,19 +268,28 @@ def _rows(instance: Instance) -> tuple:
     for job in order.tolist():
         while running and running[0][0] <= start[job]:
             np.subtract.at(load, where[heapq.heappop(running)[1]], 1)
-        mine = open_to(job)
+        is_open_cell = open_to(job)
         count = int(tasks[job])
-        free = mine[load[mine] == 0]
+        free = is_open_cell[load[is_open_cell] == 0]
         if len(free) < count:  # again and again over the nodes, the least loaded first
-            mine = mine[np.argsort(load[mine], kind="stable")]
-            free = np.resize(mine, count)
+            is_open_cell = is_open_cell[np.argsort(load[is_open_cell], kind="stable")]
+            free = np.resize(is_open_cell, count)
         where[job] = np.sort(free[:count])
         np.add.at(load, where[job], 1)
         heapq.heappush(running, (float(end[job]), job))
     begin = np.concatenate([[0], np.cumsum(tasks[order])])
     unit = np.concatenate([where[job] for job in order.tolist()])
-    one = np.ones(len(order))
-    return order, begin, unit, start[order], end[order], one, one, np.zeros(len(order), dtype=int)
+    unit_steps = np.ones(len(order))
+    return (
+        order,
+        begin,
+        unit,
+        start[order],
+        end[order],
+        unit_steps,
+        unit_steps,
+        np.zeros(len(order), dtype=int),
+    )
 
 
 def _nodes_of(instance: Instance) -> Callable[[int], np.ndarray]:

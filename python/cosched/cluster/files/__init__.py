@@ -2,10 +2,30 @@
 
 from cosched.cluster.files.batch_systems.jobs import read_batch_log
 from cosched.cluster.files.batch_systems.recognition import LogFormat, recognize_log
-from cosched.cluster.files.conventions import WEEK, counted_from, dfrs_jobs, rigid_jobs, week_of
+from cosched.cluster.files.conventions import (
+    WEEK,
+    apply_wait_origin,
+    dfrs_jobs,
+    rigid_jobs,
+    week_of,
+)
 from cosched.cluster.files.default_accounts import with_default_accounts
-from cosched.cluster.files.facts import DROPS, FACTS, MEASURES, described, dropped, whole
-from cosched.cluster.files.jobs import COLUMNS, Given, json_columns, read_csv, read_jobs, read_json
+from cosched.cluster.files.facts import (
+    DROPS,
+    FACTS,
+    MEASURES,
+    described,
+    dropped,
+    whole_numbers_as_text,
+)
+from cosched.cluster.files.jobs import (
+    COLUMNS,
+    LogTable,
+    json_columns,
+    read_csv,
+    read_jobs,
+    read_json,
+)
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.sacct.jobs import PartOfLog
 from cosched.cluster.files.swf import LOGS, SwfReport, fetch, read_swf

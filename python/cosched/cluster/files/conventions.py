@@ -11,12 +11,12 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import fraction, integer, nonnegative, positive
-from cosched.core.text import require_columns
+from cosched.core.text import count_of, require_columns
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
 WEEK = 604800.0
-_NEEDED = (
+_NEEDED_COLUMNS = (
     "job",
     "submit",
     "run",
@@ -81,15 +81,17 @@ def dfrs_jobs(
     >>> dfrs_jobs(table)[["tasks", "cpu", "memory"]].to_numpy().tolist()
     [[2.0, 1.0, 0.4], [3.0, 0.5, 0.1]]
     """
-    require_columns(table, _NEEDED, "table")
+    require_columns(table, _NEEDED_COLUMNS, "table")
     node = positive(memory_kb, "memory_kb", "a positive number of KB")
     width = integer(cores, "cores", 1)
     usual = min(0.1, 0.2 / width)
-    least = usual if least_memory is None else fraction(least_memory, "least_memory")
+    minimum_memory = usual if least_memory is None else fraction(least_memory, "least_memory")
 
-    known = table[["requested_memory", "used_memory"]].max(axis=1).to_numpy(dtype=float) / node
-    unknown = np.isnan(known)
-    share = np.clip(np.where(unknown, least, known), least, 1.0)
+    memory_shares = (
+        table[["requested_memory", "used_memory"]].max(axis=1).to_numpy(dtype=float) / node
+    )
+    unknown = np.isnan(memory_shares)
+    share = np.clip(np.where(unknown, minimum_memory, memory_shares), minimum_memory, 1.0)
     processors = table["processors"].to_numpy(dtype=np.int64)
     filling = (processors % width == 0) & (share < 1 / width)
     jobs = _jobs(
@@ -99,8 +101,8 @@ def dfrs_jobs(
         np.where(filling, width * share, share),
     )
     jobs.attrs["repaired"] = {
-        f"memory unknown: {least:g} taken": int(unknown.sum()),
-        "memory above that of a node: 1 taken": int((known > 1).sum()),
+        f"memory unknown: {minimum_memory:g} taken": int(unknown.sum()),
+        "memory above that of a node: 1 taken": int((memory_shares > 1).sum()),
     }
     return jobs
 
@@ -158,10 +160,10 @@ def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
     """
     require_columns(jobs, ("submit",), "jobs")
     number = integer(week, "week", 0)
-    mine = jobs[np.floor(jobs["submit"] / WEEK) == number].reset_index(drop=True)
-    mine.attrs = {}  # counts of the whole log, not of this week
-    times = [name for name in ("submit", "eligible") if name in mine]
-    return mine.assign(**{name: mine[name] - number * WEEK for name in times})
+    jobs_of_week = jobs[np.floor(jobs["submit"] / WEEK) == number].reset_index(drop=True)
+    jobs_of_week.attrs = {}  # counts of the whole log, not of this week
+    times = [name for name in ("submit", "eligible") if name in jobs_of_week]
+    return jobs_of_week.assign(**{name: jobs_of_week[name] - number * WEEK for name in times})
 
 
 def _jobs(table: pd.DataFrame, tasks, cpu, memory) -> pd.DataFrame:
@@ -202,8 +204,8 @@ def _zone_of_header(header: Mapping[str, str]) -> tzinfo:
     if zone is not None:
         return zone
     offset = header.get("TimeZone", "").strip()
-    known = io.is_number(offset) and abs(float(offset)) < 86400
-    return timezone(timedelta(seconds=float(offset))) if known else timezone.utc
+    is_valid_offset = io.is_number(offset) and abs(float(offset)) < 86400
+    return timezone(timedelta(seconds=float(offset))) if is_valid_offset else timezone.utc
 
 
 def zone_of(name: str | None) -> tzinfo | None:
@@ -214,9 +216,13 @@ def zone_of(name: str | None) -> tzinfo | None:
         return None
 
 
-def begin_of_part(whole: datetime | None, week: int | None, begin: float | None) -> datetime | None:
+def begin_of_part(
+    begin_of_log: datetime | None, week: int | None, begin: float | None
+) -> datetime | None:
     """When a part of a log begins."""
-    return None if whole is None else later(whole, (week or 0) * WEEK + (begin or 0.0))
+    return (
+        None if begin_of_log is None else later(begin_of_log, (week or 0) * WEEK + (begin or 0.0))
+    )
 
 
 def later(date: datetime, seconds: float) -> datetime:
@@ -230,17 +236,17 @@ def part_of(
     path: Any, jobs: pd.DataFrame, week: int | None, begin: float | None, until: float | None
 ) -> tuple[pd.DataFrame, list[str]]:
     """The jobs of a week, of a part of a log, or all; and what to say of it."""
-    said = []
+    notes = []
     if week is not None:
-        last = int(jobs["submit"].max() // WEEK)
+        last_week = int(jobs["submit"].max() // WEEK)
         jobs = week_of(jobs, integer(week, "week", 0))
         if not len(jobs):
-            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last}")
-        said.append(f"  week {week}: {len(jobs)} jobs")
+            raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last_week}")
+        notes.append(f"  week {week}: {len(jobs)} jobs")
     if begin is not None or until is not None:
         jobs, note = jobs_between(path, jobs, begin, until)
-        said.append(f"  {note}")
-    return jobs, said
+        notes.append(f"  {note}")
+    return jobs, notes
 
 
 def jobs_between(
@@ -251,40 +257,45 @@ def jobs_between(
     Times count from `begin`. A job that runs then comes at 0, before all others, with the rest of
     its run time: every policy starts it at once. A job that waits then is submitted at 0.
     """
-    first = 0.0 if begin is None else nonnegative(begin, "from", "seconds >= 0")
-    last = np.inf if until is None else nonnegative(until, "until", "seconds >= 0")
-    if not first < last:
-        raise InvalidInstance(f"from = {first:g}, until = {last:g}: expected from < until")
+    begin_second = 0.0 if begin is None else nonnegative(begin, "from", "seconds >= 0")
+    end_second = np.inf if until is None else nonnegative(until, "until", "seconds >= 0")
+    if not begin_second < end_second:
+        raise InvalidInstance(
+            f"from = {begin_second:g}, until = {end_second:g}: expected from < until"
+        )
     submit = jobs["submit"].to_numpy()
-    early = submit < first
+    early = submit < begin_second
     if early.any() and "wait" not in jobs:
-        raise InvalidInstance(f"{path}: from = {first:g}: the log has no waits: who runs then?")
+        raise InvalidInstance(
+            f"{path}: from = {begin_second:g}: the log has no waits: who runs then?"
+        )
     wait = jobs["wait"].to_numpy() if "wait" in jobs else np.zeros(len(jobs))
     start = submit + wait
     end = start + jobs["runtime"].to_numpy()
-    running = early & (start < first) & (end > first)
-    waiting = early & (start >= first)
-    inside = (submit >= first) & (submit < last)
-    chosen = np.concatenate([np.flatnonzero(k) for k in (running, waiting, inside)])
+    running = early & (start < begin_second) & (end > begin_second)
+    waiting = early & (start >= begin_second)
+    is_inside = (submit >= begin_second) & (submit < end_second)
+    chosen = np.concatenate([np.flatnonzero(k) for k in (running, waiting, is_inside)])
     if not len(chosen):
-        raise InvalidInstance(f"{path}: no job from {first:g} s until {last:g} s")
+        raise InvalidInstance(f"{path}: no job from {begin_second:g} s until {end_second:g} s")
     part = jobs.iloc[chosen].reset_index(drop=True)
-    ran = np.where(running, first - start, 0.0)[chosen]
-    came = np.maximum(submit[chosen], first)
-    part["submit"] = came - first
+    elapsed_times = np.where(running, begin_second - start, 0.0)[chosen]
+    submit_times = np.maximum(submit[chosen], begin_second)
+    part["submit"] = submit_times - begin_second
     if "eligible" in part:
-        eligible = np.maximum(part["eligible"], came) - first
+        eligible = np.maximum(part["eligible"], submit_times) - begin_second
         part["eligible"] = np.where(running[chosen], 0.0, eligible)
-    part["runtime"] -= ran
+    part["runtime"] -= elapsed_times
     if "estimate" in part:
-        part["estimate"] = np.maximum(part["estimate"] - ran, 0.0)
+        part["estimate"] = np.maximum(part["estimate"] - elapsed_times, 0.0)
     if running.any():
         part["running"] = running[chosen]
     if "wait" in part:
-        part["wait"] = np.maximum(start[chosen] - came, 0.0)
-    until_last = f"until {last:g} s" if np.isfinite(last) else "on"
+        part["wait"] = np.maximum(start[chosen] - submit_times, 0.0)
+    until_last = f"until {end_second:g} s" if np.isfinite(end_second) else "on"
     return part, (
-        f"from {first:g} s {until_last}: {len(part)} jobs, {int(running.sum())} of them running"
+        f"from {begin_second:g} s {until_last}: {len(part)} jobs, {int(running.sum())} of them "
+        "running"
         f" and {int(waiting.sum())} waiting at the begin (their waits count from then)"
     )
 
@@ -298,44 +309,48 @@ def after_preceding(table: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
     chained = (table["preceding_job"] > 0).to_numpy()
     if not chained.any():
         return submit, []
-    ends = (table["submit"] + table["wait"] + table["run"]).to_numpy()
-    first = table["job"].drop_duplicates()
-    numbers, row = np.unique(first.to_numpy(), return_index=True)
-    wanted = table["preceding_job"].to_numpy()
-    at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    end = np.where(numbers[at] == wanted, ends[first.index.to_numpy()[row[at]]], np.nan)
+    end_times = (table["submit"] + table["wait"] + table["run"]).to_numpy()
+    first_ids = table["job"].drop_duplicates()
+    numbers, row = np.unique(first_ids.to_numpy(), return_index=True)
+    preceding_ids = table["preceding_job"].to_numpy()
+    positions = np.minimum(np.searchsorted(numbers, preceding_ids), len(numbers) - 1)
+    end = np.where(
+        numbers[positions] == preceding_ids,
+        end_times[first_ids.index.to_numpy()[row[positions]]],
+        np.nan,
+    )
     free = end + np.nan_to_num(table["think_time"].to_numpy())
     eligible = np.where(chained, np.fmax(submit, free), submit)
     start = submit + table["wait"].to_numpy()
     early = eligible > start  # never where the log has no wait
-    known = int((chained & ~np.isnan(free)).sum())
+    n_followed = int((chained & ~np.isnan(free)).sum())
     notes = [
-        f"  eligible when the preceding_job of the log has ended, and its think_time: {known} "
-        f"job{'s' * (known != 1)} of {int(chained.sum())} that name one"
+        f"  eligible when the preceding_job of the log has ended, and its think_time: "
+        f"{count_of(n_followed, 'job')} of {int(chained.sum())} that name one"
     ]
     if early.any():
         notes.append(f"  repaired {int(early.sum())}: eligible after the start: the start taken")
     return np.fmin(eligible, np.where(np.isnan(start), np.inf, start)), notes
 
 
-def counted_from(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, list[str]]:
-    """The jobs with waits that count from `wait_from`, and what to say of it."""
+def apply_wait_origin(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, list[str]]:
+    """Return the jobs with waits that count from `wait_from`, and notes."""
     if wait_from not in ("eligible", "submit"):
         raise InvalidInstance(f"wait_from = {shorten(wait_from)}: expected eligible or submit")
-    known = "eligible" in jobs
-    if wait_from == "submit" and known:
+    has_eligible = "eligible" in jobs
+    if wait_from == "submit" and has_eligible:
         jobs = {name: jobs[name] for name in jobs if name not in ("eligible", "wait_blocked")}
         return jobs, ["assumed: waits count from submission, also while a job was blocked"]
-    if not known or not of_log:
+    if not has_eligible or not of_log:
         return jobs, []
     blocked = np.asarray(jobs["eligible"] - jobs["submit"], dtype=float)
-    held = blocked[blocked > 0]
-    if not len(held):
+    blocked_times = blocked[blocked > 0]
+    if not len(blocked_times):
         return jobs, ["assumed: waits count from submission: the log has no job blocked before"]
     return jobs, [
         f"assumed: waits count from when jobs were eligible; blocked before ({_BLOCKS}: no "
-        f"scheduler's wait): {len(held):,} of {len(blocked):,} jobs, on average "
-        f"{_hours(held.mean())}, at most {_hours(held.max())} (wait_blocked)"
+        f"scheduler's wait): {len(blocked_times):,} of {len(blocked):,} jobs, on average "
+        f"{_hours(blocked_times.mean())}, at most {_hours(blocked_times.max())} (wait_blocked)"
     ]
 
 

@@ -28,15 +28,17 @@ def with_default_accounts(jobs: Any, machine: Machine | None) -> tuple[Any, list
         return jobs, []
     defaults = settings.accounts.default_account_by_user
     users = ["" if user is None else str(user) for user in list(jobs["user"])]
-    told = list(jobs["account"]) if "account" in jobs else [""] * len(users)
-    named = ["" if account is None or pd.isna(account) else str(account) for account in told]
+    accounts_of_jobs = list(jobs["account"]) if "account" in jobs else [""] * len(users)
+    account_names = [
+        "" if account is None or pd.isna(account) else str(account) for account in accounts_of_jobs
+    ]
     rows = [
-        row for row, (user, account) in enumerate(zip(users, named, strict=True))
+        row for row, (user, account) in enumerate(zip(users, account_names, strict=True))
         if not account and user in defaults
     ]  # fmt: skip
     if not rows:
         return jobs, []
-    accounts = np.array(named, dtype=object)
+    accounts = np.array(account_names, dtype=object)
     for row in rows:
         accounts[row] = defaults[users[row]].name
     assumed = [row for row in rows if defaults[users[row]].is_assumed]

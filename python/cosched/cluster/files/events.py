@@ -14,10 +14,10 @@ from cosched import io
 from cosched.cluster.files.conventions import part_of
 from cosched.cluster.files.facts import FACTS, described, dropped
 from cosched.cluster.files.sacct.columns import cores_of
-from cosched.cluster.files.sacct.jobs import of_machine
-from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
+from cosched.cluster.files.sacct.jobs import machine_notes
+from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, array_tasks, options_of
 from cosched.cluster.machine.node_types import host_count
-from cosched.cluster.machine.parts import cpus_per_core, limits, of_nodes
+from cosched.cluster.machine.parts import cpus_per_core, limits, node_attribute
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.lazy import pd
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _EVENT = re.compile(r"\s*-dt\s+(\S+)\s+-e\s+([a-z_]+)\s*(?:\|(.*))?")
 _MOST_TASKS = 1_000_000  # of an array
 _PER = {"memory_gb": "memory_per", "gpus": "gpus_per"}
-_OWN = re.compile(r"(?:^|(?<=\s))-(jid|sim-walltime)\s+(\S+)")
+_SIMULATOR_OPTION = re.compile(r"(?:^|(?<=\s))-(jid|sim-walltime)\s+(\S+)")
 
 
 def read_events(
@@ -44,7 +44,7 @@ def read_events(
     A line is ``-dt SECONDS -e submit_batch_job | [-jid N] -sim-walltime SECONDS`` and options of
     sbatch; a run time of -1 is the time limit. Jobs without a number are numbered from 1 on.
     """
-    asked, others = Asked(), Counter[str]()
+    option_reader, other_events = OptionReader(), Counter[str]()
     rows: list[dict[str, Any]] = []
     number = 0
     for line, text in enumerate(io.polled(io.read_text(path).splitlines()), 1):
@@ -57,11 +57,11 @@ def read_events(
                 f"{place}: {shorten(text)}: expected -dt SECONDS -e submit_batch_job | options"
             )
         if event[2] != "submit_batch_job":
-            others[event[2]] += 1
+            other_events[event[2]] += 1
             continue
         number += 1
-        row = _job(event[1], event[3] or "", number, asked, machine, place)
-        rows += [one | {"line": line} for one in _tasks(row, place)]
+        row = _job(event[1], event[3] or "", number, option_reader, machine, place)
+        rows += [job_row | {"line": line} for job_row in _tasks(row, place)]
     if not rows:
         raise InvalidInstance(f"{path}: no submission: expected -dt SECONDS -e submit_batch_job")
     jobs = _columns(pd.DataFrame(rows), machine)
@@ -71,40 +71,42 @@ def read_events(
         raise InvalidInstance(f"{path}:{line}: job {known} a second time: expected another -jid")
     notes = [f"{printable(path)}: {len(jobs)} jobs kept",
              "  the log has no starts: as-logged is left out"]  # fmt: skip
-    notes += [f"not followed: {count} events {name}" for name, count in others.items()]
-    notes += asked.notes() + of_machine(jobs, machine)
-    jobs, said = part_of(path, jobs, week, begin, until)
+    notes += [f"not followed: {count} events {name}" for name, count in other_events.items()]
+    notes += option_reader.notes() + machine_notes(jobs, machine)
+    jobs, part_notes = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
-    notes += [*said, f"assumed: {described(jobs)}",
+    notes += [*part_notes, f"assumed: {described(jobs)}",
               f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}"]  # fmt: skip
     return jobs, tuple(notes)
 
 
 def _job(
-    submit: str, text: str, number: int, asked: Asked, machine: Machine, place: str
+    submit: str, text: str, number: int, option_reader: OptionReader, machine: Machine, place: str
 ) -> dict[str, Any]:
-    own = dict(_OWN.findall(text))
-    text = _OWN.sub("", text)
-    if "sim-walltime" not in own:
+    simulator_options = dict(_SIMULATOR_OPTION.findall(text))
+    text = _SIMULATOR_OPTION.sub("", text)
+    if "sim-walltime" not in simulator_options:
         raise InvalidInstance(f"{place}: no -sim-walltime: expected the run time (s)")
     try:
         words = shlex.split(text) if {"'", '"', "\\"} & set(text) else text.split()
     except ValueError as error:
         raise InvalidInstance(f"{place}: {str(error).lower()}: {shorten(text)}") from None
-    row = asked.row(options_of(words, place), place)
-    row["id"] = own.get("jid", str(number))
+    row = option_reader.job_row(options_of(words, place), place)
+    row["id"] = simulator_options.get("jid", str(number))
     if not re.fullmatch("[0-9]{1,15}", row["id"]):
         raise InvalidInstance(f"{place}: -jid {shorten(row['id'])}: expected a number")
     row["submit"] = io.parse_nonnegative(submit, f"{place}: -dt", "seconds >= 0")
     asks = row.get("estimate", np.nan)
     row["estimate"] = _limit(machine, row.get("partition", ""), asks if asks else np.inf)
-    if re.fullmatch(r"-1(\.0*)?", own["sim-walltime"]):
+    if re.fullmatch(r"-1(\.0*)?", simulator_options["sim-walltime"]):
         row["runtime"] = row["estimate"]
         if not np.isfinite(row["runtime"]):
             raise InvalidInstance(f"{place}: -sim-walltime -1: expected a time limit (-t)")
     else:
         where = f"{place}: -sim-walltime"
-        row["runtime"] = io.parse_nonnegative(own["sim-walltime"], where, "seconds >= 0, or -1")
+        row["runtime"] = io.parse_nonnegative(
+            simulator_options["sim-walltime"], where, "seconds >= 0, or -1"
+        )
     return row
 
 
@@ -130,22 +132,24 @@ def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:
         raise InvalidInstance(
             f"{place}: array {shorten(row['array'])}: expected at most {_MOST_TASKS:,} tasks"
         )
-    own = {"array": f"{row['id']}%{limit}"}
-    return [row | own | {"id": f"{row['id']}_{task}"} for task in tasks]
+    array_columns = {"array": f"{row['id']}%{limit}"}
+    return [row | array_columns | {"id": f"{row['id']}_{task}"} for task in tasks]
 
 
 def _most_cores(rows: pd.DataFrame, machine: Machine) -> np.ndarray:
     """Of a node; of those with the GPUs that a job wants of each, where there are any."""
-    cores, gpus, types = (of_nodes(machine, name) for name in ("cores", "gpus", "gpu_type"))
+    cores, gpus, types = (node_attribute(machine, name) for name in ("cores", "gpus", "gpu_type"))
     if "gpus_per" not in rows:
         return np.full(len(rows), cores.max())
     counts = rows["gpus"].where(rows["gpus_per"] == "node", 0)
-    asked = [*zip(counts, rows["gpu_type"].fillna(""), strict=True)]
-    most = {
+    gpu_requests = [*zip(counts, rows["gpu_type"].fillna(""), strict=True)]
+    max_cores_of_nodes = {
         (count, kind): cores.max(where=(gpus >= count) & ((types == kind) | (not kind)), initial=0)
-        for count, kind in set(asked)
+        for count, kind in set(gpu_requests)
     }
-    return np.array([most[one] or cores.max() for one in asked])
+    return np.array(
+        [max_cores_of_nodes[gpu_request] or cores.max() for gpu_request in gpu_requests]
+    )
 
 
 def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
@@ -160,14 +164,14 @@ def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
     # Where nobody says on how many nodes: on those of -w, else on as few as have so many cores.
     of_node = {what: (rows[per] == "node").to_numpy() for what, per in _PER.items() if per in rows}
     if of_node:
-        few = np.maximum(np.ceil(tasks / _most_cores(rows, machine)), 1.0)
+        node_counts = np.maximum(np.ceil(tasks / _most_cores(rows, machine)), 1.0)
         if "nodelist" in rows:
             listed = [host_count(text) for text in rows["nodelist"].fillna("")]
-            few = np.maximum(few, np.minimum(listed, tasks))
+            node_counts = np.maximum(node_counts, np.minimum(listed, tasks))
         unsaid = np.isnan(nodes) & np.any([*of_node.values()], axis=0)
-        nodes = np.where(unsaid, few, nodes)
-        for what, mine in of_node.items():
-            rows[what] *= np.where(unsaid & mine, few, 1.0)
+        nodes = np.where(unsaid, node_counts, nodes)
+        for what, node_columns in of_node.items():
+            rows[what] *= np.where(unsaid & node_columns, node_counts, 1.0)
     jobs = rows.assign(tasks=tasks.astype(np.int64), cpu=1.0, memory=1.0, threads=cpus, nodes=nodes)
     if "blocked" in jobs:
         jobs["eligible"] = jobs["submit"] + jobs["blocked"].fillna(0.0)
@@ -176,10 +180,20 @@ def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
     if not ("dependency" in jobs and jobs["dependency"].str.contains("singleton", na=False).any()):
         jobs = jobs.drop(columns="name", errors="ignore")  # who is called the same as who
     texts = ("user", "account", "qos", "partition", "constraint", "memory_per", "gpu_type",
-             "gpus_per", "name", "array", *BESIDE)  # fmt: skip
+             "gpus_per", "name", "array", *EXTRA_OPTIONS)  # fmt: skip
     for name in (name for name in texts if name in jobs):
         jobs[name] = jobs[name].fillna("")
     if "gpus" in jobs:
         jobs["gpus"] = jobs["gpus"].fillna(0).astype(np.int64)
-    known = ("id", "submit", "tasks", "cpu", "memory", "runtime", "estimate", "eligible", *FACTS)
-    return jobs[[name for name in known if name in jobs]]
+    column_order = (
+        "id",
+        "submit",
+        "tasks",
+        "cpu",
+        "memory",
+        "runtime",
+        "estimate",
+        "eligible",
+        *FACTS,
+    )
+    return jobs[[name for name in column_order if name in jobs]]

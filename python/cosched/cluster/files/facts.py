@@ -20,6 +20,7 @@ from cosched.core.arrays import (
     share_above,
     step_function,
 )
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -46,64 +47,72 @@ _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial"
 
 
 def swf_facts(table: pd.DataFrame, header: Mapping[str, str]) -> dict[str, np.ndarray]:
-    """``id`` and ``FACTS`` of the jobs of a log; what it does not know is absent."""
-    found = {"id": whole(table["job"].to_numpy())}
+    """Return ``id`` and ``FACTS`` of the jobs of a log, without columns that it does not know."""
+    facts = {"id": whole_numbers_as_text(table["job"].to_numpy())}
     for name in ("user", "group"):
-        found[name] = whole(table[name].to_numpy())
-    found["partition"] = _named(table["partition"].to_numpy(), header.get("Partition", ""))
+        facts[name] = whole_numbers_as_text(table[name].to_numpy())
+    facts["partition"] = _names_of_numbers(
+        table["partition"].to_numpy(), header.get("Partition", "")
+    )
     codes = table["status"].to_numpy()
-    found["status"] = np.array([_STATUS.get(code, "unknown") for code in codes.tolist()])
-    found["wait"] = table["wait"].to_numpy(dtype=float)
-    found |= _swf_use(table)
-    found["line"] = table["line"].to_numpy(dtype=np.int64)
+    facts["status"] = np.array([_STATUS.get(code, "unknown") for code in codes.tolist()])
+    facts["wait"] = table["wait"].to_numpy(dtype=float)
+    facts |= _swf_use(table)
+    facts["line"] = table["line"].to_numpy(dtype=np.int64)
     return {  # those that say something
         name: column
-        for name, column in found.items()
+        for name, column in facts.items()
         if not (column.dtype.kind == "f" and np.isnan(column).all())
     }
 
 
 def _swf_use(table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """What jobs asked for of memory and what they used (fields 10, 7 and 6, of each processor), and
-    the number of their program; a zero says that nobody looked."""
+    """Return requested memory and usage (fields 10, 7 and 6, per processor), and the number of the
+    program; a zero means that nothing was measured."""
 
-    def known(name: str) -> np.ndarray:
+    def positive_column(name: str) -> np.ndarray:
         values = table[name].to_numpy(dtype=float)
         return np.where(values > 0, values, np.nan)
 
-    asked, had = table["processors"].to_numpy(dtype=float), known("allocated_procs")
-    had = np.where(np.isnan(had), asked, had)
-    seconds, program = known("average_cpu"), table["executable"].to_numpy()
-    found = {
-        "memory_gb": known("requested_memory") * asked / _KB_OF_GB,
-        "used_memory_gb": known("used_memory") * had / _KB_OF_GB,
-        "cpu_seconds": seconds * had,
+    requested_procs, allocated_procs = (
+        table["processors"].to_numpy(dtype=float),
+        positive_column("allocated_procs"),
+    )
+    allocated_procs = np.where(np.isnan(allocated_procs), requested_procs, allocated_procs)
+    seconds, program = positive_column("average_cpu"), table["executable"].to_numpy()
+    usage_columns = {
+        "memory_gb": positive_column("requested_memory") * requested_procs / _KB_OF_GB,
+        "used_memory_gb": positive_column("used_memory") * allocated_procs / _KB_OF_GB,
+        "cpu_seconds": seconds * allocated_procs,
         "cpu_efficiency": np.where(
-            exceeds_run(table), np.nan, np.minimum(seconds / known("run"), 1.0)
+            exceeds_run(table), np.nan, np.minimum(seconds / positive_column("run"), 1.0)
         ),
     }
     if not np.isnan(program).all():
-        found["job_name"] = np.array(["" if np.isnan(k) else f"{k:g}" for k in program.tolist()])
-    return found
+        usage_columns["job_name"] = np.array(
+            ["" if np.isnan(k) else f"{k:g}" for k in program.tolist()]
+        )
+    return usage_columns
 
 
-def whole(values: np.ndarray) -> np.ndarray:
+def whole_numbers_as_text(values: np.ndarray) -> np.ndarray:
     """Integers where all values are."""
     good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2**53)
     return values.astype(np.int64) if good.all() else values
 
 
-def _named(numbers: np.ndarray, names: str) -> np.ndarray:
+def _names_of_numbers(numbers: np.ndarray, names: str) -> np.ndarray:
     """Partitions by the names that the header gives them."""
     if np.isnan(numbers).all():
         return numbers
-    named: dict[float, str] = {}
+    name_of_number: dict[float, str] = {}
     for line in names.splitlines():
         number, _, name = line.strip().partition(" ")
         if number.isdecimal() and name.strip():
-            named[float(number)] = name.strip()
+            name_of_number[float(number)] = name.strip()
     return np.array(
-        ["" if np.isnan(k) else named.get(k, f"{k:g}") for k in numbers.tolist()], dtype=str
+        ["" if np.isnan(k) else name_of_number.get(k, f"{k:g}") for k in numbers.tolist()],
+        dtype=str,
     )
 
 
@@ -129,14 +138,14 @@ def dropped(
     jobs: pd.DataFrame, nodes: int, drop: str | Iterable[str] | None, machine: Machine | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """The jobs that are left, and a line a reason; a job is counted under the first that holds."""
-    said = []
+    notes = []
     for name in drop_names(drop):
         out = np.asarray(DROPS[name](jobs, nodes, machine), dtype=bool)
-        said.append(f"{int(out.sum())} {name}")
+        notes.append(f"{int(out.sum())} {name}")
         jobs = jobs[~out]
     if not len(jobs):
         raise InvalidInstance(f"drop = {','.join(drop_names(drop))}: no job is left")
-    return jobs.reset_index(drop=True), said
+    return jobs.reset_index(drop=True), notes
 
 
 def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
@@ -145,12 +154,12 @@ def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.nda
     if machine is None:
         return jobs["tasks"].to_numpy() > nodes
     queued = machine.partitions and "partition" in jobs
-    most = room(machine, jobs["partition"]) if queued else np.full(len(jobs), nodes)
-    wide = (jobs["tasks"].to_numpy() > most) | wider_than_nodes(machine, jobs)
+    max_tasks = room(machine, jobs["partition"]) if queued else np.full(len(jobs), nodes)
+    is_too_wide = (jobs["tasks"].to_numpy() > max_tasks) | wider_than_nodes(machine, jobs)
     site = site_of(without_unmet_constraints(jobs, machine)[0], machine, [])
     if site is not None:
-        wide[site.unfit] = True
-    return wide
+        is_too_wide[site.unfit] = True
+    return is_too_wide
 
 
 def drop_names(drop: str | Iterable[str] | None) -> list[str]:
@@ -200,19 +209,22 @@ class LogMachine:
     """Nodes of a log's machine; cores and memory where the convention needs them."""
 
     nodes: int
+    #: Cores of a node.
     cores: int
+    #: Memory of a node (KB).
     memory_kb: float
-    said: tuple[str, ...]  # a line a number: what, and where it comes from
+    #: One line per number: what it is, and its source.
+    notes: tuple[str, ...]
 
 
 def rigid_machine(path: Any, header: Mapping[str, str], nodes: int | None) -> LogMachine:
-    """Nodes = processors: as asked, else the header's MaxProcs (MaxNodes)."""
+    """Return a machine of one-processor nodes: `nodes`, else the header's MaxProcs (MaxNodes)."""
     if nodes is not None:
         return LogMachine(nodes, 1, 1, (f"{nodes} processors (option)",))
     for key in ("MaxProcs", "MaxNodes"):
-        found = _number(header, key)
-        if found:
-            return LogMachine(found, 1, 1, (f"{found} processors (header: {key})",))
+        processors = _number(header, key)
+        if processors:
+            return LogMachine(processors, 1, 1, (f"{processors} processors (header: {key})",))
     raise InvalidInstance(
         f"{path}: nodes are missing: expected the number of processors (no MaxProcs in the header)"
     )
@@ -225,37 +237,37 @@ def shared_machine(
     cores_per_node: int | None,
     memory_per_node: float | str | None,
 ) -> LogMachine:
-    """Nodes with cores and memory: options, the header, known machines; else a refusal."""
-    known = _known(header)
-    count, from_nodes = _nodes(path, header, nodes, known)
+    """Return nodes with cores and memory, by options, the header, or a known machine."""
+    known_machine = _find_known_machine(header)
+    count, from_nodes = _nodes(path, header, nodes, known_machine)
     cores, from_cores = _cores(path, header, count, cores_per_node)
-    memory, from_memory = _memory(path, header, memory_per_node, known)
-    said = (
+    memory, from_memory = _memory(path, header, memory_per_node, known_machine)
+    notes = (
         f"{count} nodes ({from_nodes})",
-        f"{cores} core{'s' * (cores != 1)} a node ({from_cores})",
+        f"{count_of(cores, 'core')} a node ({from_cores})",
         f"{memory / 1024**2:.6g} GB a node ({from_memory})",
     )
-    return LogMachine(count, cores, memory, said)
+    return LogMachine(count, cores, memory, notes)
 
 
 def memory_kb(value: Any, name: str = "memory_per_node") -> float:
-    """KB of a number (KB, as in logs) or of a text with a unit, such as ``"2GB"``."""
+    """Return the KB of a number (KB, as in logs) or of a text with a unit, such as ``"2GB"``."""
     if not isinstance(value, str):
         return positive(value, name, "a positive number of KB, or a text as 2GB")
-    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([KMGT]B)?\s*", value, flags=re.IGNORECASE)
-    if not found or float(found[1]) <= 0:
+    size_match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([KMGT]B)?\s*", value, flags=re.IGNORECASE)
+    if not size_match or float(size_match[1]) <= 0:
         raise InvalidInstance(f"{name} = {shorten(value)}: expected KB, or a size as 2GB")
-    return float(found[1]) * _KB[(found[2] or "KB").upper()]
+    return float(size_match[1]) * _KB[(size_match[2] or "KB").upper()]
 
 
-def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known: dict[str, Any] | None):
+def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known_machine: dict[str, Any] | None):
     if nodes is not None:
         return integer(nodes, "nodes", 1), "option"
-    if known is not None:
-        return known["nodes"], f"known machine: {known['source']}"
-    found = _number(header, "MaxNodes")
-    if found:
-        return found, "header: MaxNodes"
+    if known_machine is not None:
+        return known_machine["nodes"], f"known machine: {known_machine['source']}"
+    node_count = _number(header, "MaxNodes")
+    if node_count:
+        return node_count, "header: MaxNodes"
     raise InvalidInstance(
         f"{path}: nodes are missing: expected their number (the log's header has no MaxNodes)"
     )
@@ -278,42 +290,44 @@ def _cores(path: Any, header: Mapping[str, str], nodes: int, cores: Any) -> tupl
     return processors // nodes, f"header: MaxProcs {processors} / {nodes} nodes"
 
 
-def _memory(path: Any, header: Mapping[str, str], memory: Any, known: dict[str, Any] | None):
+def _memory(
+    path: Any, header: Mapping[str, str], memory: Any, known_machine: dict[str, Any] | None
+):
     if memory is not None:
         return memory_kb(memory), "option"
     found = _number(header, "MaxMemory")
     if found:
         return float(found), "header: MaxMemory"
-    if known is not None:
-        return known["memory_kb"], f"known machine: {known['source']}"
+    if known_machine is not None:
+        return known_machine["memory_kb"], f"known machine: {known_machine['source']}"
     raise InvalidInstance(
         f"{path}: the memory of a node is unknown (no MaxMemory in the header): expected "
         "memory_per_node (--memory-per-node, KB or as 2GB), or the convention rigid"
     )
 
 
-def _known(header: Mapping[str, str]) -> dict[str, Any] | None:
+def _find_known_machine(header: Mapping[str, str]) -> dict[str, Any] | None:
     computer, place = header.get("Computer", ""), header.get("Installation", "")
-    known = (one for one in KNOWN["machines"] if one["computer"] in computer)
-    return next((one for one in known if one["installation"] in place), None)
+    candidates = (machine for machine in KNOWN["machines"] if machine["computer"] in computer)
+    return next((machine for machine in candidates if machine["installation"] in place), None)
 
 
 def _number(header: Mapping[str, str], key: str) -> int | None:
-    found = re.match(r"[0-9]{1,18}(?!\S)", str(header.get(key, "")))
-    return int(found[0]) if found and int(found[0]) > 0 else None
+    number_match = re.match(r"[0-9]{1,18}(?!\S)", str(header.get(key, "")))
+    return int(number_match[0]) if number_match and int(number_match[0]) > 0 else None
 
 
 def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[str]:
-    """A line where jobs hold 1% more nodes (cores) than there are for more than 1% of the time."""
+    """Return a note where jobs hold 1% more nodes (cores) than exist for over 1% of the time."""
     if "wait" not in jobs:
         return []
     start = (jobs["submit"] + jobs["wait"]).to_numpy()
-    known = ~np.isnan(start)
-    if not known.any():
+    has_start = ~np.isnan(start)
+    if not has_start.any():
         return []
     end = start + jobs["runtime"].to_numpy()
-    held = (jobs["tasks"] * jobs["cpu"]).to_numpy(dtype=float)
-    times, level = step_function(start[known], end[known], held[known])
+    units = (jobs["tasks"] * jobs["cpu"]).to_numpy(dtype=float)
+    times, level = step_function(start[has_start], end[has_start], units[has_start])
     if share_above(times, level, OVERUSE_RATIO * nodes) <= OVERUSE_SHARE:
         return []
     mean = float((level[:-1] * np.diff(times)).sum() / (times[-1] - times[0])) / nodes

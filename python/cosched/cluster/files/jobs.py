@@ -43,15 +43,15 @@ COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 _MAYBE = ("estimate", "eligible")
 #: How files write that a job has no time limit.
 UNLIMITED = ("inf", "infinity", "unlimited", "infinite")
-_READ = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
+_READ_COLUMNS = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
 
 
 def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]]:
     """Columns of jobs, the number of nodes (None where the file does not say it), and notes."""
-    data = io.read_json(path)
-    if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
+    tables = io.read_json(path)
+    if not isinstance(tables, dict) or not isinstance(tables.get("jobs"), dict):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
-    jobs = dict(data["jobs"])
+    jobs = dict(tables["jobs"])
     for name in (*MEASURES, *_MAYBE):
         if isinstance(jobs.get(name), list):  # null = the log does not say
             jobs[name] = [np.nan if value is None else value for value in jobs[name]]
@@ -60,9 +60,9 @@ def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]
             np.inf if isinstance(value, str) and value.lower() in UNLIMITED else value
             for value in jobs["estimate"]
         ]
-    unread = [f"jobs.{name}" for name in jobs if name not in _READ]
-    notes = not_read("fields", [*unread, *(key for key in data if key not in ("jobs", "nodes"))])
-    return jobs, data.get("nodes"), notes
+    unread = [f"jobs.{name}" for name in jobs if name not in _READ_COLUMNS]
+    notes = not_read("fields", [*unread, *(key for key in tables if key not in ("jobs", "nodes"))])
+    return jobs, tables.get("nodes"), notes
 
 
 def json_columns(columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
@@ -78,26 +78,26 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
     """Columns of jobs, what is known of them beside, the line of each job, and notes."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
-    wanted = [name for name in (*COLUMNS, *_MAYBE) if name in header]
+    column_names = [name for name in (*COLUMNS, *_MAYBE) if name in header]
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
-    for name in wanted:
+    for name in column_names:
         if header.count(name) > 1:
             raise InvalidInstance(f"{path}: line 1: {header.count(name)} columns {name!r}")
-    jobs: dict[str, list[Any]] = {name: [] for name in wanted}
+    jobs: dict[str, list[Any]] = {name: [] for name in column_names}
     for name in ("id", *FACTS):
         if name != "line" and header.count(name) == 1:
             place = header.index(name)
-            own = [(line, cells[place].strip()) for line, cells in table.rows]
-            jobs[name] = _fact(path, name, own)
+            cells_of_column = [(line, cells[place].strip()) for line, cells in table.rows]
+            jobs[name] = _fact(path, name, cells_of_column)
     for line, cells in io.polled(table.rows):
-        for name in wanted:
+        for name in column_names:
             text = cells[header.index(name)].strip()
             where = f"{path}: line {line}, column '{name}'"
             jobs[name].append(_seconds_or_nan(name, text, where))
     titles = map(str.strip, table.header)
-    notes = not_read("columns", [name for name in titles if name.lower() not in _READ])
+    notes = not_read("columns", [name for name in titles if name.lower() not in _READ_COLUMNS])
     return jobs, [line for line, _ in table.rows], notes
 
 
@@ -123,7 +123,7 @@ def _fact(path: Any, name: str, cells: list[tuple[int, str]]) -> list[Any]:
     return [text for _, text in cells]
 
 
-class Given(NamedTuple):
+class LogTable(NamedTuple):
     """What a file says, before anything is checked."""
 
     jobs: Any
@@ -142,7 +142,7 @@ def read_jobs(
     drop: str | Iterable[str] | None,
     machine: Machine | None,
     of_sacct: dict[str, Any],
-) -> Given:
+) -> LogTable:
     """Jobs of a log (.swf, .events, sacct), where `drop` has been heeded, or of a table (.csv,
     .json); `of_sacct`: timezone, delimiter, include_running."""
     log_format = recognize_log(path)
@@ -166,7 +166,7 @@ def _read_batch_log(
     drop: str | Iterable[str] | None,
     machine: Machine | None,
     of_sacct: dict[str, Any],
-) -> Given:
+) -> LogTable:
     """The jobs of a log that a batch system wrote in a format of its own."""
     if machine is None:
         raise InvalidInstance(f"{path}: this is {log_format.value}: expected a machine (--machine)")
@@ -181,7 +181,7 @@ def _read_batch_log(
     )  # fmt: skip
     jobs, constraint_notes = without_unmet_constraints(jobs, machine)
     notes = (*notes, *_note_on_nodes(nodes, machine), *constraint_notes)
-    return Given(jobs, machine.cores, notes, Path(path).name, begins=begins)
+    return LogTable(jobs, machine.cores, notes, Path(path).name, begins=begins)
 
 
 def _note_on_nodes(nodes: int | None, machine: Machine) -> tuple[str, ...]:
@@ -200,7 +200,7 @@ def _read_jobs(
     drop: str | Iterable[str] | None,
     machine: Machine | None,
     of_sacct: dict[str, Any],
-) -> Given:
+) -> LogTable:
     """The same, as the file says it."""
     said: tuple[str, ...] = ()
     if machine is not None:
@@ -215,9 +215,9 @@ def _read_jobs(
         if machine is None:
             raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
         part = _part(path, of_logs)
-        given = {name: value for name, value in of_sacct.items() if value}
-        jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **given)
-        return Given(jobs, machine.cores, (*notes, *said), name, begins=begins)
+        sacct_options = {name: value for name, value in of_sacct.items() if value}
+        jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **sacct_options)
+        return LogTable(jobs, machine.cores, (*notes, *said), name, begins=begins)
     for argument, value in of_sacct.items():
         if value:
             said_of = f"{argument} = {shorten(value)}"
@@ -226,7 +226,7 @@ def _read_jobs(
         if machine is None:
             raise InvalidInstance(f"{path}: submissions: expected a machine (--machine)")
         jobs, notes = read_events(path, machine, drop=drop, **_part(path, of_logs))
-        return Given(jobs, machine.cores, (*notes, *said), name)
+        return LogTable(jobs, machine.cores, (*notes, *said), name)
     if io.bare_name(path).endswith(".swf"):
         log = _of_archive(path, nodes, convention or "dfrs", of_logs, drop, machine)
         return log._replace(notes=(*log.notes, *said))
@@ -234,8 +234,8 @@ def _read_jobs(
         if value is not None:
             ignored = f"{argument} = {shorten(value)}"
             raise InvalidInstance(f"{path}: {ignored} is for .swf logs only")
-    found = _table(path, nodes)
-    return found._replace(notes=(*found.notes, *said))
+    tables = _table(path, nodes)
+    return tables._replace(notes=(*tables.notes, *said))
 
 
 def _part(path: Any, of_logs: dict[str, Any]) -> dict[str, Any]:
@@ -251,26 +251,26 @@ def _of_sacct(path: str | PathLike[str], delimiter: str | None) -> bool:
     name = io.bare_name(path)
     if name.endswith((".txt", ".sacct", ".swf", ".json")) or not Path(path).is_file():
         return name.endswith((".txt", ".sacct"))
-    first = io.read_bytes(path, renamed=True).partition(b"\n")[0].decode("utf-8", "replace")
-    return "|" in first or "jobid" in first.lower().split(delimiter or "|")
+    first_line = io.read_bytes(path, renamed=True).partition(b"\n")[0].decode("utf-8", "replace")
+    return "|" in first_line or "jobid" in first_line.lower().split(delimiter or "|")
 
 
-def _table(path: str | PathLike[str], nodes: int | None) -> Given:
+def _table(path: str | PathLike[str], nodes: int | None) -> LogTable:
     lines: list[int] = []
     if io.bare_name(path).endswith(".json"):
-        jobs, said, notes = read_json(path)
-        nodes = said if nodes is None else nodes
+        jobs, part_notes, notes = read_json(path)
+        nodes = part_notes if nodes is None else nodes
     else:
         jobs, lines, notes = read_csv(path)
     if nodes is None:
         raise InvalidInstance(f"{path}: nodes are missing: expected their number")
-    return Given(jobs, nodes, tuple(notes), lines=tuple(lines))
+    return LogTable(jobs, nodes, tuple(notes), lines=tuple(lines))
 
 
 def _of_archive(
     path: str | PathLike[str], nodes: int | None, convention: str, of_logs: dict[str, Any],
     drop: Any, of_machine: Machine | None,
-) -> Given:  # fmt: skip
+) -> LogTable:  # fmt: skip
     """Of a log in SWF; `of_machine`: whose partitions say which jobs are too wide."""
     week, begin, until = (of_logs[name] for name in ("week", "begin", "until"))
     sized = {name: of_logs[name] for name in ("cores_per_node", "memory_per_node")}
@@ -291,7 +291,7 @@ def _of_archive(
     jobs = jobs.drop(columns="job").assign(eligible=eligible, **swf_facts(table, report.header))
     notes = [*str(report).splitlines(), *chained]
     notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
-    notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
+    notes.append(f"assumed: {', '.join(machine.notes)}; convention {convention}")
     for name, value in sized.items():
         if convention == "rigid" and value is not None:
             ignored = f"{name} = {shorten(value)}"
@@ -304,4 +304,4 @@ def _of_archive(
     notes.append(f"assumed: {described(jobs)}")
     notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
     begins = begin_of_part(date_of_header(report.header), week, begin)
-    return Given(jobs, machine.nodes, tuple(notes), Path(path).name, begins=begins)
+    return LogTable(jobs, machine.nodes, tuple(notes), Path(path).name, begins=begins)

@@ -11,107 +11,113 @@ from cosched.cluster.machine.node_types import megabytes_of, seconds
 from cosched.errors import InvalidInstance, shorten
 
 _FILE = Path(__file__).with_name("sbatch.toml")
-_KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-_SHORT: dict[str, str] = _KNOWN["short"]
-_FLAGS, _SILENT = (frozenset(_KNOWN[kind].split()) for kind in ("flags", "silent"))
-_VALUED = {*_SHORT.values(), *_KNOWN["valued"].split()} - _FLAGS
+_TABLES: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_SHORT_OPTIONS: dict[str, str] = _TABLES["short"]
+_FLAGS, _IGNORED_OPTIONS = (frozenset(_TABLES[kind].split()) for kind in ("flags", "silent"))
+_VALUED = {*_SHORT_OPTIONS.values(), *_TABLES["valued"].split()} - _FLAGS
 _LATER = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _SPAN = r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?"
 #: Columns that only a simulator of Slurm heeds, called as their options are.
-BESIDE = ("exclusive", "licenses", "dependency", "nodelist", "exclude", "nice")
+EXTRA_OPTIONS = ("exclusive", "licenses", "dependency", "nodelist", "exclude", "nice")
 
 
 def options_of(words: Sequence[str], place: str) -> dict[str, str]:
     """Values by the long names of options, until the script."""
-    found: dict[str, str] = {}
-    at = 0
-    while at < len(words) and words[at].startswith("-") and len(words[at]) > 1:
-        word, at = words[at], at + 1
+    option_values: dict[str, str] = {}
+    position = 0
+    while position < len(words) and words[position].startswith("-") and len(words[position]) > 1:
+        word, position = words[position], position + 1
         if word.startswith("--"):
-            name, given, value = word[2:].partition("=")
+            name, separator, value = word[2:].partition("=")
         else:
-            name, value = _SHORT.get(word[1], word[:2]), word[2:]
-            given = value
-        if not given and name not in _FLAGS:
-            if at == len(words) or (name in _VALUED and words[at].startswith("-")):
+            name, value = _SHORT_OPTIONS.get(word[1], word[:2]), word[2:]
+            separator = value
+        if not separator and name not in _FLAGS:
+            if position == len(words) or (name in _VALUED and words[position].startswith("-")):
                 raise InvalidInstance(f"{place}: {shorten(word)}: expected a value behind it")
-            if not words[at].startswith("-"):  # of an option that is not known, perhaps
-                value, at = words[at], at + 1
-        found[name] = value
-    return found
+            if not words[position].startswith("-"):  # of an option that is not known, perhaps
+                value, position = words[position], position + 1
+        option_values[name] = value
+    return option_values
 
 
-class Asked:
-    """Reads what options say of a job; what is not followed it counts by name."""
+class OptionReader:
+    """Read the options of jobs, and count by name those that are not followed."""
 
     def __init__(self) -> None:
-        self.left: Counter[str] = Counter()
+        #: The number of jobs by option that is not followed.
+        self.unsupported: Counter[str] = Counter()
 
-    def row(self, options: dict[str, str], place: str) -> dict[str, Any]:
-        """Of one job: ``cpus, nodes, memory_gb, memory_per, gpus, ...``; absent: not said."""
-        given = dict(options)
-        row: dict[str, Any] = self.beside(given)
+    def job_row(self, options: dict[str, str], place: str) -> dict[str, Any]:
+        """Return the columns of one job: ``cpus, nodes, memory_gb, memory_per, gpus, ...``, as far
+        as its options tell them."""
+        options_left = dict(options)
+        row: dict[str, Any] = self.extra_columns(options_left)
         for name in ("partition", "qos", "account", "constraint", "job-name"):
-            if name in given:
-                row[name.replace("job-name", "name")] = given.pop(name)
-        if "uid" in given:
-            row["user"] = given.pop("uid")
-        if "time" in given:
-            text = given.pop("time")
+            if name in options_left:
+                row[name.replace("job-name", "name")] = options_left.pop(name)
+        if "uid" in options_left:
+            row["user"] = options_left.pop("uid")
+        if "time" in options_left:
+            text = options_left.pop("time")
             minutes = text.isdigit()  # a bare number is one of minutes
             row["estimate"] = seconds(text, f"{place}: --time") * (60 if minutes else 1)
-        if "array" in given:
-            row["array"] = given.pop("array")
-        row |= self._sizes(given, place)
-        row |= self._memory(given, row, place)
-        row |= self._gpus(given, row, place)
-        row |= self._begin(given)
-        self.left.update(f"--{n}" for n in given if n not in _SILENT)
+        if "array" in options_left:
+            row["array"] = options_left.pop("array")
+        row |= self._sizes(options_left, place)
+        row |= self._memory(options_left, row, place)
+        row |= self._gpus(options_left, row, place)
+        row |= self._begin(options_left)
+        self.unsupported.update(f"--{n}" for n in options_left if n not in _IGNORED_OPTIONS)
         return row
 
-    def beside(self, given: dict[str, str]) -> dict[str, str]:
+    def extra_columns(self, options_left: dict[str, str]) -> dict[str, str]:
         """Columns of :data:`BESIDE`, whose options are taken out."""
         row: dict[str, str] = {}
-        for name in BESIDE:
-            value = given.pop(name, None)
+        for name in EXTRA_OPTIONS:
+            value = options_left.pop(name, None)
             if name == "exclusive" and value is not None:
                 if value:
-                    self.left[f"--exclusive={value}"] += 1
+                    self.unsupported[f"--exclusive={value}"] += 1
                     continue
                 value = "yes"
             if name == "nice" and value is not None:
                 value = value or "100"
                 if not re.fullmatch("-?[0-9]{1,9}", value):
-                    self.left[f"--nice={value}"] += 1
+                    self.unsupported[f"--nice={value}"] += 1
                     continue
             if value:
                 row[name] = value
         return row
 
-    def _sizes(self, given: dict[str, str], place: str) -> dict[str, Any]:
-        """CPUs, and nodes where they are said, the least of a range."""
-        tasks = _count(given, "ntasks", place)
-        a_node = _count(given, "ntasks-per-node", place)
+    def _sizes(self, options_left: dict[str, str], place: str) -> dict[str, Any]:
+        """Return the CPUs, and the nodes where an option tells them, of a range the minimum."""
+        tasks = _pop_count(options_left, "ntasks", place)
+        a_node = _pop_count(options_left, "ntasks-per-node", place)
         nodes = None
-        if "nodes" in given:
-            least, _, most = given.pop("nodes").partition("-")
-            nodes = _whole(least, f"{place}: --nodes")
-            if most and most != least:
-                self.left["--nodes of a range, of which the least is taken"] += 1
+        if "nodes" in options_left:
+            min_nodes, _, max_nodes = options_left.pop("nodes").partition("-")
+            nodes = _parse_integer(min_nodes, f"{place}: --nodes")
+            if max_nodes and max_nodes != min_nodes:
+                self.unsupported["--nodes of a range, of which the least is taken"] += 1
         if tasks is not None and a_node and nodes is None:
             nodes = -(-tasks // a_node)
         if tasks is None:
             tasks = (nodes or 1) * (a_node or 1)
         elif nodes is not None and nodes > tasks:
             nodes = tasks  # as sbatch has it, which warns
-        row: dict[str, Any] = {"cpus": tasks * (_count(given, "cpus-per-task", place) or 1)}
+        row: dict[str, Any] = {
+            "cpus": tasks * (_pop_count(options_left, "cpus-per-task", place) or 1)
+        }
         return row if nodes is None else row | {"nodes": nodes}
 
-    def _memory(self, given: dict[str, str], row: dict[str, Any], place: str) -> dict[str, Any]:
-        """GB of the job; of a node, where it does not say how many it wants, of one."""
-        found: dict[str, Any] = {}
+    def _memory(
+        self, options_left: dict[str, str], row: dict[str, Any], place: str
+    ) -> dict[str, Any]:
+        """Return the GB of the job, of one node where it does not tell its number of nodes."""
+        memory_columns: dict[str, Any] = {}
         for name, times in (("mem-per-cpu", row["cpus"]), ("mem", row.get("nodes", 1))):
-            text = given.pop(name, None)
+            text = options_left.pop(name, None)
             if text is None:
                 continue
             size = megabytes_of(text)
@@ -119,70 +125,76 @@ class Asked:
                 raise InvalidInstance(f"{place}: --{name}: {shorten(text)}: expected 4000M or 4G")
             amount = size / 1024 * times
             if name == "mem":
-                found = {"memory_gb": amount, "memory_per": "node" if amount else "all"}
+                memory_columns = {"memory_gb": amount, "memory_per": "node" if amount else "all"}
             elif amount:
-                found = {"memory_gb": amount, "memory_per": "core"}
-        return found
+                memory_columns = {"memory_gb": amount, "memory_per": "core"}
+        return memory_columns
 
-    def _gpus(self, given: dict[str, str], row: dict[str, Any], place: str) -> dict[str, Any]:
-        """Those of the job; of a node, where it does not say how many it wants, of one."""
-        found: dict[str, Any] = {}
-        first = ""
+    def _gpus(
+        self, options_left: dict[str, str], row: dict[str, Any], place: str
+    ) -> dict[str, Any]:
+        """Return the GPUs of the job, of one node where it does not tell its number of nodes."""
+        gpu_columns: dict[str, Any] = {}
+        first_option = ""
         for name in ("gres", "gpus-per-node", "gpus"):
-            for text in filter(None, given.pop(name, "").split(",")):
+            for text in filter(None, options_left.pop(name, "").split(",")):
                 words = text.split(":")
                 if name == "gres" and words.pop(0) not in ("gpu", "gres/gpu"):
-                    self.left[f"--gres={text}"] += 1
+                    self.unsupported[f"--gres={text}"] += 1
                     continue
-                if first not in ("", name):
-                    self.left[f"--{name}={text} beside --{first}"] += 1
+                if first_option not in ("", name):
+                    self.unsupported[f"--{name}={text} beside --{first_option}"] += 1
                     continue
-                first = name
-                counted = words[1:] or (words and re.fullmatch("[-+.0-9]*", words[0]))
-                count = words.pop() if counted else "1"
-                number = _whole(count, f"{place}: --{name}", least=0)
+                first_option = name
+                has_count = words[1:] or (words and re.fullmatch("[-+.0-9]*", words[0]))
+                count = words.pop() if has_count else "1"
+                number = _parse_integer(count, f"{place}: --{name}", least=0)
                 if name != "gpus":
-                    found["gpus_per"] = "node"
+                    gpu_columns["gpus_per"] = "node"
                     number *= row.get("nodes", 1)
-                found["gpus"] = found.get("gpus", 0) + number
-                found["gpu_type"] = words[0] if words else found.get("gpu_type", "")
-        return found
+                gpu_columns["gpus"] = gpu_columns.get("gpus", 0) + number
+                gpu_columns["gpu_type"] = words[0] if words else gpu_columns.get("gpu_type", "")
+        return gpu_columns
 
-    def _begin(self, given: dict[str, str]) -> dict[str, Any]:
-        """Seconds that it is not to start before, from its submission."""
-        text = given.pop("begin", "")
+    def _begin(self, options_left: dict[str, str]) -> dict[str, Any]:
+        """Return how long after its submission the job may not start (s)."""
+        text = options_left.pop("begin", "")
         later = re.fullmatch(r"now(?:\+([0-9]{1,9})([a-z]*?)s?)?", text.lower())
         if later and (later[2] or "second") in _LATER:
             return {"blocked": int(later[1] or 0) * _LATER[later[2] or "second"]}
         if text:
-            self.left[f"--begin={text}"] += 1
+            self.unsupported[f"--begin={text}"] += 1
         return {}
 
     def notes(self) -> list[str]:
-        """What is not followed, and of how many jobs."""
-        return [f"not followed: {name} of {count} jobs" for name, count in self.left.items()]
+        """Return one note per option that is not followed, with the number of its jobs."""
+        return [f"not followed: {name} of {count} jobs" for name, count in self.unsupported.items()]
 
 
 def array_tasks(text: str) -> tuple[list[int], int]:
-    """Indexes of ``1-7,9%3``, and how many may run (0 = all)."""
+    """Return the indexes of ``1-7,9%3``, and how many may run at a time (0 = all)."""
     spans, _, limit = text.partition("%")
     tasks: list[int] = []
     parts = [re.fullmatch(_SPAN, part) for part in spans.split(",")]
     good = re.fullmatch(r"[0-9]{0,9}", limit) is not None
-    for found in parts:
-        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
-        if not found or not good or last < first:
+    for span_match in parts:
+        first, last = (
+            (int(span_match[1]), int(span_match[2] or span_match[1])) if span_match else (1, 0)
+        )
+        if not span_match or not good or last < first:
             raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
-        tasks += range(first, last + 1, int(found[3] or 1))
+        tasks += range(first, last + 1, int(span_match[3] or 1))
     return tasks, int(limit or 0)
 
 
-def _count(given: dict[str, str], name: str, place: str) -> int | None:
-    text = given.pop(name, None)
-    return None if text is None else _whole(text, f"{place}: --{name}")
+def _pop_count(options_left: dict[str, str], name: str, place: str) -> int | None:
+    """Remove a count from the options, and return it or None."""
+    text = options_left.pop(name, None)
+    return None if text is None else _parse_integer(text, f"{place}: --{name}")
 
 
-def _whole(text: str, where: str, least: int = 1) -> int:
-    if not re.fullmatch("[0-9]{1,8}", text) or int(text) < least:
-        raise InvalidInstance(f"{where}: {shorten(text)}: expected a number from {least} on")
+def _parse_integer(text: str, where: str, minimum: int = 1) -> int:
+    """Return an integer of at least `minimum`; anything else is refused."""
+    if not re.fullmatch("[0-9]{1,8}", text) or int(text) < minimum:
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected a number from {minimum} on")
     return int(text)

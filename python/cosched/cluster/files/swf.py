@@ -136,10 +136,10 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     dropped["processors is no integer below 2^31"] = numbers[odd].tolist()
     values, numbers, processors = values[~odd], numbers[~odd], processors[~odd]
     submit = values[:, FIELDS.index("submit")]
-    late = submit < np.maximum.accumulate(submit)
+    is_out_of_order = submit < np.maximum.accumulate(submit)
     repaired = {
         "processors: requested unknown, allocated taken": numbers[from_allocated[~odd]].tolist(),
-        "submitted before an earlier line: moved": numbers[late].tolist(),
+        "submitted before an earlier line: moved": numbers[is_out_of_order].tolist(),
     }
     order = np.argsort(submit, kind="stable")
     values = values[order]
@@ -207,12 +207,12 @@ def _drop_unusable(
 
 def _parse(lines: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Line numbers and values (k, 18) of the readable lines, and the numbers of the others."""
-    data = [k for k, line in enumerate(lines, 1) if line.strip() and not _is_comment(line)]
-    good = [k for k in data if _JOB.fullmatch(lines[k - 1])]
+    job_lines = [k for k, line in enumerate(lines, 1) if line.strip() and not _is_comment(line)]
+    good = [k for k in job_lines if _JOB.fullmatch(lines[k - 1])]
     values = np.fromstring(b" ".join(lines[k - 1] for k in good), sep=" ").reshape(-1, len(FIELDS))
     finite = np.isfinite(values).all(axis=1)
     numbers = np.array(good, dtype=np.int64)[finite]
-    return numbers, values[finite], sorted({*data} - {*numbers.tolist()})
+    return numbers, values[finite], sorted({*job_lines} - {*numbers.tolist()})
 
 
 def _is_comment(line: bytes) -> bool:
@@ -223,9 +223,9 @@ def _header(lines: Sequence[bytes]) -> dict[str, str]:
     """``; Key: value`` lines; the values of a repeated key (Note, Queue) are joined by lines."""
     header: dict[str, str] = {}
     for line in filter(_is_comment, lines):
-        found = _HEADER.fullmatch(line.decode())
-        if found:
-            key, value = found.groups()
+        header_match = _HEADER.fullmatch(line.decode())
+        if header_match:
+            key, value = header_match.groups()
             header[key] = f"{header[key]}\n{value}" if key in header else value
     return header
 
@@ -246,7 +246,7 @@ class Log:
 _FILE = Path(__file__).with_name("logs.toml")
 KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 #: Logs that :func:`fetch` knows. Acknowledge the donor that each log's header names.
-LOGS = {name: Log(**of) for name, of in KNOWN["logs"].items()}
+LOGS = {name: Log(**log_fields) for name, log_fields in KNOWN["logs"].items()}
 
 
 def fetch(name: str, out: str | PathLike[str] = ".") -> Path:

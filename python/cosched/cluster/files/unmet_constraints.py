@@ -70,9 +70,9 @@ def _why_unmet(machine: Machine, text: str, partition: str, node_count: int) -> 
     if nodes.reason or not machine.partitions:
         return nodes.reason
     mask = int(allowed(machine, [partition])[0])
-    inside = (mask >> cells_of_nodes(machine)[0]) & 1 == 1
+    is_inside = (mask >> cells_of_nodes(machine)[0]) & 1 == 1
     having = np.repeat(nodes.allowed, [kind.count for kind in machine.nodes])
-    suitable = int((inside & having).sum())
+    suitable = int((is_inside & having).sum())
     place = f"partition {partition}" if partition else "the partition of jobs that name none"
     if not suitable:
         return f"no node of {place} has it"

@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
+from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole_numbers_as_text
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
-from cosched.cluster.machine.parts import cells, cells_of_nodes, limits, of_nodes, parts_for_all
+from cosched.cluster.machine.parts import (
+    cells,
+    cells_of_nodes,
+    limits,
+    node_attribute,
+    parts_for_all,
+)
 from cosched.core.arrays import INT_MAX, integer, integer_array, nonnegative, real, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -56,10 +62,10 @@ def _planned(
     planned = np.where(np.isnan(estimate), runtime, estimate)
     if machine is None:
         return planned
-    most = limits(machine, jobs["partition"] if "partition" in jobs else [""] * len(estimate))
+    max_times = limits(machine, jobs["partition"] if "partition" in jobs else [""] * len(estimate))
     if "suspended" in jobs:
-        most = most + np.nan_to_num(_fact(jobs, "suspended", len(estimate)))
-    return np.minimum(planned, most)
+        max_times = max_times + np.nan_to_num(_fact(jobs, "suspended", len(estimate)))
+    return np.minimum(planned, max_times)
 
 
 def parts_of(
@@ -78,33 +84,46 @@ def parts_of(
     codes, names = pd.factorize(np.asarray(partition, dtype=object), use_na_sentinel=False)
     allowed, priority = [], []
     for code, name in enumerate(map(str, names)):
-        own = name.split(",") if name else []  # "gpu,main": in either
+        partitions = name.split(",") if name else []  # "gpu,main": in either
         if machine.slurm is not None and len(masks) == 1:
-            own = list(masks)  # a log's own queues, on a Slurm with one partition
-        lacking = next((one for one in own if one not in masks), None)
+            partitions = list(masks)  # a log's own queues, on a Slurm with one partition
+        lacking = next(
+            (
+                name_of_partition
+                for name_of_partition in partitions
+                if name_of_partition not in masks
+            ),
+            None,
+        )
         if lacking is not None:
             raise InvalidInstance(
                 f"job {ids[np.argmax(codes == code)]}: partition {shorten(lacking)}: "
                 f"the machine has {', '.join(masks)}; drop its jobs with --drop unknown-partition"
             )
-        allowed.append(reduce(or_, (masks[one] for one in own)) if own else everywhere)
-        priority.append(max((tiers[one] for one in own), default=0.0))
+        allowed.append(
+            reduce(or_, (masks[name_of_partition] for name_of_partition in partitions))
+            if partitions
+            else everywhere
+        )
+        priority.append(
+            max((tiers[name_of_partition] for name_of_partition in partitions), default=0.0)
+        )
     return sizes, np.array(allowed, dtype=np.uint64)[codes], np.array(priority)[codes]
 
 
-def notes_of(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
+def notes_of(given_notes: Iterable[str], runtime: np.ndarray, min_runtime: float) -> list[str]:
     """What was texts of the jobs, and which of them are measured."""
     notes = []
-    if not isinstance(given, Iterable):
-        raise InvalidInstance(f"notes = {shorten(given)}: expected texts")
-    for note in given:
+    if not isinstance(given_notes, Iterable):
+        raise InvalidInstance(f"notes = {shorten(given_notes)}: expected texts")
+    for note in given_notes:
         if not isinstance(note, str):  # before what may have no end is read
             raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
         if not note.startswith(_MEASURED):
             notes.append(note)
-    if least > 0:
-        of = f"{int((runtime >= least).sum()):,} of {len(runtime):,} jobs"
-        notes.append(f"{_MEASURED} {of}: those that run {least:g} s or more")
+    if min_runtime > 0:
+        measured_share = f"{int((runtime >= min_runtime).sum()):,} of {len(runtime):,} jobs"
+        notes.append(f"{_MEASURED} {measured_share}: those that run {min_runtime:g} s or more")
     return notes
 
 
@@ -120,10 +139,12 @@ def _column(jobs: Any, name: str) -> np.ndarray:
 
 def _eligible(jobs: Any, submit: np.ndarray) -> np.ndarray:
     """When each job could start at the earliest: its submission where it is not known."""
-    given = _column(jobs, "eligible")
-    if len(given) != len(submit):
-        raise InvalidInstance(f"jobs: eligible has {len(given)} rows, submit has {len(submit)}")
-    eligible = np.where(np.isnan(given), submit, given)
+    eligible_column = _column(jobs, "eligible")
+    if len(eligible_column) != len(submit):
+        raise InvalidInstance(
+            f"jobs: eligible has {len(eligible_column)} rows, submit has {len(submit)}"
+        )
+    eligible = np.where(np.isnan(eligible_column), submit, eligible_column)
     wrong = (eligible < submit) | np.isinf(eligible)
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -141,13 +162,13 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
         if wrong.any():
             row = int(np.argmax(wrong))
             unit = "seconds >= 0" if name in ("wait", "ran") else "a number >= 0"
-            most = "" if values[row] < 0 else f" and at most {MEASURES[name]:g}"
+            upper_limit = "" if values[row] < 0 else f" and at most {MEASURES[name]:g}"
             error = InvalidInstance(
-                f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}{most}, or nan"
+                f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}{upper_limit}, or nan"
             )
             error.row = row
             raise error
-        values = whole(values) if name in ("gpus", "threads", "nodes") else values
+        values = whole_numbers_as_text(values) if name in ("gpus", "threads", "nodes") else values
     elif name == "running":  # from a text file these are words
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":
@@ -177,7 +198,7 @@ def with_running(
     columns = _columns_of(jobs)
     rows = len(columns["submit"])
     ids = columns.get("id", np.arange(rows))
-    places = {str(one): row for row, one in enumerate(ids.tolist())}
+    row_of_id = {str(job_id): row for row, job_id in enumerate(ids.tolist())}
     if not isinstance(running, Mapping) and not hasattr(running, "columns"):
         raise InvalidInstance(f"running = {shorten(running)}: expected a table of columns")
     lacking = next((name for name in _COLUMNS if name not in running), None)
@@ -185,31 +206,33 @@ def with_running(
         raise InvalidInstance(f"running: no column {lacking!r}: expected {', '.join(_COLUMNS)}")
     columns["running"] = np.zeros(rows, dtype=bool)
     columns["ran"] = np.zeros(rows)
-    held = [""] * rows
+    held_texts = [""] * rows
     for number, (job, nodes, start, limit) in enumerate(_rows_of(running)):
         place = f"running[{number}]"
-        row = places.get(str(job))
+        row = row_of_id.get(str(job))
         if row is None:
             raise InvalidInstance(f"{place}: job {shorten(job)}: expected one of the jobs")
         if columns["running"][row]:
             raise InvalidInstance(f"{place}: job {shorten(job)} is there twice")
-        ran = -real(start, f"{place}: start")
-        if ran < 0:
-            raise InvalidInstance(f"{place}: start = {-ran:g}: expected seconds <= 0")
-        columns["running"][row], columns["ran"][row] = True, ran
+        elapsed = -real(start, f"{place}: start")
+        if elapsed < 0:
+            raise InvalidInstance(f"{place}: start = {-elapsed:g}: expected seconds <= 0")
+        columns["running"][row], columns["ran"][row] = True, elapsed
         columns["submit"][row] = 0.0
-        columns["runtime"][row] = max(columns["runtime"][row] - ran, 0.0)
-        columns["estimate"][row] = max(_limit_of(limit, f"{place}: limit") - ran, 0.0)
-        own = _held(nodes, names, f"{place}: nodes", count)
+        columns["runtime"][row] = max(columns["runtime"][row] - elapsed, 0.0)
+        columns["estimate"][row] = max(_limit_of(limit, f"{place}: limit") - elapsed, 0.0)
+        held_cores = _cores_by_node(nodes, names, f"{place}: nodes", count)
         tasks = columns.get("tasks", np.zeros(0))
-        known = tasks.dtype.kind in "iuf" and tasks.shape == (rows,)  # else refused as a column
-        if known and len(own) > tasks[row]:
+        has_valid_tasks = tasks.dtype.kind in "iuf" and tasks.shape == (
+            rows,
+        )  # else refused as a column
+        if has_valid_tasks and len(held_cores) > tasks[row]:
             raise InvalidInstance(
                 f"{place}: nodes = {shorten(nodes)}: job {shorten(job)} has {tasks[row]:g} "
                 "tasks: expected at most as many nodes"
             )
-        held[row] = ";".join(f"{node}:{cores}" for node, cores in own)
-    columns["held"] = np.array(held)
+        held_texts[row] = ";".join(f"{node}:{cores}" for node, cores in held_cores)
+    columns["held"] = np.array(held_texts)
     if "eligible" in columns:
         columns["eligible"] = np.where(columns["running"], 0.0, columns["eligible"])
     return columns
@@ -260,7 +283,9 @@ def _rows_of(running: Any) -> Iterable[tuple]:
     return zip(*columns, strict=True)
 
 
-def _held(nodes: Any, names: tuple[str, ...], place: str, count: int) -> list[tuple[int, int]]:
+def _cores_by_node(
+    nodes: Any, names: tuple[str, ...], place: str, count: int
+) -> list[tuple[int, int]]:
     """(node, cores) in the order of nodes; one without a number of cores is held whole: 0."""
     numbers = {name: k for k, name in enumerate(names)}
     if isinstance(nodes, str):
@@ -272,7 +297,7 @@ def _held(nodes: Any, names: tuple[str, ...], place: str, count: int) -> list[tu
             f"{place} = {shorten(nodes)}: expected a host list, numbers of nodes, or cores by node"
         )
     pairs = nodes.items() if isinstance(nodes, Mapping) else ((node, 0) for node in nodes)
-    found: dict[int, int] = {}
+    cores_of_node: dict[int, int] = {}
     for node, cores in pairs:
         number = numbers.get(node, node) if isinstance(node, str) else node
         if isinstance(number, str):
@@ -282,101 +307,108 @@ def _held(nodes: Any, names: tuple[str, ...], place: str, count: int) -> list[tu
         number = integer(number, f"{place}: node", 0, INT_MAX)
         if number >= count:
             raise InvalidInstance(f"{place}: node {shorten(node)}: the machine has {count}")
-        if number in found:
+        if number in cores_of_node:
             raise InvalidInstance(f"{place}: node {shorten(node)} is there twice")
-        found[number] = integer(cores, f"{place}: cores of node {shorten(node)}")
-    return sorted(found.items())
+        cores_of_node[number] = integer(cores, f"{place}: cores of node {shorten(node)}")
+    return sorted(cores_of_node.items())
 
 
-def held_of(text: str) -> list[tuple[int, int]]:
+def parse_held_cores(text: str) -> list[tuple[int, int]]:
     """(node, cores) of what :func:`with_running` wrote; 0 cores: all."""
     pairs = (part.split(":") for part in text.split(";") if part)
     return [(int(node), int(cores)) for node, cores in pairs]
 
 
-def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) -> list[list[int]]:
+def held_units(columns: Mapping[str, Any], units: int, machine: Machine | None) -> list[list[int]]:
     """Of each job that runs, the units that it has: its tasks', the first of each of its nodes that
     nobody has; empty: nobody runs, or it takes what is free."""
-    if "held" not in known:
+    if "held" not in columns:
         return []
     cores = unit_counts(units, machine)
     number = np.zeros(len(cores)) if machine is None else cells_of_nodes(machine)[0]
     order = np.argsort(number, kind="stable")  # units are numbered on from part to part
-    first = np.empty_like(cores)
-    first[order] = np.cumsum(cores[order]) - cores[order]
-    free = [list(range(begin, begin + count)) for begin, count in zip(first, cores, strict=True)]
-    found: list[list[int]] = []
-    for row, text in enumerate(known["held"].tolist()):
-        own: list[int] = []
-        for node, cores_held in held_of(text):
+    first_units = np.empty_like(cores)
+    first_units[order] = np.cumsum(cores[order]) - cores[order]
+    free = [
+        list(range(begin, begin + count)) for begin, count in zip(first_units, cores, strict=True)
+    ]
+    units_of_jobs: list[list[int]] = []
+    for row, text in enumerate(columns["held"].tolist()):
+        held_units_of_job: list[int] = []
+        for node, cores_held in parse_held_cores(text):
             if not 0 <= node < len(free):
                 raise InvalidInstance(f"running: node {node}: the machine has {len(free)}")
             count = cores_held or int(cores[node])
             if count > len(free[node]):
                 raise InvalidInstance(
-                    f"running: node {node} has {cores[node]} cores: job {_name(known, row)} and "
+                    f"running: node {node} has {cores[node]} cores: job {_job_name(columns, row)} "
+                    "and "
                     "others hold more"
                 )
-            own += free[node][:count]
+            held_units_of_job += free[node][:count]
             del free[node][:count]
-        tasks = int(known["tasks"][row])
-        if own and len(own) < tasks:
+        tasks = int(columns["tasks"][row])
+        if held_units_of_job and len(held_units_of_job) < tasks:
             raise InvalidInstance(
-                f"running: job {_name(known, row)}: {len(own)} cores for {tasks} tasks"
+                f"running: job {_job_name(columns, row)}: {len(held_units_of_job)} cores for "
+                f"{tasks} tasks"
             )
-        found.append(sorted(own[:tasks]))
-    return found
+        units_of_jobs.append(sorted(held_units_of_job[:tasks]))
+    return units_of_jobs
 
 
 def with_parts_of_running(
-    masks: np.ndarray, known: Mapping[str, Any], machine: Machine | None
+    masks: np.ndarray, columns: Mapping[str, Any], machine: Machine | None
 ) -> np.ndarray:
     """Parts by job as bits, where jobs that run at the begin also have the parts of their nodes.
 
     A node that drains takes no job any more, but the job that runs there goes on.
     """
-    if machine is None or "held" not in known or not len(masks):
+    if machine is None or "held" not in columns or not len(masks):
         return masks
     part_of_node = cells_of_nodes(machine)[0]
     masks = masks.copy()
-    for row, text in enumerate(known["held"].tolist()):
-        for node, _ in held_of(text):
+    for row, text in enumerate(columns["held"].tolist()):
+        for node, _ in parse_held_cores(text):
             if 0 <= node < len(part_of_node):
                 masks[row] |= np.uint64(1 << int(part_of_node[node]))
     return masks
 
 
-def check_room(known: Mapping[str, Any], names: Iterable[str], machine: Machine | None) -> None:
+def check_held_resources(
+    columns: Mapping[str, Any], names: Iterable[str], machine: Machine | None
+) -> None:
     """InvalidInstance where jobs that run hold more memory or GPUs of a node than it has, a job in
     equal parts on each of its nodes; `names`: what of ``memory_gb`` and ``gpus`` counts."""
-    if "held" not in known or machine is None:
+    if "held" not in columns or machine is None:
         return
     for name, unit in (("memory_gb", "GB of memory"), ("gpus", "GPUs")):
         if name not in names:
             continue
-        left = of_nodes(machine, name).astype(float)
+        free_amounts = node_attribute(machine, name).astype(float)
         if name == "memory_gb":
-            left[left == 0] = np.inf  # nobody said
-        most = left.copy()
-        for row, text in enumerate(known["held"].tolist()):
-            nodes = [node for node, _ in held_of(text)]
-            amount = np.nan_to_num(float(known[name][row])) / max(len(nodes), 1)
+            free_amounts[free_amounts == 0] = np.inf  # nobody said
+        capacities = free_amounts.copy()
+        for row, text in enumerate(columns["held"].tolist()):
+            nodes = [node for node, _ in parse_held_cores(text)]
+            amount = np.nan_to_num(float(columns[name][row])) / max(len(nodes), 1)
             for node in nodes:
-                left[node] -= amount
-                if left[node] < -1e-6 * most[node]:
+                free_amounts[node] -= amount
+                if free_amounts[node] < -1e-6 * capacities[node]:
                     raise InvalidInstance(
-                        f"running: node {node} has {most[node]:g} {unit}: job {_name(known, row)} "
-                        f"and others hold {most[node] - left[node]:g}"
+                        f"running: node {node} has {capacities[node]:g} {unit}: job "
+                        f"{_job_name(columns, row)} "
+                        f"and others hold {capacities[node] - free_amounts[node]:g}"
                     )
 
 
-def _name(known: Mapping[str, Any], row: int) -> Any:
-    return known["id"][row] if "id" in known else row
+def _job_name(columns: Mapping[str, Any], row: int) -> Any:
+    return columns["id"][row] if "id" in columns else row
 
 
-def refuse_running(known: Iterable[str], policy: str) -> None:
+def refuse_running(column_names: Iterable[str], policy: str) -> None:
     """For policies that begin with an empty machine."""
-    if "held" in known:
+    if "held" in column_names:
         raise InvalidInstance(
             f"{policy} cannot begin with jobs that run: expected fcfs, easy, conservative or "
             "slurm-backfill"
@@ -387,4 +419,4 @@ def unit_counts(units: int, machine: Machine | None) -> np.ndarray:
     """Units of each node: cores, or the node itself."""
     if machine is None or units == machine.node_count:
         return np.ones(units, dtype=np.int64)
-    return of_nodes(machine, "cores")
+    return node_attribute(machine, "cores")

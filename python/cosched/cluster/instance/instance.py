@@ -16,7 +16,7 @@ from cosched.cluster import files
 from cosched.cluster.instance import arguments
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.constraints import constraint_notes
-from cosched.cluster.machine.parts import counted, resources_of, site_of
+from cosched.cluster.machine.parts import managed_resources, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, optional, shorten
 from cosched.lazy import pd
@@ -128,20 +128,20 @@ class Instance(core.Instance):
             columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
             columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
             integer(nodes, "nodes", 1),
-            id=[str(one) for one in facts["id"].tolist()] if "id" in facts else [],
+            id=[str(job_id) for job_id in facts["id"].tolist()] if "id" in facts else [],
             line=facts.get("line", np.zeros(0)), source=source,
         )  # fmt: skip
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
-        least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        texts = arguments.notes_of(notes, columns["runtime"], least)
+        minimum = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
+        texts = arguments.notes_of(notes, columns["runtime"], minimum)
         if "constraint" in facts:
             kinds = None if machine is None else machine.nodes
             texts += constraint_notes(facts["constraint"].tolist(), kinds)
         self._set(
             _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
-            source=source, min_runtime=least, machine=machine, begins=begins,
+            source=source, min_runtime=minimum, machine=machine, begins=begins,
         )  # fmt: skip
         if not self.measured.any():
             raise InvalidInstance(
@@ -207,12 +207,12 @@ class Instance(core.Instance):
         """
         chosen = _rows(rows, len(self))
         jobs = {"id": self.ids, **self.given}
-        taken = Instance(
+        subset = Instance(
             {name: column[chosen] for name, column in jobs.items()}, self.nodes, **self._said
         )
         rows_of_log = self.rows_of_log[chosen]
         is_repeated = len(np.unique(rows_of_log)) < len(rows_of_log)
-        return taken if is_repeated else taken._with_rows_of_log(rows_of_log)
+        return subset if is_repeated else subset._with_rows_of_log(rows_of_log)
 
     def with_notes(self, notes: Iterable[str]) -> Instance:
         """The same jobs with more notes.
@@ -231,10 +231,10 @@ class Instance(core.Instance):
         return {name: getattr(self, name) for name in names}
 
     def _like(self, jobs: Any, **other: Any) -> Instance:
-        found = Instance(jobs, self.nodes, **(self._said | other))
-        if len(found) == len(self):
-            found._with_rows_of_log(self.rows_of_log)
-        return found._without_bound() if self.cached("no bound") else found
+        instance = Instance(jobs, self.nodes, **(self._said | other))
+        if len(instance) == len(self):
+            instance._with_rows_of_log(self.rows_of_log)
+        return instance._without_bound() if self.cached("no bound") else instance
 
     @property
     def rows_of_log(self) -> np.ndarray:
@@ -275,7 +275,9 @@ class Instance(core.Instance):
         return self.once("site", self._site)
 
     def _site(self) -> Any:
-        arguments.check_room(self._known, counted(self._known, self.machine), self.machine)
+        arguments.check_held_resources(
+            self._known, managed_resources(self._known, self.machine), self.machine
+        )
         return site_of(self._known, self.machine, self.held)
 
     @property
@@ -323,10 +325,10 @@ class Instance(core.Instance):
             return self.ids
         if name == "eligible" and name not in self._columns:
             name = "submit"
-        found = self._columns.get(name) if name in self._columns else self._facts.get(name)
-        if found is None:
+        column = self._columns.get(name) if name in self._columns else self._facts.get(name)
+        if column is None:
             raise KeyError(f"no column {shorten(name)}")
-        return found
+        return column
 
     @property
     def unit_counts(self) -> tuple[int, ...]:
@@ -431,30 +433,40 @@ class Instance(core.Instance):
             "begin": begin, "until": until,
         }  # fmt: skip
         of_slurm = {"slurm_version": slurm_version, "accounts": accounts}
-        known = None if machine is None else machine_of(machine, **of_slurm)
-        if approximate and known is not None:
-            known = known.approximated()
+        machine_read = None if machine is None else machine_of(machine, **of_slurm)
+        if approximate and machine_read is not None:
+            machine_read = machine_read.approximated()
         of_sacct = {
             "timezone": timezone, "include_running": include_running, "delimiter": delimiter
         }  # fmt: skip
-        given = files.read_jobs(path, nodes, convention, of_logs, drop, known, of_sacct)
-        jobs, counted = files.counted_from(given.jobs, wait_from, of_log=bool(given.source))
-        jobs, assumed = files.with_default_accounts(jobs, known)
-        given = given._replace(jobs=jobs, notes=(*given.notes, *counted, *assumed))
-        kept = dict[str, Any](min_runtime=min_runtime, machine=known, begins=given.begins)
+        log_table = files.read_jobs(path, nodes, convention, of_logs, drop, machine_read, of_sacct)
+        jobs, wait_notes = files.apply_wait_origin(
+            log_table.jobs, wait_from, of_log=bool(log_table.source)
+        )
+        jobs, assumed = files.with_default_accounts(jobs, machine_read)
+        log_table = log_table._replace(jobs=jobs, notes=(*log_table.notes, *wait_notes, *assumed))
+        arguments = dict[str, Any](
+            min_runtime=min_runtime, machine=machine_read, begins=log_table.begins
+        )
         try:
-            found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)
+            instance = cls(
+                log_table.jobs,
+                log_table.nodes,
+                notes=log_table.notes,
+                source=log_table.source,
+                **arguments,
+            )
         except InvalidInstance as error:
-            if given.source and error.row is None:
+            if log_table.source and error.row is None:
                 raise
-            lines = list(given.jobs["line"]) if given.source else given.lines
+            lines = list(log_table.jobs["line"]) if log_table.source else log_table.lines
             where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
             raise InvalidInstance(f"{path}: {where}{error}") from None
-        if drop is not None and not given.source:
-            left, left_out = files.dropped(found.jobs, found.nodes, drop, known)
-            said = f"assumed: left out: {', '.join(left_out)}"
-            found = cls(left, found.nodes, notes=(*given.notes, said), **kept)
-        return found._without_bound() if no_bound else found
+        if drop is not None and not log_table.source:
+            jobs_left, left_out = files.dropped(instance.jobs, instance.nodes, drop, machine_read)
+            note = f"assumed: left out: {', '.join(left_out)}"
+            instance = cls(jobs_left, instance.nodes, notes=(*log_table.notes, note), **arguments)
+        return instance._without_bound() if no_bound else instance
 
     def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[str, ...]:
         """Write the jobs as a file that :meth:`read` takes, or as a table for other programs.
@@ -506,9 +518,9 @@ class Instance(core.Instance):
         return ()
 
 
-def _remade(jobs: Any, nodes: int, rows_of_log: np.ndarray, **said: Any) -> Instance:
+def _remade(jobs: Any, nodes: int, rows_of_log: np.ndarray, **arguments: Any) -> Instance:
     """An instance that another process sends."""
-    return Instance(jobs, nodes, **said)._with_rows_of_log(rows_of_log)
+    return Instance(jobs, nodes, **arguments)._with_rows_of_log(rows_of_log)
 
 
 def _rows(rows: Any, jobs: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine.constraints import constraint_nodes
 from cosched.cluster.machine.node_types import node_mask
-from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes
+from cosched.cluster.machine.parts import allowed, cells_of_nodes, node_attribute
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, shorten
@@ -34,9 +34,9 @@ def require_schedulable(instance: Instance) -> None:
     rows = unschedulable_rows(instance)
     if len(rows):
         row = int(rows[0])
-        others = also_of([str(instance.ids[k]) for k in rows[1:].tolist()])
+        others_clause = also_of([str(instance.ids[k]) for k in rows[1:].tolist()])
         raise InfeasibleError(
-            f"{place_of_job(instance, row)}: {_reason_of(instance, row)}{others}; "
+            f"{place_of_job(instance, row)}: {_reason_of(instance, row)}{others_clause}; "
             f"drop {'them' if len(rows) > 1 else 'it'} with --drop too-wide"
         )
 
@@ -45,8 +45,8 @@ def also_of(names: list[str]) -> str:
     """Further jobs of a message about one, in brackets; empty where there are none."""
     if not names:
         return ""
-    shown = ", ".join(names[:_MAX_NAMED_JOBS]) + (", ..." if names[_MAX_NAMED_JOBS:] else "")
-    return f" (and {count_of(len(names), 'other job')} that cannot start: {shown})"
+    named_jobs = ", ".join(names[:_MAX_NAMED_JOBS]) + (", ..." if names[_MAX_NAMED_JOBS:] else "")
+    return f" (and {count_of(len(names), 'other job')} that cannot start: {named_jobs})"
 
 
 def partition_place(name: str) -> str:
@@ -169,29 +169,29 @@ def _needs_of(instance: Instance, machine: Machine, row: int) -> _Needs:
 
 def _wishes_of_each_node(machine: Machine, needs: _Needs) -> list[Wish]:
     """What a job wants of each of its nodes, in equal parts."""
-    wishes = [_least(machine, "cores", needs.cores // needs.nodes, "core")]
+    wishes = [_at_least(machine, "cores", needs.cores // needs.nodes, "core")]
     if needs.memory_gb:
         memory = needs.memory_gb / needs.nodes
-        nodes_memory = of_nodes(machine, "memory_gb")
+        nodes_memory = node_attribute(machine, "memory_gb")
         has_memory = (nodes_memory == 0) | (nodes_memory >= memory)
         wishes.append(Wish(has_memory, f"with {memory:g} GB of memory"))
     if needs.gpus:
-        wishes.append(_least(machine, "gpus", needs.gpus // needs.nodes, "GPU"))
+        wishes.append(_at_least(machine, "gpus", needs.gpus // needs.nodes, "GPU"))
     return wishes
 
 
-def _least(machine: Machine, name: str, least: float, unit: str) -> Wish:
+def _at_least(machine: Machine, name: str, minimum: float, unit: str) -> Wish:
     """Nodes with so many cores or GPUs."""
-    return Wish(of_nodes(machine, name) >= least, f"with {count_of(int(least), unit)}")
+    return Wish(node_attribute(machine, name) >= minimum, f"with {count_of(int(minimum), unit)}")
 
 
 def _totals(machine: Machine, nodes: np.ndarray, needs: _Needs) -> str:
     """What these nodes have of what the job needs."""
-    amounts = [count_of(int(of_nodes(machine, "cores")[nodes].sum()), "core")]
+    amounts = [count_of(int(node_attribute(machine, "cores")[nodes].sum()), "core")]
     if needs.memory_gb:
-        amounts.append(f"{of_nodes(machine, 'memory_gb')[nodes].sum():g} GB of memory")
+        amounts.append(f"{node_attribute(machine, 'memory_gb')[nodes].sum():g} GB of memory")
     if needs.gpus:
-        amounts.append(count_of(int(of_nodes(machine, "gpus")[nodes].sum()), "GPU"))
+        amounts.append(count_of(int(node_attribute(machine, "gpus")[nodes].sum()), "GPU"))
     return f"the {count_of(int(nodes.sum()), 'node')} that it may use have {', '.join(amounts)}"
 
 
@@ -226,6 +226,10 @@ def _feature_wishes(instance: Instance, machine: Machine, row: int) -> list[Wish
 
 def _nodes_with_type(machine: Machine, gpu_type: str) -> np.ndarray:
     """Nodes with such GPUs, or of which nobody said; all where none has them."""
-    types = of_nodes(machine, "gpu_type").tolist()
-    like = np.array([gpu_type in text.split(",") for text in types])
-    return like | np.array([not text for text in types]) if like.any() else np.ones_like(like)
+    types = node_attribute(machine, "gpu_type").tolist()
+    has_gpu_type = np.array([gpu_type in text.split(",") for text in types])
+    return (
+        has_gpu_type | np.array([not text for text in types])
+        if has_gpu_type.any()
+        else np.ones_like(has_gpu_type)
+    )

@@ -14,14 +14,18 @@ RUNNING_STATES = ("running", "suspended", "completing", "stopped", "signaling", 
 
 def texts_of(instance: Instance, name: str) -> np.ndarray:
     """A column as texts, empty where the log does not have it."""
-    known = name in instance.known
-    return instance.column(name).astype(str) if known else np.full(len(instance), "")
+    has_column = name in instance.known
+    return instance.column(name).astype(str) if has_column else np.full(len(instance), "")
 
 
 def numbers_of(instance: Instance, name: str) -> np.ndarray:
     """A column of numbers, 0 where the log does not say it."""
-    known = name in instance.known
-    return np.nan_to_num(instance.column(name).astype(float)) if known else np.zeros(len(instance))
+    has_column = name in instance.known
+    return (
+        np.nan_to_num(instance.column(name).astype(float))
+        if has_column
+        else np.zeros(len(instance))
+    )
 
 
 def ran_in_log(instance: Instance) -> np.ndarray:
@@ -63,24 +67,26 @@ def used_of(instance: Instance) -> tuple[float, float]:
     hours; nan where the log does not say it. A job that ran to its limit or longer used all of
     it. Jobs that still run do not count: what they will use is not known."""
     nothing = np.full(len(instance), np.nan)
-    asked, used = (
+    requested_memory, memory_of_ended = (
         instance.column(name).astype(float) if name in instance.known else nothing
         for name in ("memory_gb", "used_memory_gb")
     )
     has_ended = ~np.isin(texts_of(instance, "status"), RUNNING_STATES)
-    used, ran = (np.where(has_ended, amounts, np.nan) for amounts in (used, ran_of(instance)))
+    memory_of_ended, run_times = (
+        np.where(has_ended, amounts, np.nan) for amounts in (memory_of_ended, ran_of(instance))
+    )
     tasks = instance.column("tasks").astype(float)
-    time = _share_of_asked(ran, limits_of(instance), tasks)
-    return time, _share_of_asked(used, asked, instance.column("runtime"))
+    time = _share_of_asked(run_times, limits_of(instance), tasks)
+    return time, _share_of_asked(memory_of_ended, requested_memory, instance.column("runtime"))
 
 
-def _share_of_asked(used: np.ndarray, asked: np.ndarray, weight: np.ndarray) -> float:
+def _share_of_asked(usage: np.ndarray, requests: np.ndarray, weight: np.ndarray) -> float:
     """The share of what was asked for, over the jobs that say both; nan: no job does."""
-    is_told = (used > 0) & (asked > 0)
-    total = (asked * weight)[is_told].sum()
+    is_told = (usage > 0) & (requests > 0)
+    total = (requests * weight)[is_told].sum()
     if not total:
         return float("nan")
-    return float((np.minimum(used, asked) * weight)[is_told].sum() / total)
+    return float((np.minimum(usage, requests) * weight)[is_told].sum() / total)
 
 
 def logged_starts(instance: Instance) -> np.ndarray:
@@ -116,12 +122,12 @@ def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
     if not (every or gpus.any()):
         return
     yield "gpus", every, gpus
-    named = texts_of(instance, "gpu_type")
-    if not ((gpus > 0) & (named != "")).any():
+    gpu_types = texts_of(instance, "gpu_type")
+    if not ((gpus > 0) & (gpu_types != "")).any():
         return  # of which type the GPUs of a job are, the log does not say
     kinds = machine.nodes if machine else ()
     for name in dict.fromkeys(kind.gpu_type for kind in kinds if kind.gpu_type):
         count = sum(kind.count * kind.gpus for kind in kinds if kind.gpu_type == name)
-        yield f"gpus:{name}", float(count), gpus * (named == name)
-    if ((gpus > 0) & (named == "")).any():
-        yield "gpus:not said", 0.0, gpus * (named == "")
+        yield f"gpus:{name}", float(count), gpus * (gpu_types == name)
+    if ((gpus > 0) & (gpu_types == "")).any():
+        yield "gpus:not said", 0.0, gpus * (gpu_types == "")

@@ -45,7 +45,7 @@ EARLIER_USAGES = 20
 
 def replications_of_log(instance: Instance) -> int:
     """How many simulations judge a log."""
-    return next(count for most, count in REPLICATIONS if len(instance) <= most)
+    return next(count for max_jobs, count in REPLICATIONS if len(instance) <= max_jobs)
 
 
 def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudgement | None:
@@ -192,20 +192,20 @@ def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJ
     """Judge a log by simulations of `start`, where it can be simulated, with two draws at least."""
     instance = simulated.instance
     simulated_starts = starts_of(simulated)
-    judged = is_judged(simulated)
-    if not judged.any():
+    is_in_comparison = is_judged(simulated)
+    if not is_in_comparison.any():
         return None
-    eligible = instance.column("eligible")[judged]
-    log_waits = logged_starts(instance)[judged] - eligible
-    comparison = compare_log(log_waits, simulated_starts[:, judged] - eligible)
+    eligible = instance.column("eligible")[is_in_comparison]
+    log_waits = logged_starts(instance)[is_in_comparison] - eligible
+    comparison = compare_log(log_waits, simulated_starts[:, is_in_comparison] - eligible)
     verdict = verdict_of(comparison, _refused_share(instance, start.instance))
     reasons: tuple[Reason, ...] = ()
     if verdict is FitVerdict.NOT_EXPLAINED:
-        reasons = likely_reasons(simulated, start.instance, judged)
+        reasons = likely_reasons(simulated, start.instance, is_in_comparison)
     return LogJudgement(
         verdict, len(log_waits), comparison, len(simulated_starts), start.begin,
         fit_by_partition(simulated), reasons, start.notes,
-        _jobs_not_compared(simulated, judged, start, log),
+        _jobs_not_compared(simulated, is_in_comparison, start, log),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts, recorded_starts
 from cosched.cluster.judgement.running_cores import split_running_jobs
 from cosched.cluster.machine.node_types import hosts
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.cluster.result import Result
 from cosched.core.arrays import step_function
 from cosched.core.text import count_of
@@ -94,11 +94,11 @@ def start_of_log(
     if simulates_whole_log:
         note = "begins while jobs run that the log does not have on known nodes: simulated whole"
         return LogStart(instance, epilog, None, (note, release_note))
-    rest = _rest_from(instance, begin)
-    if "running" not in rest.known:
+    jobs_from_begin = _rest_from(instance, begin)
+    if "running" not in jobs_from_begin.known:
         return LogStart(instance, epilog, None, (release_note,))
-    cores_by_node = _cores_of_running_jobs(rest)
-    running = int(rest.column("running").sum())
+    cores_by_node = _cores_of_running_jobs(jobs_from_begin)
+    running = int(jobs_from_begin.column("running").sum())
     unplaced = running - sum(map(bool, cores_by_node))
     places = (
         f", {unplaced} of them without known nodes, or on nodes with too few free cores"
@@ -107,7 +107,9 @@ def start_of_log(
     )
     jobs = count_of(running, "job")
     note = f"begins {begin:,.0f} s after the first submission: {jobs} of the log run then{places}"
-    return LogStart(rest.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note))
+    return LogStart(
+        jobs_from_begin.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note)
+    )
 
 
 def _begin_of_known_jobs(instance: Instance, *, has_unknown_jobs: bool) -> float | None:
@@ -171,10 +173,11 @@ def has_other_nodes_at_begin(simulated: Result, instance: Instance) -> bool:
 def _rest_from(instance: Instance, begin: float) -> Instance:
     """The jobs that run or wait at `begin` (s), and those that come later."""
     table = pd.DataFrame({"id": instance.ids, **instance.given})
-    rest, note = jobs_between(instance.source, table, begin, None)
+    jobs_from_begin, note = jobs_between(instance.source, table, begin, None)
     date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
     rest_of_log = Instance(
-        rest, instance.nodes, notes=(*instance.notes, f"  {note}"), source=instance.source,
+        jobs_from_begin, instance.nodes, notes=(*instance.notes, f"  {note}"),
+        source=instance.source,
         min_runtime=instance.min_runtime, machine=instance.machine, begins=date,
     )  # fmt: skip
     return rest_of_log._without_bound()
@@ -206,7 +209,7 @@ def _cores_of_running_jobs(instance: Instance) -> list[str]:
     cores_of_jobs = split_running_jobs(
         [tasks[row] for row in rows],
         [nodes_of_jobs[row] for row in rows],
-        of_nodes(machine, "cores"),
+        node_attribute(machine, "cores"),
     )
     texts = [""] * len(instance)
     for row, cores_by_node in zip(rows, cores_of_jobs, strict=True):
@@ -248,8 +251,8 @@ def _release_gaps(instance: Instance) -> list[float]:
         if not is_start:
             last_end |= dict.fromkeys(nodes_of_jobs[row], time)
         elif waited[row]:
-            ends = [last_end.get(node, -np.inf) for node in nodes_of_jobs[row]]
-            gap = time - max(ends, default=-np.inf)
+            ends_of_nodes = [last_end.get(node, -np.inf) for node in nodes_of_jobs[row]]
+            gap = time - max(ends_of_nodes, default=-np.inf)
             if gap <= LONGEST_RELEASE:
                 gaps.append(gap)
     return gaps

@@ -105,7 +105,7 @@ def _about_missing_nodes(log: Instance, log_starts: np.ndarray) -> Iterator[Reas
         yield Reason(
             ReasonKind.UNKNOWN_NODES, len(missing),
             f"jobs of the log ran on {count_of(len(missing), 'node')} that slurm.conf does not "
-            f"have: {_some(missing)}",
+            f"have: {_abbreviate(missing)}",
         )  # fmt: skip
     elif overused(log, log_starts, log_starts + log.column("runtime")):
         yield Reason(
@@ -120,28 +120,29 @@ def _about_unused_nodes(simulated: Result, log: Instance) -> Iterator[Reason]:
     hosts_of_log = _hosts_of_log(log)
     if not hosts_of_log:
         return
-    used = {name for names in simulated.schedule.to_frame()["hosts"] for name in names}
-    unused = sorted(used - hosts_of_log, key=natural)
-    if len(unused) >= max(1, MIN_NODE_SHARE * len(used)):
+    used_hosts = {name for names in simulated.schedule.to_frame()["hosts"] for name in names}
+    unused = sorted(used_hosts - hosts_of_log, key=natural)
+    if len(unused) >= max(1, MIN_NODE_SHARE * len(used_hosts)):
         yield Reason(
             ReasonKind.UNUSED_NODES, len(unused),
-            f"{count_of(len(unused), 'node')} of {len(used)} that run jobs in the simulation ran "
-            f"none in the log (down, drained or reserved?): {_some(unused)}",
+            f"{count_of(len(unused), 'node')} of {len(used_hosts)} that run jobs in the simulation "
+            "ran "
+            f"none in the log (down, drained or reserved?): {_abbreviate(unused)}",
         )  # fmt: skip
 
 
 def _hosts_of_log(log: Instance) -> set[str]:
-    found: set[str] = set()
+    missing: set[str] = set()
     texts = log.column("hosts").tolist() if "hosts" in log.known else ()
     for text in set(map(str, texts)):
         try:
-            found |= set(hosts(text, "hosts")) if text else set()
+            missing |= set(hosts(text, "hosts")) if text else set()
         except InvalidInstance:
             continue  # a text that was cut off
-    return found
+    return missing
 
 
-def _some(names: list[str]) -> str:
+def _abbreviate(names: list[str]) -> str:
     return ", ".join(names[:MAX_NAMES]) + (", ..." if len(names) > MAX_NAMES else "")
 
 
@@ -163,7 +164,7 @@ def _about_denied_jobs(instance: Instance) -> Iterator[Reason]:
     counts = denied_jobs_by_partition(instance)
     if counts:
         total = sum(counts.values())
-        names = _some([f"{name} {count:,}" for name, count in counts.items()])
+        names = _abbreviate([f"{name} {count:,}" for name, count in counts.items()])
         yield Reason(
             ReasonKind.REFUSED_JOBS, total,
             f"AllowAccounts, AllowQos or their likes of this configuration do not let in "
@@ -264,7 +265,8 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
     settings = [
         note.removeprefix(_NOT_SIMULATED).lstrip(": ")
         for note in dict.fromkeys(instance.notes)
-        if note.startswith(_NOT_SIMULATED) and not any(one in note for one in of_accounts)
+        if note.startswith(_NOT_SIMULATED)
+        and not any(account_word in note for account_word in of_accounts)
     ]
     if settings:
         yield Reason(

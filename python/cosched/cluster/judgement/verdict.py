@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from cosched.cluster.result.compare_waits import NEAR, LogAmongSimulations
+from cosched.cluster.result.compare_waits import NEAR_SECONDS, LogAmongSimulations
 from cosched.lazy import pd
 
 #: So large a share of the jobs that waited starts within five minutes of the log where the
@@ -29,7 +29,7 @@ MEAN_SECONDS = 60.0
 #: 95th percentiles agree within this share of the larger one, or within five minutes: they rest on
 #: a twentieth of the jobs.
 P95_SHARE = 0.25
-P95_SECONDS = NEAR
+P95_SECONDS = NEAR_SECONDS
 #: A configuration that refuses a larger share of the log's jobs does not explain the log, however
 #: few of the others waited.
 MAX_REFUSED_SHARE = 0.5

@@ -59,8 +59,8 @@ class Group:
         return f"({text})" if self.operators else text
 
 
-def _combined(left: bool, operator: str, right: bool) -> bool:
-    return left and right if operator == "&" else left or right
+def _combined(left_value: bool, operator: str, right_value: bool) -> bool:
+    return left_value and right_value if operator == "&" else left_value or right_value
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class Constraint:
             if not group.in_brackets:
                 is_match = bool(group.count) or group.matches(features)
                 is_allowed = _combined(is_allowed, group.operator, is_match)
-        inside = [group.matches(features) for group in self.bracketed]
-        return is_allowed and (not inside or any(inside))
+        matching_groups = [group.matches(features) for group in self.bracketed]
+        return is_allowed and (not matching_groups or any(matching_groups))
 
 
 class InvalidConstraint(InvalidInstance):
@@ -134,14 +134,14 @@ def parse_constraint(text: str) -> Constraint:
     for token in _tokens_of(text):
         reader.read(token)
     groups = reader.finish()
-    inside = [group for group in groups if group.in_brackets]
-    if len(inside) > 1:
-        is_choice = inside[1].operator == "|"
-        if any(group.operator != inside[1].operator for group in inside[1:]):
+    bracketed_groups = [group for group in groups if group.in_brackets]
+    if len(bracketed_groups) > 1:
+        is_choice = bracketed_groups[1].operator == "|"
+        if any(group.operator != bracketed_groups[1].operator for group in bracketed_groups[1:]):
             raise _refused(text, "& and | in one pair of brackets")
-        if is_choice and any(group.count for group in inside):
+        if is_choice and any(group.count for group in bracketed_groups):
             raise _refused(text, "a count in [a|b]")
-        if not is_choice and not all(group.count for group in inside):
+        if not is_choice and not all(group.count for group in bracketed_groups):
             raise _refused(text, "[a&b] without the number of nodes of each")
     return Constraint(text, groups, reader.count_of_brackets)
 
@@ -311,10 +311,10 @@ def _too_few(constraint: Constraint, features: list[frozenset[str]], counts: np.
     for size in sizes:
         for chosen in combinations(range(len(groups)), size):
             nodes = int(counts[np.logical_or.reduce([matches[k] for k in chosen])].sum())
-            wanted = sum(groups[k].count for k in chosen)
-            if wanted > nodes:
+            node_count = sum(groups[k].count for k in chosen)
+            if node_count > nodes:
                 names = " or ".join(str(groups[k]) for k in chosen)
-                return f"{nodes} nodes have {names}, and it asks for {wanted}"
+                return f"{nodes} nodes have {names}, and it asks for {node_count}"
     return ""
 
 

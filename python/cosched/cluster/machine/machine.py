@@ -50,12 +50,14 @@ def _tables(path: Any, data: Mapping[str, Any], name: str) -> list[tuple[int, di
     return list(enumerate(tables, 1))
 
 
-def _checked(where: str, table: Mapping[str, Any], needed: set[str], known: set[str]) -> None:
-    missing, unknown = needed - set(table), set(table) - needed - known
+def _checked(
+    where: str, table: Mapping[str, Any], required_keys: set[str], allowed_keys: set[str]
+) -> None:
+    missing, unknown = required_keys - set(table), set(table) - required_keys - allowed_keys
     if missing:
         raise InvalidInstance(f"{where}: no {min(missing)!r}")
     if unknown:
-        expected = ", ".join(sorted(needed | known))
+        expected = ", ".join(sorted(required_keys | allowed_keys))
         raise InvalidInstance(f"{where}: unknown {shorten(min(unknown))}: expected {expected}")
 
 
@@ -79,9 +81,9 @@ def _node_type(path: Any, number: int, table: dict[str, Any]) -> NodeType:
 def _features(value: Any, where: str) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split(",")
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(feature, str) for feature in value):
         raise InvalidInstance(f"{where}: features = {shorten(value)}: expected texts")
-    return tuple(one.strip() for one in value)
+    return tuple(feature.strip() for feature in value)
 
 
 def _partition(
@@ -112,18 +114,20 @@ def node_ranges(value: Any, where: str, kinds: tuple[NodeType, ...]) -> tuple[tu
             begin += kind.count
         for name in value:
             if name not in places:
-                known = ", ".join(places)
-                raise InvalidInstance(f"{where}: nodes: no type {shorten(name)}: expected {known}")
+                partition_names = ", ".join(places)
+                raise InvalidInstance(
+                    f"{where}: nodes: no type {shorten(name)}: expected {partition_names}"
+                )
         return tuple(places[name] for name in value)
     if isinstance(value, str):
         ranges = []
         for text in value.split(","):
-            found = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", text)
-            if not found:
+            range_match = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", text)
+            if not range_match:
                 raise InvalidInstance(
                     f"{where}: nodes = {shorten(value)}: expected a number, types, or 0-63,70"
                 )
-            first, last = int(found[1]), int(found[2] or found[1])
+            first, last = int(range_match[1]), int(range_match[2] or range_match[1])
             if not first <= last < total:
                 raise InvalidInstance(
                     f"{where}: nodes {shorten(text)}: expected numbers from 0 to {total - 1}"
@@ -165,7 +169,9 @@ class Machine:
             return (*self.slurm.notes, *self.slurm.left_out)
         # That memory is handed out all other policies see to.
         heard = re.compile("selecttypeparameters=.*_memory", re.IGNORECASE)
-        unused = ", ".join(one for one in self.slurm.not_covered if not heard.fullmatch(one))
+        unused = ", ".join(
+            setting for setting in self.slurm.not_covered if not heard.fullmatch(setting)
+        )
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
 
     def approximated(self) -> Machine:
@@ -292,9 +298,9 @@ class Machine:
         return cls(*read_toml(path))
 
 
-def machine_of(given: Machine | str | PathLike[str], **how: Any) -> Machine:
+def machine_of(machine: Machine | str | PathLike[str], **how: Any) -> Machine:
     """A machine, or that of a path; `how`: see :meth:`Machine.read`."""
-    return given if isinstance(given, Machine) else Machine.read(given, **how)
+    return machine if isinstance(machine, Machine) else Machine.read(machine, **how)
 
 
 #: ``reader(path, slurm_version, accounts)``: the machine, or None where the file is no such one.

@@ -21,13 +21,14 @@ def hosts(text: str, place: str) -> list[str]:
     """Names of a host list such as ``n[1-3,7],gpu[01-02]``, in its order."""
     parts = [_pieces(part, place) for part in re.findall(r"(?:[^,\[]|\[[^\[\]]*\])+", text)]
     count = sum(
-        math.prod(sum(len(span) for span, _ in one) for one in part[1::2]) for part in parts
+        math.prod(sum(len(span) for span, _ in spans_of_digits) for spans_of_digits in part[1::2])
+        for part in parts
     )
     if not count or text.count("[") != text.count("]"):
         raise InvalidInstance(f"{place}: {shorten(text)}: expected hosts such as n[1-16,20]")
     if count > MOST_HOSTS:  # known before a name is made
         raise InvalidInstance(f"{place}: more than {MOST_HOSTS} hosts")
-    return [name for part in parts for name in _named(part)]
+    return [name for part in parts for name in _names_of(part)]
 
 
 def host_count(text: str) -> int:
@@ -40,8 +41,8 @@ def host_count(text: str) -> int:
 
 def first_host(text: str) -> str:
     """The first name of a host list, or of what is left of one before its first comma."""
-    found = re.match(r"([^\[,]*)(?:\[([0-9]+)[^\]]*\]?([^\[,]*))?", text)
-    return "".join(part or "" for part in found.groups()) if found else ""
+    name_match = re.match(r"([^\[,]*)(?:\[([0-9]+)[^\]]*\]?([^\[,]*))?", text)
+    return "".join(part or "" for part in name_match.groups()) if name_match else ""
 
 
 def _pieces(part: str, place: str) -> list[Any]:
@@ -57,7 +58,7 @@ def _pieces(part: str, place: str) -> list[Any]:
     return pieces
 
 
-def _named(pieces: Sequence[Any]) -> Iterator[str]:
+def _names_of(pieces: Sequence[Any]) -> Iterator[str]:
     choices = [
         [piece]
         if isinstance(piece, str)
@@ -83,8 +84,8 @@ def node_mask(spans: Spans, node_count: int) -> np.ndarray:
 
 def spans_of(numbers: Iterable[int]) -> Spans:
     """Ranges [first, last) of these numbers."""
-    own = np.array(sorted(set(numbers)), dtype=np.int64)
-    return tuple((int(a), int(b) + 1) for a, b in ranges(own))
+    sorted_numbers = np.array(sorted(set(numbers)), dtype=np.int64)
+    return tuple((int(a), int(b) + 1) for a, b in ranges(sorted_numbers))
 
 
 def host_list(names: Sequence[str]) -> str:
@@ -97,8 +98,8 @@ def host_list(names: Sequence[str]) -> str:
     """
     runs: list[tuple[str, str, str]] = []  # prefix, first and last number
     for name in names:
-        found = re.fullmatch(r"(.*?)([0-9]+)", name)
-        prefix, digits = (found[1], found[2]) if found else (name, "")
+        name_match = re.fullmatch(r"(.*?)([0-9]+)", name)
+        prefix, digits = (name_match[1], name_match[2]) if name_match else (name, "")
         if runs and digits and _follows(runs[-1], prefix, digits):
             runs[-1] = (prefix, runs[-1][1], digits)
         else:
@@ -198,16 +199,16 @@ class Partition:
 
 
 #: Of all nodes together, which the core can count with: GB (2^53 KB), cores, GPUs.
-_MOST = {"memory_gb": 2.0**33, "cores": 2**31 - 1, "gpus": 2**31 - 1}
+_MAX_TOTALS = {"memory_gb": 2.0**33, "cores": 2**31 - 1, "gpus": 2**31 - 1}
 
 
 def check_sums(where: object, kinds: Iterable[NodeType]) -> None:
     """InvalidInstance where the nodes together have more than can be."""
-    for name, most in _MOST.items():
-        found = sum(kind.count * getattr(kind, name) for kind in kinds)
-        if found > most:
+    for name, max_total in _MAX_TOTALS.items():
+        total = sum(kind.count * getattr(kind, name) for kind in kinds)
+        if total > max_total:
             raise InvalidInstance(
-                f"{where}: {name} of all nodes = {found:g}: expected at most {most:g}"
+                f"{where}: {name} of all nodes = {total:g}: expected at most {max_total:g}"
             )
 
 
@@ -219,30 +220,36 @@ def time_of(text: str, unit: float = 1.0) -> float | None:
     bare number times `unit`; None: it is none of these."""
     if text.upper() in ("UNLIMITED", "INFINITE"):
         return float("inf")
-    found = _TIME.fullmatch(text.strip())
-    if not found:
+    time_match = _TIME.fullmatch(text.strip())
+    if not time_match:
         return None
-    days, a, b, c, rest = found.groups()
+    days, a, b, c, fraction = time_match.groups()
     parts = [int(part) for part in (a, b, c) if part is not None]
     if days is None and len(parts) == 1:
         return parts[0] * unit
     if days is None and len(parts) == 2:
         parts = [0, *parts]
-    hours, minutes, whole = (*parts, 0, 0)[:3]
-    return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + whole + float(rest or 0))
+    hours, minutes, seconds_part = (*parts, 0, 0)[:3]
+    return float(
+        int(days or 0) * 86400 + hours * 3600 + minutes * 60 + seconds_part + float(fraction or 0)
+    )
 
 
 def megabytes_of(text: str) -> float | None:
     """MB of ``4000``, ``4G``, ``4GB``; None: it is no size."""
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)([KMGT]?)B?", text.strip().upper())
-    return float(found[1]) * 1024.0 ** " KMGT".index(found[2] or "M") / 1024**2 if found else None
+    size_match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)([KMGT]?)B?", text.strip().upper())
+    return (
+        float(size_match[1]) * 1024.0 ** " KMGT".index(size_match[2] or "M") / 1024**2
+        if size_match
+        else None
+    )
 
 
 def seconds(value: object, name: str) -> float:
     """Seconds of a number, or of a text as :func:`time_of` reads it."""
     if isinstance(value, str):
-        found = time_of(value)
-        if found is None:
+        time = time_of(value)
+        if time is None:
             raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds or 2-00:00:00")
-        return found
+        return time
     return nonnegative(value, name, "seconds >= 0, or 2-00:00:00")

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 MOST_CELLS = 64
 
 
-def of_nodes(machine: Machine, name: str) -> np.ndarray:
+def node_attribute(machine: Machine, name: str) -> np.ndarray:
     """What each node has, by a name of :class:`NodeType`, in the order of their numbers."""
     kinds = machine.nodes
     return np.repeat([getattr(kind, name) for kind in kinds], [kind.count for kind in kinds])
 
 
-def by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
+def map_partitions(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
     """`value` of each text's list of partitions, as ``"gpu,main"``; a log repeats few."""
     codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
     return np.array([value(str(text).split(",")) for text in texts], dtype=float)[codes]
@@ -42,7 +42,7 @@ def limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     all are in that.
     """
     max_times = {part.name: part.max_time for part in machine.partitions}
-    return by_name(partitions, lambda names: _greatest_limit(machine, names, max_times))
+    return map_partitions(partitions, lambda names: _greatest_limit(machine, names, max_times))
 
 
 def usual_limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
@@ -53,7 +53,7 @@ def usual_limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
             name: min(time, usual.get(name, np.inf))
             for name, time in machine.slurm.default_times.items()
         }
-    return by_name(partitions, lambda names: _greatest_limit(machine, names, usual))
+    return map_partitions(partitions, lambda names: _greatest_limit(machine, names, usual))
 
 
 def _greatest_limit(machine: Machine, names: list[str], limits: Mapping[str, float]) -> float:
@@ -81,25 +81,26 @@ def wider_than_nodes(machine: Machine, jobs: Any) -> np.ndarray:
     if machine.slurm is None or machine.slurm.exclusive_nodes or "nodes" not in jobs:
         return is_wide
     nodes = np.nan_to_num(np.asarray(jobs["nodes"], dtype=float)).astype(np.int64)
-    cores, cell = of_nodes(machine, "cores"), cells_of_nodes(machine)[0]
+    cores, cell = node_attribute(machine, "cores"), cells_of_nodes(machine)[0]
     partitions = jobs["partition"] if "partition" in jobs else [""] * len(tasks)
     masks = allowed(machine, partitions)
     for mask in np.unique(masks):
         is_inside = (int(mask) >> cell) & 1 == 1
-        most = np.concatenate([[0], np.cumsum(np.sort(cores[is_inside])[::-1])])
-        most_tasks = most[np.minimum(nodes, len(most) - 1)]
+        max_cores_of_count = np.concatenate([[0], np.cumsum(np.sort(cores[is_inside])[::-1])])
+        most_tasks = max_cores_of_count[np.minimum(nodes, len(max_cores_of_count) - 1)]
         is_of_partition = (masks == mask) & (nodes > 0)
-        is_wide |= is_of_partition & ((nodes >= len(most)) | (tasks > most_tasks))
+        is_wide |= is_of_partition & ((nodes >= len(max_cores_of_count)) | (tasks > most_tasks))
     return is_wide
 
 
 def lacks(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     """Whether the machine has no such partition."""
-    known = {part.name for part in machine.partitions}
-    if not known or (machine.slurm is not None and len(known) == 1):
-        known = set()  # all jobs are in one queue
-    return by_name(
-        partitions, lambda own: bool(known) and own != [""] and not set(own) <= known
+    partition_names = {part.name for part in machine.partitions}
+    if not partition_names or (machine.slurm is not None and len(partition_names) == 1):
+        partition_names = set()  # all jobs are in one queue
+    return map_partitions(
+        partitions,
+        lambda names: bool(partition_names) and names != [""] and not set(names) <= partition_names,
     ).astype(bool)
 
 
@@ -114,21 +115,26 @@ def cpus_per_core(
     ratios = {kind.cpus_per_core for kind in machine.nodes}
     if len(ratios) == 1:
         return ratios.pop()
-    each = of_nodes(machine, "cpus_per_core")
-    by_part = {p.name: _most(np.concatenate([each[a:b] for a, b in p.nodes])) for p in
-               machine.partitions if p.nodes}  # fmt: skip
-    found = np.full(rows, _most(each))
+    threads_per_core = node_attribute(machine, "cpus_per_core")
+    by_part = {
+        part.name: _most_frequent(
+            np.concatenate([threads_per_core[begin:end] for begin, end in part.nodes])
+        )
+        for part in machine.partitions
+        if part.nodes
+    }
+    threads = np.full(rows, _most_frequent(threads_per_core))
     if partitions is not None:
-        usual = float(found[0]) if rows else 1.0
-        found = by_name(partitions, lambda own: by_part.get(own[0], usual))
+        usual = float(threads[0]) if rows else 1.0
+        threads = map_partitions(partitions, lambda names: by_part.get(names[0], usual))
     if node_lists is not None and machine.slurm is not None:
-        of_node = dict(zip(machine.slurm.names, each.tolist(), strict=True))
-        own = by_name(node_lists, lambda own: of_node.get(first_host(own[0]), np.nan))
-        found = np.where(np.isnan(own), found, own)
-    return found
+        of_node = dict(zip(machine.slurm.names, threads_per_core.tolist(), strict=True))
+        hosts = map_partitions(node_lists, lambda hosts: of_node.get(first_host(hosts[0]), np.nan))
+        threads = np.where(np.isnan(hosts), threads, hosts)
+    return threads
 
 
-def _most(ratios: np.ndarray) -> float:
+def _most_frequent(ratios: np.ndarray) -> float:
     values, counts = np.unique(ratios, return_counts=True)
     return float(values[np.argmax(counts)])
 
@@ -137,7 +143,7 @@ def cells(machine: Machine) -> tuple[np.ndarray, dict[str, int]]:
     """Cores of each part that every partition has either all or none of, and for each partition
     the set of its parts as bits."""
     number, masks = cells_of_nodes(machine)
-    cores = np.bincount(number, weights=of_nodes(machine, "cores"))
+    cores = np.bincount(number, weights=node_attribute(machine, "cores"))
     return cores.astype(np.int64), masks
 
 
@@ -148,11 +154,11 @@ def cells_of_nodes(machine: Machine) -> tuple[np.ndarray, dict[str, int]]:
     """
     member = np.zeros((machine.node_count, len(machine.partitions)), dtype=bool)
     for column, part in enumerate(machine.partitions):
-        for first, last in part.nodes:
-            member[first:last, column] = True
+        for first_node, last_node in part.nodes:
+            member[first_node:last_node, column] = True
     if machine.slurm is not None:
-        for first, last in machine.slurm.down:
-            member[first:last] = False
+        for first_node, last_node in machine.slurm.down:
+            member[first_node:last_node] = False
     kinds, first_of, place = np.unique(member, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first_of)  # parts in the order of the nodes
     number = np.empty(len(order), dtype=int)
@@ -184,8 +190,10 @@ def allowed(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     if machine.slurm is not None and len(masks) == 1:
         (every,), masks = masks.values(), {}  # it has the jobs of all queues
     codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
-    own = [[masks.get(one, every) for one in str(text).split(",")] for text in texts]
-    return np.array([reduce(or_, given) for given in own], dtype=np.uint64)[codes]
+    masks_of_names = [[masks.get(name, every) for name in str(text).split(",")] for text in texts]
+    return np.array(
+        [reduce(or_, masks_of_text) for masks_of_text in masks_of_names], dtype=np.uint64
+    )[codes]
 
 
 #: KB of a GB. Memory is counted in whole ones.
@@ -194,7 +202,7 @@ _KB = 2.0**20
 _UNSAID = 2.0**38
 
 
-def counted(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
+def managed_resources(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
     """What of ``memory_gb`` and ``gpus`` policies hand out beside cores: what both the jobs and the
     machine say."""
     names = () if machine is None else machine.counts
@@ -203,20 +211,23 @@ def counted(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
     )
 
 
-def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) -> Any:
+def site_of(jobs: Any, machine: Machine | None, held_units: Sequence[list[int]] = ()) -> Any:
     """The machine's nodes and the needs of these jobs (a table of columns) for the core; None where
     cores are all that counts, and neither memory, GPUs nor features. `held`: cores of jobs that run
     at the begin."""
-    names = counted(jobs, machine)
+    names = managed_resources(jobs, machine)
     choices = [] if machine is None else _choices(jobs, machine)
     if machine is None or not (names or choices):
         return None
-    bits = {name: k for k, name in enumerate(dict.fromkeys(one.gpu_type for one in machine.nodes))}
-    cores, cell = of_nodes(machine, "cores"), cells_of_nodes(machine)[0]
+    bits = {
+        name: k
+        for k, name in enumerate(dict.fromkeys(node_type.gpu_type for node_type in machine.nodes))
+    }
+    cores, cell = node_attribute(machine, "cores"), cells_of_nodes(machine)[0]
     by_cell = np.argsort(cell, kind="stable")  # cores are numbered on from part to part
     first_core = np.empty_like(cores)
     first_core[by_cell] = np.cumsum(cores[by_cell]) - cores[by_cell]
-    memory = np.floor(of_nodes(machine, "memory_gb") * _KB)
+    memory = np.floor(node_attribute(machine, "memory_gb") * _KB)
     memory = np.where(memory > 0, memory, _UNSAID)
     needs = _needs(jobs, machine, names, bits)
     if choices:
@@ -224,15 +235,15 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     nodes = {
         "cores": cores,
         "memory": memory if "memory_gb" in names else np.zeros(len(cores)),
-        "gpus": of_nodes(machine, "gpus"),
+        "gpus": node_attribute(machine, "gpus"),
         "cell": cell,
-        "gpu_type": np.array([bits[name] for name in of_nodes(machine, "gpu_type").tolist()]),
+        "gpu_type": np.array([bits[name] for name in node_attribute(machine, "gpu_type").tolist()]),
         "first_core": first_core,
     }
     # Filled as operators have it: what has less to offer first, and Slurm's weights before all.
-    order = np.lexsort((nodes["memory"], nodes["gpus"], of_nodes(machine, "weight")))
+    order = np.lexsort((nodes["memory"], nodes["gpus"], node_attribute(machine, "weight")))
     return _core.cluster.Site(
-        **{name: column[order] for name, column in nodes.items()}, **needs, held=list(held)
+        **{name: column[order] for name, column in nodes.items()}, **needs, held=list(held_units)
     )
 
 
@@ -290,9 +301,9 @@ def _divided(
 
     def bits_of(text: str, mask: int, is_on_one_node: bool) -> int:
         open_parts = np.array([mask >> int(part[0]) & 1 for part in parts], dtype=bool)
-        first, number = first_column.get(text, (0, 0))
+        first_node, number = first_column.get(text, (0, 0))
         if number:
-            masks = [open_parts & (parts[:, first + k] == 1) for k in range(number)]
+            masks = [open_parts & (parts[:, first_node + k] == 1) for k in range(number)]
             if is_on_one_node:
                 open_parts = np.logical_or.reduce(masks)
             else:
@@ -319,25 +330,27 @@ def _divided(
 def resources_of(jobs: Any, machine: Machine | None) -> list[tuple[np.ndarray, float]]:
     """What each job holds, and how much there is on all nodes: KB, GPUs, GPUs of each type that
     jobs ask for."""
-    names = counted(jobs, machine)
+    names = managed_resources(jobs, machine)
     if machine is None or not names:
         return []
     kinds = machine.nodes
     bits = {name: k for k, name in enumerate(dict.fromkeys(kind.gpu_type for kind in kinds))}
     needs = _needs(jobs, machine, names, bits)
-    found = []
+    parts_of_needs = []
     if "memory_gb" in names and all(kind.memory_gb > 0 for kind in kinds):
         parts = np.maximum(needs["parts"], 1)
-        held = needs["job_memory"] // parts * parts
-        found.append((held, float(sum(k.count * np.floor(k.memory_gb * _KB) for k in kinds))))
+        node_memory = needs["job_memory"] // parts * parts
+        parts_of_needs.append(
+            (node_memory, float(sum(k.count * np.floor(k.memory_gb * _KB) for k in kinds)))
+        )
     if "gpus" in names:
         for types in np.unique(np.append(needs["gpu_types"], np.uint64((1 << len(bits)) - 1))):
-            inside = (needs["gpu_types"] & ~types) == 0
-            held = np.where(inside, needs["job_gpus"], 0).astype(float)
-            most = sum(k.count * k.gpus for k in kinds if int(types) >> bits[k.gpu_type] & 1)
-            if most and held.any():
-                found.append((held, float(most)))
-    return found
+            has_types = (needs["gpu_types"] & ~types) == 0
+            node_memory = np.where(has_types, needs["job_gpus"], 0).astype(float)
+            gpu_count = sum(k.count * k.gpus for k in kinds if int(types) >> bits[k.gpu_type] & 1)
+            if gpu_count and node_memory.any():
+                parts_of_needs.append((node_memory, float(gpu_count)))
+    return parts_of_needs
 
 
 def _needs(
@@ -345,9 +358,13 @@ def _needs(
 ) -> dict[str, np.ndarray]:
     tasks = np.asarray(jobs["tasks"], dtype=np.int64)
 
-    def column(name: str, there: bool) -> np.ndarray:
-        known = there and name in jobs
-        return np.nan_to_num(np.asarray(jobs[name], dtype=float)) if known else np.zeros(len(tasks))
+    def column(name: str, is_managed: bool) -> np.ndarray:
+        has_column = is_managed and name in jobs
+        return (
+            np.nan_to_num(np.asarray(jobs[name], dtype=float))
+            if has_column
+            else np.zeros(len(tasks))
+        )
 
     numbers, masks = cells_of_nodes(machine)
     every = np.uint64(parts_for_all(machine, int(numbers.max()) + 1, masks))
@@ -363,14 +380,14 @@ def _needs(
     }
 
 
-def _types(asked: np.ndarray, bits: Mapping[str, int]) -> np.ndarray:
+def _types(type_texts: np.ndarray, bits: Mapping[str, int]) -> np.ndarray:
     """Types of nodes that have the GPUs that each job asks for, as bits; all for a job that asks
     for none, or for one that no node is said to have."""
     every = (1 << len(bits)) - 1
-    codes, names = pd.factorize(asked.astype(object), use_na_sentinel=False)
-    found = []
+    codes, names = pd.factorize(type_texts.astype(object), use_na_sentinel=False)
+    type_masks = []
     for name in map(str, names):
-        like = sum(1 << k for kind, k in bits.items() if name and name in kind.split(","))
+        type_mask = sum(1 << k for kind, k in bits.items() if name and name in kind.split(","))
         unsaid = sum(1 << k for kind, k in bits.items() if not kind)
-        found.append(like | unsaid if like else every)
-    return np.array(found, dtype=np.uint64)[codes]
+        type_masks.append(type_mask | unsaid if type_mask else every)
+    return np.array(type_masks, dtype=np.uint64)[codes]

@@ -19,7 +19,7 @@ class Wish(NamedTuple):
     words: str
 
 
-def shortage(place: str, nodes: np.ndarray, wishes: Sequence[Wish], needed: int) -> str:
+def shortage(place: str, nodes: np.ndarray, wishes: Sequence[Wish], min_nodes: int) -> str:
     """Which wish leaves fewer than `needed` of these nodes; empty: all together leave enough.
 
     Parameters
@@ -39,17 +39,17 @@ def shortage(place: str, nodes: np.ndarray, wishes: Sequence[Wish], needed: int)
     remaining = nodes.copy()
     number = int(remaining.sum())
     text = f"{place} has {count_of(number, 'node') if number else 'no nodes'}"
-    if number < needed:
+    if number < min_nodes:
         return text
     preposition = ""
     for wish in wishes:
         remaining &= wish.having
-        fewer = int(remaining.sum())
-        if fewer == number:
+        n_remaining = int(remaining.sum())
+        if n_remaining == number:
             continue
-        number = fewer
+        number = n_remaining
         text += f", {number or 'none'}{preposition} {wish.words}"
-        if number < needed:
+        if number < min_nodes:
             return text
         preposition = " of these"
     return ""

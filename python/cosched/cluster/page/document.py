@@ -1,4 +1,4 @@
-"""The page as a whole."""
+"""Write the audit page of a log."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.judgement.judge import SIMULATOR
-from cosched.cluster.machine.parts import counted
+from cosched.cluster.machine.parts import managed_resources
 from cosched.cluster.page import tables, text as words
 from cosched.cluster.page.judgement import about_judgement, lines_of_judgement
 from cosched.cluster.page.replications import measures_of
 from cosched.cluster.page.runs import EASY, Runs, knows_limits, run_all, why_no_dfrs
-from cosched.cluster.page.text import beside, draw, picture
+from cosched.cluster.page.text import draw, picture, what_if_bars
 from cosched.cluster.page.what_if import scenario_of
-from cosched.cluster.result.log_fit import plain
+from cosched.cluster.result.log_fit import to_records
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
 from cosched.lazy import plt
@@ -123,8 +123,8 @@ def audit(
     io.check_suffix(path, (".html",))
     count = None if draws is None else integer(draws, "draws", 1, 1_000_000)
     limit = time_limit_of(time_limit)
-    given = texts(what_if, "what_if")
-    scenarios = [scenario_of(instance, text) for text in given]
+    scenario_texts = texts(what_if, "what_if")
+    scenarios = [scenario_of(instance, text) for text in scenario_texts]
     runs = run_all(instance, scenarios, limit, count, reference or "", judgement)
     figure = draw(runs)
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
@@ -136,7 +136,7 @@ def audit(
 
 
 def _say(runs: Runs, say: Callable[[str], object]) -> None:
-    """The judgement of the log with the policy that it leads to, and remarks on rows."""
+    """Report the judgement of the log, the reference policy, and remarks on rows."""
     if runs.judgement is not None:
         for line in lines_of_judgement(runs.judgement):
             say(line)
@@ -153,18 +153,18 @@ def _plain_judgement(runs: Runs) -> dict[str, Any]:
     if judgement is None:
         return {"fit": None, "judgement": None, "reference": runs.reference_policy}
     return {
-        "fit": plain(judgement.fit),
+        "fit": to_records(judgement.fit),
         "judgement": judgement.to_dict(),
         "reference": runs.reference_policy,
     }
 
 
 def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:
-    """To the page of right sizes, from where this one is."""
+    """Return the sentence with the link to the page of `rightsize`."""
     if page is None:
         return "What they should ask for, and what that gives: cosched rightsize."
-    there = quote(os.path.relpath(page, Path(path).parent))
-    return f'<a href="{there}">What they should ask for, and what that gives.</a>'
+    relative_path = quote(os.path.relpath(page, Path(path).parent))
+    return f'<a href="{relative_path}">What they should ask for, and what that gives.</a>'
 
 
 def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
@@ -175,16 +175,16 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
         *([("", _about_reference(runs))] if runs.has_simulator else []),
         ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", tables.policies(runs)),
-        *([("What if", beside(runs) + tables.changes(runs))] if runs.scenario_runs else []),
+        *([("What if", what_if_bars(runs) + tables.changes(runs))] if runs.scenario_runs else []),
         ("", tables.groups(runs)),
         (f"The {tables.LONGEST} longest waits{under}", tables.longest(runs)),
     ]
     about = words.paragraph(f"{_size(instance)}; cosched {installed_version()}", "small")
     # How much of what jobs asked for they used, where the log says it.
-    used = words.used_in_words(instance)
-    said = f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
-    head = f"{words.paragraph(lead(runs), 'lead')}\n{about}\n{said}"
-    return words.document(title, head, parts, ignored(runs))
+    usage = words.used_in_words(instance)
+    usage_paragraph = f"<p class=small>Jobs used {escape(usage)}. {link}</p>\n" if usage else ""
+    head = f"{words.paragraph(lead(runs), 'lead')}\n{about}\n{usage_paragraph}"
+    return words.render_page(title, head, parts, ignored(runs))
 
 
 def _about_reference(runs: Runs) -> str:
@@ -197,7 +197,9 @@ def _size(instance: Instance) -> str:
     machine = instance.machine
     if machine is None:
         return f"{instance.nodes:,} nodes"
-    handed = ", ".join(("cores", *map(words.shown, counted(instance.given, machine))))
+    handed = ", ".join(
+        ("cores", *map(words.display_name, managed_resources(instance.given, machine)))
+    )
     return f"{machine.cores:,} cores of {machine.node_count:,} nodes (handed out: {handed})"
 
 
@@ -213,59 +215,63 @@ _IGNORED = (
 
 
 def lead(runs: Runs) -> str:
-    """From when to when, how many jobs, how long they waited, what could have been."""
+    """Return the lead: time range, jobs, waits, the reference policy's waits, and the bound."""
     instance = runs.instance
     ends = runs.logged.outcome["end"] if runs.logged else instance.column("submit")
     end = float(np.max(ends))
     when = words.period(instance, float(instance.column("submit").min()), end)
-    return "; ".join([_waited(runs, when), _could(runs), _least(runs)]) + "."
+    return (
+        "; ".join([_waits_clause(runs, when), _achievable_clause(runs), _bound_clause(runs)]) + "."
+    )
 
 
-def _waited(runs: Runs, when: str) -> str:
+def _waits_clause(runs: Runs, when: str) -> str:
     jobs = f"{int(runs.instance.measured.sum()):,} jobs"
     if runs.logged is None:
         why = "as-logged has no result" if has_waits(runs.instance) else "the log has no waits"
         return f"{when}, {jobs} came, and {why}: nothing says how long they waited"
     metrics = runs.logged.metrics()
     return (
-        f"{when}, {jobs} waited {words.span(metrics['mean_wait'])} on average, and one in twenty "
-        f"{words.span(metrics['p95_wait'])} or more"
+        f"{when}, {jobs} waited {words.format_duration(metrics['mean_wait'])} on average, and one "
+        "in twenty "
+        f"{words.format_duration(metrics['p95_wait'])} or more"
     )
 
 
-def _could(runs: Runs) -> str:
+def _achievable_clause(runs: Runs) -> str:
     if runs.reference_result is None:
         name = "EASY backfilling" if runs.reference_policy == EASY else runs.reference_policy
         return f"{name} has no result, see below"
     if runs.reference_policy not in (SIMULATOR, EASY):
         wait = runs.reference_result.metrics()["mean_wait"]
-        return f"{runs.reference_policy} would have let them wait {words.span(wait)}"
+        return f"{runs.reference_policy} would have let them wait {words.format_duration(wait)}"
     if runs.reference_policy == SIMULATOR:
         mean = measures_of(runs.reference_result)["mean_wait"]
-        return f"the simulator of this Slurm lets them wait {words.exact_span(mean)}"
+        return f"the simulator of this Slurm lets them wait {words.exact_duration(mean)}"
     wait = runs.reference_result.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
-    return f"EASY backfilling with {with_} would have let them wait {words.span(wait)}"
+    return f"EASY backfilling with {with_} would have let them wait {words.format_duration(wait)}"
 
 
-def _least(runs: Runs) -> str:
+def _bound_clause(runs: Runs) -> str:
     bound = runs.bound
     if bound is None or bound.value < tables.WEAK:
         return "what no scheduler can beat is not known"
-    had = {"log": runs.logged, runs.reference_policy: runs.reference_result}
-    known = [
-        f"{name}: {words.number(measures_of(result)['value'])} times"
-        for name, result in had.items()
-        if result is not None and result.value >= bound.value  # a log may use more than there is
+    results = {"log": runs.logged, runs.reference_policy: runs.reference_result}
+    stretches = [
+        f"{name}: {words.number(measures_of(policy_result)['value'])} times"
+        for name, policy_result in results.items()
+        if policy_result is not None
+        and policy_result.value >= bound.value  # a log may use more than there is
     ]
     return (
         f"no scheduler can keep the worst-hit job below {floor(10 * bound.value) / 10:.1f} times "
-        f"its own run time" + (f" ({', '.join(known)})" if known else "")
+        f"its own run time" + (f" ({', '.join(stretches)})" if stretches else "")
     )
 
 
 def ignored(runs: Runs) -> str:
-    """What was ignored, then what was assumed."""
+    """Return the aside of what was ignored, then of what was assumed."""
     instance = runs.instance
     lines = [*runs.not_followed, *(line.strip() for line in instance.notes)]
     if len(instance.layout[0]):
@@ -276,6 +282,6 @@ def ignored(runs: Runs) -> str:
         lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
     lines.append("assumed: policies know no limits of users, accounts or QOS, and no reservations")
     of_machine = set() if instance.machine is None else {n.strip() for n in instance.machine.notes}
-    first = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
-    lines = [*first, *(line for line in lines if line not in first)]
-    return words.box("What was ignored, and what was assumed", lines)
+    ignored_lines = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
+    lines = [*ignored_lines, *(line for line in lines if line not in ignored_lines)]
+    return words.render_aside("What was ignored, and what was assumed", lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosched.cluster.judgement import FitVerdict, LogJudgement
 from cosched.cluster.judgement.verdict import MIN_WAITING_JOBS
-from cosched.cluster.page.text import paragraph, share, span
+from cosched.cluster.page.text import format_duration, paragraph, share
 from cosched.core.text import count_of
 
 #: So many partitions are named.
@@ -35,8 +35,10 @@ def _evidence(judgement: LogJudgement) -> list[str]:
         return [*first, "So few waiting jobs say little of the configuration."]
     return [
         *first,
-        f"Mean wait of these jobs: {span(log.mean)} in the log, {span(log.other_mean)} in the "
-        f"simulation; 95th percentile: {span(log.p95)} and {span(log.other_p95)}.",
+        f"Mean wait of these jobs: {format_duration(log.mean)} in the log, "
+        f"{format_duration(log.other_mean)} in the "
+        f"simulation; 95th percentile: {format_duration(log.p95)} and "
+        f"{format_duration(log.other_p95)}.",
         f"Starts within five minutes of the log's: {share(log.near_300)}, within one: "
         f"{share(log.near_60)}; two replications have {share(pair.near_300)} and "
         f"{share(pair.near_60)} with each other.",
@@ -97,5 +99,5 @@ def _partitions(judgement: LogJudgement) -> str:
     ]
     if len(rows) < 2 or not parts:
         return ""
-    others = ", ..." if len(parts) > MAX_PARTITIONS else ""
-    return f" By partition: {', '.join(parts[:MAX_PARTITIONS])}{others}."
+    ellipsis = ", ..." if len(parts) > MAX_PARTITIONS else ""
+    return f" By partition: {', '.join(parts[:MAX_PARTITIONS])}{ellipsis}."

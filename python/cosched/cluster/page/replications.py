@@ -198,10 +198,10 @@ def waits_by(result: Result, what: str) -> pd.DataFrame:
     """
     table = result.by(what)
     keys = keys_of(result.instance, what)
-    counted = result.instance.measured
-    if result.draws is None or keys is None or table["jobs"].sum() != counted.sum():
+    is_measured = result.instance.measured
+    if result.draws is None or keys is None or table["jobs"].sum() != is_measured.sum():
         return table
-    groups = pd.DataFrame(waits(result).T).groupby(np.asarray(keys)[counted], dropna=False)
+    groups = pd.DataFrame(waits(result).T).groupby(np.asarray(keys)[is_measured], dropna=False)
     return table.assign(
         mean_wait=groups.mean().mean(axis=1).to_numpy(),
         p95_wait=groups.quantile(0.95).mean(axis=1).to_numpy(),

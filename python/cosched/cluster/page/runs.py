@@ -268,15 +268,15 @@ def run_all(
     judgement : LogJudgement, optional
         The judgement of the log, where it is known already.
     """
-    alone = instance.replace()._without_bound()
-    check_reference(alone, reference)
+    unbounded_instance = instance.replace()._without_bound()
+    check_reference(unbounded_instance, reference)
     with ThreadPoolExecutor(_MAX_SIMULTANEOUS_RUNS) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
         try:
-            scheduler, options = _scheduler(alone, limit, draws)
+            scheduler, options = _scheduler(unbounded_instance, limit, draws)
             _require_feasible(scheduler)
-            policies = pool.submit(_policies, alone, limit)
-            judgement = _judgement(alone, scheduler, judgement)
+            policies = pool.submit(_policies, unbounded_instance, limit)
+            judgement = _judgement(unbounded_instance, scheduler, judgement)
             runs = Runs(instance, scheduler, (), limit, judgement, reference)
             if runs.reference_policy != SIMULATOR:
                 runs = replace(runs, policy_runs=scheduler + policies.result())
@@ -297,8 +297,10 @@ def run_all(
             finally:
                 _core.forget_stop()
             raise
-    first = {} if proof is None else {"bound": proof.value, "proof": proof}
-    rows_with_bound = [run.row | ({} if run.lacks_jobs else first) for run in runs.policy_runs]
+    bound_columns = {} if proof is None else {"bound": proof.value, "proof": proof}
+    rows_with_bound = [
+        run.row | ({} if run.lacks_jobs else bound_columns) for run in runs.policy_runs
+    ]
     results = [run.result for run in runs.policy_runs]
     settled_rows = apply_best_bound(list(zip(rows_with_bound, results, strict=True)))
     pairs = zip(runs.policy_runs, settled_rows, strict=True)
@@ -314,34 +316,38 @@ def _require_feasible(runs: Iterable[Run]) -> None:
 
 
 def _scheduler(
-    alone: Instance, limit: float | None, draws: int | None
+    unbounded_instance: Instance, limit: float | None, draws: int | None
 ) -> tuple[tuple[PolicyRun, ...], dict[str, Any]]:
     """Run the simulator of Slurm where the machine is a slurm.conf; its row and its options."""
-    if alone.machine is None or alone.machine.slurm is None:
+    if unbounded_instance.machine is None or unbounded_instance.machine.slurm is None:
         return (), {}
     # Settings without a rule are left out, which the page says, where solve refuses them.
     options: dict[str, Any] = {"draws": draws or _DEFAULT_REPLICATIONS, "approximate": True}
-    least = _MIN_REPLICATIONS
-    if has_waits(alone):
-        options |= start_of_log(alone).host_options
-        if replications_of_log(alone) <= options["draws"]:
-            least = replications_of_log(alone)  # the judgement is of these, too
+    min_replications = _MIN_REPLICATIONS
+    if has_waits(unbounded_instance):
+        options |= start_of_log(unbounded_instance).host_options
+        if replications_of_log(unbounded_instance) <= options["draws"]:
+            min_replications = replications_of_log(
+                unbounded_instance
+            )  # the judgement is of these, too
     bounded = options
     if not draws and limit is not None:
-        bounded = options | {"enough": _stop_when_late(limit, least)}
-    return _runs_of(alone, {SIMULATOR: "what Slurm knows"}, None, {SIMULATOR: bounded}), options
+        bounded = options | {"enough": _stop_when_late(limit, min_replications)}
+    return _runs_of(
+        unbounded_instance, {SIMULATOR: "what Slurm knows"}, None, {SIMULATOR: bounded}
+    ), options
 
 
 def _judgement(
-    alone: Instance, scheduler: tuple[PolicyRun, ...], judgement: LogJudgement | None
+    unbounded_instance: Instance, scheduler: tuple[PolicyRun, ...], judgement: LogJudgement | None
 ) -> LogJudgement | None:
     """Judge the log by the simulations of Slurm, where these have a result."""
     result = next((run.result for run in scheduler if run.result is not None), None)
     if result is None or judgement is not None:
         return judgement
     # What-ifs are of the whole log; the judgement begins where all jobs that run are known.
-    is_whole = not has_waits(alone) or start_of_log(alone).begin is None
-    return judge_log(alone, simulated=result if is_whole else None)
+    is_whole = not has_waits(unbounded_instance) or start_of_log(unbounded_instance).begin is None
+    return judge_log(unbounded_instance, simulated=result if is_whole else None)
 
 
 def check_reference(instance: Instance, reference: str) -> None:
@@ -360,16 +366,18 @@ def _options_of(policy: str, instance: Instance) -> dict[str, Any]:
     return _options_with_limits(instance) if policy in (EASY, "conservative") else {}
 
 
-def _policies(alone: Instance, limit: float | None) -> tuple[PolicyRun, ...]:
+def _policies(unbounded_instance: Instance, limit: float | None) -> tuple[PolicyRun, ...]:
     """Simulate the jobs of the log under each policy on the machine as it is."""
-    has_limits, options = knows_limits(alone), _options_with_limits(alone)
+    has_limits, options = knows_limits(unbounded_instance), _options_with_limits(unbounded_instance)
     batch_information = "users' limits" if has_limits else PERFECT
-    information = {"as-logged": "what happened"} if has_waits(alone) else {}
+    information = {"as-logged": "what happened"} if has_waits(unbounded_instance) else {}
     information |= {"FCFS": "nothing", EASY: batch_information, "conservative": batch_information}
-    if not why_no_dfrs(alone):
+    if not why_no_dfrs(unbounded_instance):
         information |= dict.fromkeys(DFRS, "nothing; pauses and moves jobs")
-    runs = _runs_of(alone, information, limit, {EASY: options, "conservative": options})
-    return runs + (_runs_of(alone, {EASY: PERFECT}, limit, {}) if has_limits else ())
+    runs = _runs_of(
+        unbounded_instance, information, limit, {EASY: options, "conservative": options}
+    )
+    return runs + (_runs_of(unbounded_instance, {EASY: PERFECT}, limit, {}) if has_limits else ())
 
 
 def _options_with_limits(instance: Instance) -> dict[str, Any]:
@@ -377,12 +385,12 @@ def _options_with_limits(instance: Instance) -> dict[str, Any]:
 
 
 def _runs_of(
-    alone: Instance,
+    unbounded_instance: Instance,
     information: dict[str, str],
     limit: float | None,
     options: dict[str, dict[str, Any]],
 ) -> tuple[PolicyRun, ...]:
-    rows = FAMILY.compare_rows(alone, list(information), 0, limit, options)
+    rows = FAMILY.compare_rows(unbounded_instance, list(information), 0, limit, options)
     return tuple(
         PolicyRun(name, row, _result_or_none(result), text)
         for (name, text), (row, result) in zip(information.items(), rows, strict=True)
@@ -553,11 +561,11 @@ _MIN_REPLICATIONS = 2
 
 
 def _stop_when_late(
-    limit: float | None, least: int = _MIN_REPLICATIONS
+    limit: float | None, min_replications: int = _MIN_REPLICATIONS
 ) -> Callable[[np.ndarray], bool]:
     """A test whether `least` replications exist and the time is over."""
     end = np.inf if limit is None else clock.monotonic() + limit
-    return lambda waits: len(waits) >= least and clock.monotonic() > end
+    return lambda waits: len(waits) >= min_replications and clock.monotonic() > end
 
 
 def _stop_at_count(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:

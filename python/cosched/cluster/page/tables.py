@@ -9,7 +9,7 @@ import numpy as np
 from cosched.cluster.family import remark
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
-from cosched.cluster.machine.parts import counted
+from cosched.cluster.machine.parts import managed_resources
 from cosched.cluster.page.replications import (
     COMPARISON_NUMBERS,
     CommonJobs,
@@ -35,13 +35,13 @@ from cosched.cluster.page.runs import (
 from cosched.cluster.page.scenario import ScenarioClass
 from cosched.cluster.page.text import (
     clock,
-    exact_span,
+    display_name,
+    exact_duration,
+    format_duration,
     number,
     paragraph,
     share,
-    shown,
-    signed_span,
-    span,
+    signed_duration,
     table,
     units,
 )
@@ -51,7 +51,7 @@ from cosched.cluster.result.groups import Capacity
 from cosched.core.arrays import step_function
 from cosched.core.text import count_of
 
-_MOST_ROWS = 8
+_MAX_GROUP_ROWS = 8
 _GROUPS = {
     "partition": "By partition",
     "account": "By account",
@@ -77,8 +77,12 @@ def policies(runs: Runs) -> str:
     if logged:
         heads.append("starts within a minute of the log's")
         for row, run in zip(rows, runs.policy_runs, strict=True):
-            other = None if run.name == "as-logged" else run.result
-            row.append("-" if other is None else share(other.calibration()["within_minute"]))
+            comparable_result = None if run.name == "as-logged" else run.result
+            row.append(
+                "-"
+                if comparable_result is None
+                else share(comparable_result.calibration()["within_minute"])
+            )
     number = [run.name for run in runs.policy_runs].index(runs.reference_policy)
     information = runs.policy_runs[number].information
     about = f"The reference policy is {runs.reference_policy}, {information}. {_STRETCH}"
@@ -92,7 +96,7 @@ def policies(runs: Runs) -> str:
 def about_bound(runs: Runs) -> str:
     """What is proved of the largest stretch, else what is attainable."""
     bound = runs.bound
-    known = [
+    attainable_values = [
         (run.result.value, f"{run.name} ({run.information})")
         for run in runs.policy_runs
         if run.result
@@ -100,17 +104,28 @@ def about_bound(runs: Runs) -> str:
         and run.information != PERFECT
         and not run.lacks_jobs
     ]
-    best = "" if not known else "Attainable is {:,.6g}, by {}.".format(*min(known))
+    attainable_clause = (
+        ""
+        if not attainable_values
+        else "Attainable is {:,.6g}, by {}.".format(*min(attainable_values))
+    )
     within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
     if bound is None:
-        return f"{best} Whether that can be beaten is open: the bound was not reached{within}."
+        return (
+            f"{attainable_clause} Whether that can be beaten is open: the bound was not "
+            f"reached{within}."
+        )
     so_far = "" if bound.status == "ok" else f", {bound.method}: what was proved{within}"
     if bound.value < WEAK:
         return (
-            f"{best} The bound is weak here: {bound.value:.6g}{so_far}, and every stretch is 1 or "
+            f"{attainable_clause} The bound is weak here: {bound.value:.6g}{so_far}, and every "
+            "stretch is 1 or "
             "more."
         )
-    return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
+    return (
+        f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. "
+        f"{attainable_clause}"
+    )
 
 
 def _numbers(run: Run, window: Window, jobs: np.ndarray | None = None) -> list[str]:
@@ -119,7 +134,7 @@ def _numbers(run: Run, window: Window, jobs: np.ndarray | None = None) -> list[s
     if run.result is None:
         return ["-"] * 5
     measures = measures_of(run.result, jobs)
-    waited = [exact_span(measures[name]) for name in ("mean_wait", "median_wait", "p95_wait")]
+    waited = [exact_duration(measures[name]) for name in ("mean_wait", "median_wait", "p95_wait")]
     in_use = share(window.utilization(run.result))
     return [*waited, number(measures["value"]), in_use]
 
@@ -134,106 +149,132 @@ def _messages(runs: tuple[PolicyRun, ...]) -> str:
 
 
 def groups(runs: Runs) -> str:
-    """What was in use, and waits by partition, user group, size, GPUs and user: what happened
-    beside EASY."""
-    first = runs.logged or runs.reference_result
-    if first is None:
+    """Return the tables of resource use, and of waits by partition, user group, size, GPUs and
+    user, in the log and under EASY."""
+    first_result = runs.logged or runs.reference_result
+    if first_result is None:
         return paragraph("Neither the log nor EASY has a result.")
-    known = runs.instance.known
+    column_names = runs.instance.known
     column = {"gpu": "gpus", "size": "tasks"}
-    found = {what: first.by(what) for what in _GROUPS if column.get(what, what) in known}
-    several = [what for what, one in found.items() if len(one) > 1]
+    tables_by_group = {
+        what: first_result.by(what) for what in _GROUPS if column.get(what, what) in column_names
+    }
+    several = [what for what, group_table in tables_by_group.items() if len(group_table) > 1]
     parts = "".join(f"<div><h2>{_GROUPS[what]}</h2>{_group(what, runs)}</div>" for what in several)
-    held = _by_resource(runs)
-    parts = f"<div><h2>Cores, memory and GPUs</h2>{held}</div>" * bool(held) + parts
-    silent = ", ".join(what for what in _GROUPS if what not in found)
-    alike = ", ".join(f"{what} {found[what][what][0]}" for what in found if what not in several)
-    said = (f"The log does not say: {silent}. " * bool(silent)) + f"All jobs: {alike}." * bool(
-        alike
+    resources_table = _by_resource(runs)
+    if resources_table:
+        parts = f"<div><h2>Cores, memory and GPUs</h2>{resources_table}</div>" + parts
+    missing_groups = ", ".join(what for what in _GROUPS if what not in tables_by_group)
+    uniform_groups = ", ".join(
+        f"{what} {tables_by_group[what][what][0]}"
+        for what in tables_by_group
+        if what not in several
     )
-    return f'<div class="pair">{parts}</div>{paragraph(said, "small")}'
+    sentences = []
+    if missing_groups:
+        sentences.append(f"The log does not say: {missing_groups}.")
+    if uniform_groups:
+        sentences.append(f"All jobs: {uniform_groups}.")
+    remarks = " ".join(sentences)
+    return f'<div class="pair">{parts}</div>{paragraph(remarks, "small")}'
 
 
 def _by_resource(runs: Runs) -> str:
-    """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
-    both = {"log": runs.logged, runs.reference_policy: runs.reference_result}
-    found = {name: _one_type(run.by("resource")) for name, run in both.items() if run is not None}
-    if not found:
+    """Return the table of cores, memory and GPUs in use, and of the ones that jobs waited for."""
+    results = {"log": runs.logged, runs.reference_policy: runs.reference_result}
+    tables_by_name = {
+        name: _one_type(run.by("resource")) for name, run in results.items() if run is not None
+    }
+    if not tables_by_name:
         return ""
-    first: Any = next(iter(found.values()))
-    first = first[first["capacity"].notna()]
-    if len(first) < 2:
+    first_table: Any = next(iter(tables_by_name.values()))
+    first_table = first_table[first_table["capacity"].notna()]
+    if len(first_table) < 2:
         return ""  # the table of policies says it
     heads = ["resource", "there are"]
-    for name in found:
+    for name in tables_by_name:
         heads += [f"in use, {name}", f"waited for, {name}"]
     window = runs.window
     in_use = {
-        name: window.utilization_of_resources(run) for name, run in both.items() if run is not None
+        name: window.utilization_of_resources(run)
+        for name, run in results.items()
+        if run is not None
     }
     # Two results may have different rows: they are paired by name.
     waited_for = {
-        name: one.set_index("resource")["waited"].reindex(first["resource"])
-        for name, one in found.items()
+        name: resource_table.set_index("resource")["waited"].reindex(first_table["resource"])
+        for name, resource_table in tables_by_name.items()
     }
     rows = []
-    for resource, capacity in first[["resource", "capacity"]].itertuples(index=False):
+    for resource, capacity in first_table[["resource", "capacity"]].itertuples(index=False):
         unit = " GB" if resource == "memory_gb" else ""
-        row = [shown(resource), f"{capacity:,.0f}{unit}"]
-        for name in found:
+        row = [display_name(resource), f"{capacity:,.0f}{unit}"]
+        for name in tables_by_name:
             row.append(share(in_use[name].get(resource, np.nan)))
             row.append(share(waited_for[name][resource]))
         rows.append(row)
     counts = ", ".join(
-        shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
+        display_name(name)
+        for name in ("cores", *managed_resources(runs.instance.given, runs.instance.machine))
     )
-    said = (
+    note = (
         "Waited for: the share of all waiting in which too little of it was free for the first in "
         "the queue. The rest: no resource lacked as a whole (limits of users, reservations, free "
         f"in pieces that fit nobody). Policies hand out {counts}."
     )
-    return table(heads, rows) + paragraph(said, "small")
+    return table(heads, rows) + paragraph(note, "small")
 
 
 def _one_type(table: Any) -> Any:
-    """The table without the row of a type that all GPUs are of."""
-    every = table.index[table["resource"] == "gpus"]
-    same = table["resource"].str.startswith("gpus:") & (
-        table["capacity"] == table["capacity"].reindex(every).sum()
+    """Return the table without the row of a GPU type if all GPUs are of that type."""
+    gpu_row = table.index[table["resource"] == "gpus"]
+    is_only_type = table["resource"].str.startswith("gpus:") & (
+        table["capacity"] == table["capacity"].reindex(gpu_row).sum()
     )
-    if not same.any():
+    if not is_only_type.any():
         return table
-    table.loc[every, "waited"] += table["waited"][same].sum()
-    return table[~same]
+    table.loc[gpu_row, "waited"] += table["waited"][is_only_type].sum()
+    return table[~is_only_type]
 
 
 def _group(what: str, runs: Runs) -> str:
-    both = {"log": runs.logged, runs.reference_policy: runs.reference_result}
-    found = {name: waits_by(result, what) for name, result in both.items() if result is not None}
-    first: Any = next(iter(found.values()))
+    results = {"log": runs.logged, runs.reference_policy: runs.reference_result}
+    tables_by_name = {
+        name: waits_by(result, what) for name, result in results.items() if result is not None
+    }
+    first_table: Any = next(iter(tables_by_name.values()))
     order = (
-        first.index if what in ("size", "gpu") else first["cpu_hours"].nlargest(_MOST_ROWS).index
+        first_table.index
+        if what in ("size", "gpu")
+        else first_table["cpu_hours"].nlargest(_MAX_GROUP_ROWS).index
     )
     heads = [what, "jobs", "CPU hours"]
-    for name in found:
+    for name in tables_by_name:
         heads += [f"mean wait, {name}", f"95% at most, {name}"]
     # A simulation that leaves jobs out may have fewer groups: rows are paired by name.
-    alike = [one.set_index(what).reindex(first[what]) for one in found.values()]
-    waits_of_groups = [one[c].to_numpy() for one in alike for c in ("mean_wait", "p95_wait")]
+    aligned_tables = [
+        waits_table.set_index(what).reindex(first_table[what])
+        for waits_table in tables_by_name.values()
+    ]
+    waits_of_groups = [
+        waits_table[c].to_numpy()
+        for waits_table in aligned_tables
+        for c in ("mean_wait", "p95_wait")
+    ]
     rows = [
-        [first[what][k], f"{first['jobs'][k]:,}", f"{first['cpu_hours'][k]:,.0f}"]
-        + [span(column[k]) for column in waits_of_groups]
+        [first_table[what][k], f"{first_table['jobs'][k]:,}", f"{first_table['cpu_hours'][k]:,.0f}"]
+        + [format_duration(column[k]) for column in waits_of_groups]
         for k in order
     ]
-    more = len(first) - len(rows)
-    said = f"The {_MOST_ROWS} with the most CPU hours; {more} more." if more else ""
-    return table(heads, rows) + paragraph(said, "small")
+    n_hidden = len(first_table) - len(rows)
+    note = f"The {_MAX_GROUP_ROWS} with the most CPU hours; {n_hidden} more." if n_hidden else ""
+    return table(heads, rows) + paragraph(note, "small")
 
 
 def changes(runs: Runs) -> str:
     """The reference policy on the machine as it is, and on each changed one."""
     window = runs.window
-    more = counted(runs.instance.given, runs.instance.machine)
+    resource_names = managed_resources(runs.instance.given, runs.instance.machine)
     has_other_jobs = _has_other_jobs(runs)
     rows = []
     for run in runs.rows:
@@ -242,7 +283,7 @@ def changes(runs: Runs) -> str:
         row = [run.name, mean]
         if has_other_jobs:
             row.append(_mean_as_it_is(runs, common))
-        row += [*numbers, *_in_use(run, more, window)]
+        row += [*numbers, *_in_use(run, resource_names, window)]
         row += [_difference(runs, run), _class_and_remarks(runs, run)]
         rows.append(row)
     heads = [
@@ -253,11 +294,11 @@ def changes(runs: Runs) -> str:
         "95% wait at most",
         "largest stretch",
         "machine in use",
-        *(f"{shown(name)} in use" for name in more),
+        *(f"{display_name(name)} in use" for name in resource_names),
         "mean wait differs by",
         "(class and remarks)",
     ]
-    gains = "".join(_gains(runs, run) for run in runs.scenario_runs)
+    gains = "".join(_group_changes_section(runs, run) for run in runs.scenario_runs)
     about = paragraph(_about_changes(runs), "small")
     return f'{table(heads, rows)}{about}<div class="pair gains">{gains}</div>'
 
@@ -282,7 +323,7 @@ def _mean_as_it_is(runs: Runs, common: CommonJobs | None) -> str:
     base = runs.base.result
     if base is None or common is None:
         return "-"
-    return exact_span(measures_of(base, common.in_base)["mean_wait"])
+    return exact_duration(measures_of(base, common.in_base)["mean_wait"])
 
 
 def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
@@ -291,15 +332,15 @@ def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
     common = common_jobs(runs, run)
     if common is None or common.are_all or run.result is None:
         return ""
-    mean = exact_span(measures_of(run.result, common.in_other)["mean_wait"])
-    others = [
+    mean = exact_duration(measures_of(run.result, common.in_other)["mean_wait"])
+    exclusive_jobs = [
         f"{count_of(count, 'job')} only {where}"
         for count, where in ((common.only_in_base, "as it is"), (common.only_in_other, "here"))
         if count
     ]
     return (
         f"waits are those of {count_of(common.count, 'job')} in both: mean {mean} here, "
-        f"{_mean_as_it_is(runs, common)} as it is ({', '.join(others)})"
+        f"{_mean_as_it_is(runs, common)} as it is ({', '.join(exclusive_jobs)})"
     )
 
 
@@ -383,12 +424,12 @@ def difference_in_words(comparison: Comparison) -> str:
     difference = comparison.difference
     if comparison.has_same_starts or difference == Spread(0.0, 0.0, 0.0):
         return "none"
-    mean = signed_span(_as_shown(comparison.mean_wait) - _as_shown(comparison.base_mean_wait))
+    mean = signed_duration(_as_shown(comparison.mean_wait) - _as_shown(comparison.base_mean_wait))
     if comparison.is_clear is None:
         return mean
     if comparison.replications == 1:
         return f"{mean}, one replication"
-    interval = f"({signed_span(difference.low)} to {signed_span(difference.high)})"
+    interval = f"({signed_duration(difference.low)} to {signed_duration(difference.high)})"
     return f"{mean} {interval}" if comparison.is_clear else f"{mean}, not clear {interval}"
 
 
@@ -401,15 +442,15 @@ def _as_shown(seconds: float) -> float:
 def _spread(difference: Spread) -> str:
     """A difference in words."""
     if difference.low == difference.high:
-        return signed_span(difference.mean) if difference.mean else "none"
-    interval = f"({signed_span(difference.low)} to {signed_span(difference.high)})"
+        return signed_duration(difference.mean) if difference.mean else "none"
+    interval = f"({signed_duration(difference.low)} to {signed_duration(difference.high)})"
     if difference.includes_zero:
         return f"not clear {interval}"
-    return f"{signed_span(difference.mean)} {interval}"
+    return f"{signed_duration(difference.mean)} {interval}"
 
 
-def _gains(runs: Runs, run: ScenarioRun) -> str:
-    """Who waits longer, and who less long, of the jobs that both have."""
+def _group_changes_section(runs: Runs, run: ScenarioRun) -> str:
+    """Return the table of groups that wait longer or shorter, of the jobs that both rows have."""
     base, common = runs.base.result, common_jobs(runs, run)
     is_simulated = run.scenario_class is ScenarioClass.SIMULATED
     if base is None or run.result is None or common is None or not is_simulated:
@@ -418,14 +459,17 @@ def _gains(runs: Runs, run: ScenarioRun) -> str:
         (result.instance.take(jobs), waits(result, jobs))
         for result, jobs in ((base, common.in_base), (run.result, common.in_other))
     )
-    groups_table = gains_of(groups_between(of_base, of_run))
+    groups_table = group_changes_table(groups_between(of_base, of_run))
     title = f"<h2>{escape(run.name)}: the {MAX_GROUPS} groups that change most</h2>"
     return f"<div>{title}{groups_table}</div>" if groups_table else ""
 
 
-def gains_of(groups: Sequence[GroupChange]) -> str:
-    """A row a group that gains or loses; empty without any."""
-    rows = [[f"{one.what} {one.name}", f"{one.jobs:,}", _spread(one.difference)] for one in groups]
+def group_changes_table(groups: Sequence[GroupChange]) -> str:
+    """Return the table of groups whose mean wait changes; empty without any."""
+    rows = [
+        [f"{change.what} {change.name}", f"{change.jobs:,}", _spread(change.difference)]
+        for change in groups
+    ]
     return table(["group", "jobs", "mean wait differs by"], rows) if rows else ""
 
 
@@ -462,21 +506,22 @@ _ABOUT = (
 )
 
 
-def blocked(instance: Instance) -> str:
-    """The line of what no scheduler answers for."""
-    held = instance.column("eligible") - instance.column("submit")
-    late = held > 0
-    if not late.any():
+def blocked_sentence(instance: Instance) -> str:
+    """Return the sentence on time before jobs could start, which no scheduler decides."""
+    blocked_times = instance.column("eligible") - instance.column("submit")
+    is_blocked = blocked_times > 0
+    if not is_blocked.any():
         return ""
+    mean_time = format_duration(blocked_times[is_blocked].mean())
     return (
         f"Blocked before they could start, which is in no wait here (dependency, begin time, hold, "
-        f"array limit): {int(late.sum()):,} jobs, on average {span(held[late].mean())}, at most "
-        f"{span(held.max())}."
+        f"array limit): {int(is_blocked.sum()):,} jobs, on average {mean_time}, at most "
+        f"{format_duration(blocked_times.max())}."
     )
 
 
 def longest(runs: Runs) -> str:
-    """A row for each of the jobs that waited longest in the log (under EASY where it has none)."""
+    """Return the table of the jobs that waited longest in the log, or under EASY without waits."""
     result = runs.logged or runs.reference_result
     if result is None:
         return paragraph("Neither the log nor EASY has a result.")
@@ -490,71 +535,86 @@ def longest(runs: Runs) -> str:
     waits = np.where(instance.measured, result.waits, 0.0)
     jobs = np.argsort(-waits, kind="stable")[:LONGEST]
     jobs = jobs[waits[jobs] > 0]
-    held = paragraph(blocked(instance), "small")
+    blocked_paragraph = paragraph(blocked_sentence(instance), "small")
     if not len(jobs):
-        return held + paragraph("No job waited.")
+        return blocked_paragraph + paragraph("No job waited.")
     who = [name for name in ("user", "partition") if name in instance.known]
-    before = bool((instance.column("eligible") > instance.column("submit")).any())
+    has_blocked_jobs = bool((instance.column("eligible") > instance.column("submit")).any())
     heads = ["job", *who, units(instance), "could start", "waited",
-             *(["blocked before"] if before else []),
+             *(["blocked before"] if has_blocked_jobs else []),
              *([f"under {runs.reference_policy}"] if under else []), "(why)"]  # fmt: skip
     rows = []
     for job in jobs.tolist():
         could = float(instance.column("eligible")[job])
         row = [instance.ids[job], *(instance.column(name)[job] for name in who)]
-        row += [instance.column("tasks")[job], clock(instance, could), span(waits[job])]
-        if before:
-            row.append(span(could - float(instance.column("submit")[job])))
+        row += [instance.column("tasks")[job], clock(instance, could), format_duration(waits[job])]
+        if has_blocked_jobs:
+            row.append(format_duration(could - float(instance.column("submit")[job])))
         if under:
-            row.append(span(float(waited.get(int(instance.rows_of_log[job]), np.nan))))
-        rows.append([*row, why(result, job)])
-    return held + table(heads, rows) + paragraph(_ABOUT, "small")
+            row.append(format_duration(float(waited.get(int(instance.rows_of_log[job]), np.nan))))
+        rows.append([*row, explain_wait(result, job)])
+    return blocked_paragraph + table(heads, rows) + paragraph(_ABOUT, "small")
 
 
-def why(result: Result, job: int) -> str:
-    """Who was ahead of a job, how much was free, who overtook it."""
+def explain_wait(result: Result, job: int) -> str:
+    """Return a diagnosis of a job's wait: jobs ahead, free resources, jobs that overtook it."""
     instance, starts = result.instance, np.asarray(result.outcome["start"])
-    came, row = instance.column("eligible"), np.arange(len(instance))
+    eligible_times, row = instance.column("eligible"), np.arange(len(instance))
     cells, allowed, tier = instance.layout
     rank = -tier if len(tier) else np.zeros(len(instance))
-    now, start = came[job], starts[job]
-    earlier = (came < now) | ((came == now) & (row < job))
-    before = (rank < rank[job]) | ((rank == rank[job]) & earlier)
-    ahead = int(((came <= now) & (starts > now) & before).sum())
+    eligible_time, start = eligible_times[job], starts[job]
+    earlier = (eligible_times < eligible_time) | ((eligible_times == eligible_time) & (row < job))
+    has_precedence = (rank < rank[job]) | ((rank == rank[job]) & earlier)
+    ahead = int(
+        ((eligible_times <= eligible_time) & (starts > eligible_time) & has_precedence).sum()
+    )
     passed = int((~earlier & (row != job) & (starts < start) & (rank == rank[job])).sum())
-    said = [f"{ahead:,} ahead" if ahead else "nobody ahead", *_room(result, job, cells, allowed)]
-    return "; ".join([*said, *([f"overtaken by {passed:,}"] if passed else [])])
+    clauses = [
+        f"{ahead:,} ahead" if ahead else "nobody ahead",
+        *_free_resources_clauses(result, job, cells, allowed),
+    ]
+    return "; ".join([*clauses, *([f"overtaken by {passed:,}"] if passed else [])])
 
 
-def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> list[str]:
-    """How much of the job's part of the machine was free when it came, and during its wait, and
-    what else lacked."""
+def _free_resources_clauses(
+    result: Result, job: int, cells: np.ndarray, allowed: np.ndarray
+) -> list[str]:
+    """Return clauses on the job's part of the machine: how much was free at its eligible time and
+    during its wait, and which other resources lacked."""
     instance = result.instance
     starts, ends = (np.asarray(result.outcome[name]) for name in ("start", "end"))
-    now, mask = instance.column("eligible")[job], int(allowed[job]) if len(cells) else 1
-    inside, sure = np.ones(len(instance), dtype=bool), True
+    eligible_time, mask = instance.column("eligible")[job], int(allowed[job]) if len(cells) else 1
+    may_share_nodes, is_exact = np.ones(len(instance), dtype=bool), True
     if len(cells):
-        inside = (allowed & ~allowed[job]) == 0  # others may have been on these nodes too
-        sure = bool((inside | ((allowed & allowed[job]) == 0)).all())
-    during = inside & (starts < starts[job]) & (ends > now)
-    begin, end = np.maximum(starts[during], now), np.minimum(ends[during], starts[job])
-    most, there = "" if sure else "at most ", Capacity(instance)
+        may_share_nodes = (allowed & ~allowed[job]) == 0  # others may have been on these nodes too
+        is_exact = bool((may_share_nodes | ((allowed & allowed[job]) == 0)).all())
+    during = may_share_nodes & (starts < starts[job]) & (ends > eligible_time)
+    begin, end = np.maximum(starts[during], eligible_time), np.minimum(ends[during], starts[job])
+    at_most, capacities = "" if is_exact else "at most ", Capacity(instance)
     lacking: dict[str, np.ndarray] = {}
     free = capacity = 0.0
     for name, _, amount in resources(instance):
-        if amount[job] == 0 or there.of(name, mask) == 0:
+        if amount[job] == 0 or capacities.of(name, mask) == 0:
             continue
         if name.startswith("gpus:"):
             del lacking["gpus"]  # the type says it
-        used = np.append(amount[during], 0)
-        times, level = step_function(np.append(begin, now), np.append(end, starts[job]), used)
-        lacking[name] = level[:-1] + amount[job] > there.of(name, mask) * (1 + 1e-9)
+        used_amounts = np.append(amount[during], 0)
+        times, level = step_function(
+            np.append(begin, eligible_time), np.append(end, starts[job]), used_amounts
+        )
+        lacking[name] = level[:-1] + amount[job] > capacities.of(name, mask) * (1 + 1e-9)
         if not capacity:  # the first: nodes, or cores
-            capacity = there.of(name, mask)
-            free = max(0.0, capacity - float(used[:-1][begin <= now].sum()))
-    span_of, wait = np.diff(times), starts[job] - now
-    enough = span_of[~np.any(list(lacking.values()), axis=0)].sum() / wait
-    said = [f"{most}{free:,.0f} of {capacity:,.0f} free then",
-            f"room {most}{share(enough)} of the wait"]  # fmt: skip
-    beside = {shown(name): span_of[lack].sum() / wait for name, lack in [*lacking.items()][1:]}
-    return said + [f"{name} lacked {share(part)}" for name, part in beside.items() if part >= 0.005]
+            capacity = capacities.of(name, mask)
+            free = max(0.0, capacity - float(used_amounts[:-1][begin <= eligible_time].sum()))
+    span_of, wait = np.diff(times), starts[job] - eligible_time
+    share_of_wait_with_room = span_of[~np.any(list(lacking.values()), axis=0)].sum() / wait
+    clauses = [f"{at_most}{free:,.0f} of {capacity:,.0f} free then",
+            f"room {at_most}{share(share_of_wait_with_room)} of the wait"]  # fmt: skip
+    share_of_wait_lacking = {
+        display_name(name): span_of[lack].sum() / wait for name, lack in [*lacking.items()][1:]
+    }
+    return clauses + [
+        f"{name} lacked {share(part)}"
+        for name, part in share_of_wait_lacking.items()
+        if part >= 0.005
+    ]

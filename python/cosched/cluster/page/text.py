@@ -1,4 +1,4 @@
-"""Numbers, times, tables and drawings as the page shows them, and its style."""
+"""Format numbers, times, tables and figures for HTML pages; the style sheet."""
 
 from __future__ import annotations
 
@@ -28,18 +28,25 @@ if TYPE_CHECKING:
     from cosched.cluster.result import Result
 
 #: Longer cells may be broken anywhere: they would widen the table.
-_LONGEST_WORD = 18
+_LONGEST_UNBROKEN_CELL = 18
 #: One sheet for the screen, light and dark, a phone, and two pages of A4.
 STYLE = "\n" + io.read_text(Path(__file__).with_name("page.css"))
 
 
-def document(
+def render_page(
     title: str, head: str, parts: Iterable[tuple[str, str]] = (), foot: str = "", style: str = ""
 ) -> str:
-    """A page that needs nothing but itself: `parts` that say something under their headings, or
-    without one; `style`: beside that of all pages."""
-    said = ((f"<h2>{escape(name)}</h2>\n" * bool(name), text) for name, text in parts if text)
-    body = "\n".join([head, *map("".join, said), foot])
+    """Return a self-contained HTML page.
+
+    `parts` are (heading, HTML) pairs; a part without HTML is left out, a heading may be empty.
+    `style` is appended to the style sheet of all pages.
+    """
+    sections = []
+    for heading, html in parts:
+        if not html:
+            continue
+        sections.append(f"<h2>{escape(heading)}</h2>\n{html}" if heading else html)
+    body = "\n".join([head, *sections, foot])
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -48,8 +55,8 @@ def document(
     )
 
 
-def box(title: str, lines: Iterable[str]) -> str:
-    """What is to be said beside; empty without any."""
+def render_aside(title: str, lines: Iterable[str]) -> str:
+    """Return an aside with a list of lines; empty without lines."""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines)
     return f"<aside><h2>{escape(title)}</h2><ul>{items}</ul></aside>" if items else ""
 
@@ -57,45 +64,52 @@ def box(title: str, lines: Iterable[str]) -> str:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[Any]], *, marked_row: int | None = None
 ) -> str:
-    """A table; row number `marked_row` is set off, a last head in () has words."""
+    """Return an HTML table; row number `marked_row` is highlighted, heads in () are of text."""
     classes = [' class="words"' if head.startswith("(") else "" for head in heads]
     head = "".join(
         f"<th{kind}>{escape(name.strip('()'))}</th>"
         for kind, name in zip(classes, heads, strict=True)
     )
-    body = "".join(
-        f"<tr{' class=counts' * (number == marked_row)}>"
-        + "".join(
-            f"<td{kind or ' class=long' * (len(cell) > _LONGEST_WORD)}>{escape(cell)}</td>"
-            for kind, cell in zip(classes, map(str, row), strict=True)
-        )
-        + "</tr>"
-        for number, row in enumerate(rows)
-    )
-    inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f'<div class="scroll"><table>{inside}</table></div>'
+    body_rows = []
+    for number, row in enumerate(rows):
+        cells = []
+        for kind, cell in zip(classes, map(str, row), strict=True):
+            is_long = len(cell) > _LONGEST_UNBROKEN_CELL
+            attribute = kind or (" class=long" if is_long else "")
+            cells.append(f"<td{attribute}>{escape(cell)}</td>")
+        attribute = " class=counts" if number == marked_row else ""
+        body_rows.append(f"<tr{attribute}>{''.join(cells)}</tr>")
+    body = "".join(body_rows)
+    rows_html = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
+    return f'<div class="scroll"><table>{rows_html}</table></div>'
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    return f"<p{f' class={kind}' * bool(kind)}>{escape(text)}</p>" if text else ""
+    """Return a paragraph of the CSS class `kind`; empty without text."""
+    if not text:
+        return ""
+    attribute = f" class={kind}" if kind else ""
+    return f"<p{attribute}>{escape(text)}</p>"
 
 
 def number(value: float) -> str:
+    """Return a number with four digits; "-" for nan."""
     if np.isnan(value):
         return "-"
     return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
 def share(value: float) -> str:
+    """Return a fraction as percent; "-" for nan."""
     return "-" if np.isnan(value) else f"{100 * value:.0f}%"
 
 
-def span(seconds: float) -> str:
-    """A duration in two units at most."""
+def format_duration(seconds: float) -> str:
+    """Return a duration in two units at most."""
     if np.isnan(seconds):
         return "-"
     if seconds <= -59.5:
-        return f"-{span(-seconds)}"
+        return f"-{format_duration(-seconds)}"
     if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -105,33 +119,32 @@ def span(seconds: float) -> str:
     return f"{hours} h {minutes:02}" if hours < 72 else f"{hours / 24:,.1f} days"
 
 
-def exact_span(seconds: float) -> str:
-    """A duration that differences can be taken of: to the second below an hour, else to the
-    minute."""
+def exact_duration(seconds: float) -> str:
+    """Return a duration to the second below an hour, else to the minute."""
     if np.isnan(seconds):
         return "-"
     if abs(seconds) < 59.5 or abs(seconds) >= 3599.5:
-        return span(seconds)
-    minutes, rest = divmod(round(abs(seconds)), 60)
+        return format_duration(seconds)
+    minutes, seconds_left = divmod(round(abs(seconds)), 60)
     sign = "-" if seconds < 0 else ""
-    return f"{sign}{minutes} min {rest:02} s"
+    return f"{sign}{minutes} min {seconds_left:02} s"
 
 
-def signed_span(seconds: float) -> str:
-    """A difference of durations, with its sign."""
-    shown_difference = exact_span(seconds)
+def signed_duration(seconds: float) -> str:
+    """Return a difference of durations, with its sign."""
+    shown_difference = exact_duration(seconds)
     return f"+{shown_difference}" if seconds >= 0.5 else shown_difference
 
 
 def clock(instance: Instance, seconds: float) -> str:
-    """A date and time, or the day and time since the log's begin where no date is known."""
+    """Return a date and time, or the day and time since the log's begin without a date."""
     if instance.begins is not None:
         try:
             return f"{later(instance.begins, seconds):%Y-%m-%d %H:%M}"
         except OverflowError:  # a log of thousands of years: no date
             pass
-    days, rest = divmod(int(seconds), 86400)
-    return f"day {days} {rest // 3600:02}:{rest // 60 % 60:02}"
+    days, seconds_left = divmod(int(seconds), 86400)
+    return f"day {days} {seconds_left // 3600:02}:{seconds_left // 60 % 60:02}"
 
 
 def _day(instance: Instance, seconds: float) -> str:
@@ -143,35 +156,44 @@ def _day(instance: Instance, seconds: float) -> str:
 
 
 def period(instance: Instance, begin: float, end: float) -> str:
-    """From when to when."""
+    """Return the time range of the log, as the begin of a sentence."""
     if instance.begins is None:
-        return f"In {span(end - begin)}"
-    first, last = (_day(instance, time) for time in (begin, end))
-    return f"On {first}" if first == last else f"From {first} to {last}"
+        return f"In {format_duration(end - begin)}"
+    first_day, last_day = (_day(instance, time) for time in (begin, end))
+    return f"On {first_day}" if first_day == last_day else f"From {first_day} to {last_day}"
 
 
 def units(instance: Instance) -> str:
     return "nodes" if instance.machine is None else "cores"
 
 
-def shown(name: str) -> str:
-    """A resource in words."""
-    kind, _, of = name.partition(":")
-    return {"memory_gb": "memory", "gpus": "GPUs"}.get(kind, kind) + (f" {of}" if of else "")
+def display_name(name: str) -> str:
+    """Return the name of a resource for readers."""
+    kind, _, type_name = name.partition(":")
+    return {"memory_gb": "memory", "gpus": "GPUs"}.get(kind, kind) + (
+        f" {type_name}" if type_name else ""
+    )
 
 
 def used_in_words(instance: Instance) -> str:
-    """How much of the time and memory that jobs asked for they used."""
+    """Return a clause on the used share of requested time and memory; empty if unknown."""
     time, memory = used_of(instance)
     parts = [f"{share(part)} of the {what} they asked for"
              for part, what in ((time, "time"), (memory, "memory")) if part > 0]  # fmt: skip
     return " and ".join(parts)
 
 
-#: Stands for the colour of text, which light and dark pages choose.
-INK = "#010203"
-_STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
-                "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
+#: A placeholder for the colour of text, which light and dark pages choose.
+TEXT_COLOR = "#010203"
+_STYLE: Any = {
+    "font.size": 11,
+    "font.family": "sans-serif",
+    "text.color": TEXT_COLOR,
+    "axes.edgecolor": TEXT_COLOR,
+    "axes.labelcolor": TEXT_COLOR,
+    "xtick.color": TEXT_COLOR,
+    "ytick.color": TEXT_COLOR,
+}
 COLOURS = {"log": "#d95f02", EASY: "#4477cc", SIMULATOR: "#4477cc"}
 
 
@@ -180,14 +202,14 @@ def colour_of(name: str) -> str:
     return COLOURS.get(name, COLOURS[EASY])
 
 
-_MOST_SLICES = 400
+_MAX_SLICES = 400
 _CENTURY = 100 * 365.25 * 86400
 _ABOUT = "load, queue and waits by day"
 _LONGEST_LABEL = 40
 
 
 def picture(figure: plt.Figure | None, about: str = _ABOUT) -> str:
-    """What :func:`draw` gave, as a part of a page, in its colours."""
+    """Return a figure as SVG for a page, in the page's colours."""
     if figure is None:
         return "<p>Neither the log nor EASY has a result.</p>"
     import matplotlib
@@ -198,7 +220,7 @@ def picture(figure: plt.Figure | None, about: str = _ABOUT) -> str:
             drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
         )
     svg = drawing.getvalue()
-    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    svg = svg[svg.index("<svg") :].replace(TEXT_COLOR, "currentColor")
     return f'<figure role="img" aria-label="{about}">{svg}</figure>'
 
 
@@ -217,7 +239,7 @@ def drawing(height: float, panels: int = 1) -> Iterator[tuple[Figure, Any]]:
 
 
 def draw(runs: Runs) -> plt.Figure | None:
-    """Three panels over time; None where neither the log nor EASY has a result."""
+    """Draw load, queue and waits over time; None where neither the log nor EASY has a result."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     results = {"log": runs.logged, runs.reference_policy: runs.reference_result}
@@ -245,32 +267,37 @@ def draw(runs: Runs) -> plt.Figure | None:
     return figure
 
 
-def beside(runs: Runs) -> str:
-    """Mean waits as they are and in each what-if, with the middle 90% of the replications.
+def what_if_bars(runs: Runs) -> str:
+    """Draw the mean waits of each scenario, with the middle 90% of the replications.
 
-    Of a what-if with other jobs, over the jobs that both have: a bar is their mean as it is.
+    A scenario with other jobs is compared over the jobs in common: a bar is their mean wait on the
+    machine as it is.
     """
-    known: list[tuple[str, np.ndarray]] = []
+    replication_waits: list[tuple[str, np.ndarray]] = []
     means_as_they_are: list[float | None] = []
     base = runs.base.result
     for run in runs.rows:
         if base is None or run.result is None:
             continue
         common = CommonJobs.of(base.instance, run.result.instance)
-        known.append((run.name, mean_waits(run.result, common.in_other) / 3600))
+        replication_waits.append((run.name, mean_waits(run.result, common.in_other) / 3600))
         mean = float(mean_waits(base, common.in_base).mean() / 3600)
         means_as_they_are.append(None if common.are_all else mean)
-    with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
-        for row, (_, values) in enumerate(known):
+    with drawing(0.9 + 0.35 * len(replication_waits)) as (figure, ax):
+        for row, (_, values) in enumerate(replication_waits):
             if means_as_they_are[row] is not None:
-                ax.plot([means_as_they_are[row]], [row], "|", color=INK, markersize=12)
+                ax.plot([means_as_they_are[row]], [row], "|", color=TEXT_COLOR, markersize=12)
             low, high = np.percentile(values, [5, 95]).tolist()
             colour = colour_of(runs.reference_policy)
             ax.plot([low, high], [row, row], color=colour, linewidth=4)
-            ax.plot([values.mean()], [row], "o", color=COLOURS["log"] if row else INK)
-        if known:
-            ax.axvline(known[0][1].mean(), color=INK, linewidth=0.8, linestyle=":")
-        ax.set_yticks(range(len(known)), [name[:_LONGEST_LABEL] for name, _ in known])
+            ax.plot([values.mean()], [row], "o", color=COLOURS["log"] if row else TEXT_COLOR)
+        if replication_waits:
+            ax.axvline(
+                replication_waits[0][1].mean(), color=TEXT_COLOR, linewidth=0.8, linestyle=":"
+            )
+        ax.set_yticks(
+            range(len(replication_waits)), [name[:_LONGEST_LABEL] for name, _ in replication_waits]
+        )
         ax.invert_yaxis()
         ax.set_xlim(left=0)
         ax.set_xlabel("mean wait, h")
@@ -279,20 +306,20 @@ def beside(runs: Runs) -> str:
 
 
 def _edges(instance: Instance, end: float) -> np.ndarray:
-    """Begins of days (hours, where there are few days; several days, where there are many)."""
+    """Return the begins of days, of hours in a short log, or of several days in a long one."""
     begin = float(instance.column("eligible").min())
     width = 86400.0 if end - begin > 4 * 86400 else 3600.0
-    width *= max(1.0, np.ceil((end - begin) / width / _MOST_SLICES))
-    first = begin
+    width *= max(1.0, np.ceil((end - begin) / width / _MAX_SLICES))
+    first_edge = begin
     if instance.begins is not None:  # from midnight, or the full hour, on
         date = instance.begins
-        since = date.hour * 3600 + date.minute * 60 + date.second
-        first = begin - (since + begin) % min(width, 86400.0)
-    return first + width * np.arange(max(1, np.ceil((end - first) / width)) + 1)
+        seconds_of_day = date.hour * 3600 + date.minute * 60 + date.second
+        first_edge = begin - (seconds_of_day + begin) % min(width, 86400.0)
+    return first_edge + width * np.arange(max(1, np.ceil((end - first_edge) / width)) + 1)
 
 
 def _dates(begins: datetime | None, edges: np.ndarray) -> Any:
-    """Dates as matplotlib counts them; days where there are none."""
+    """Return the dates in matplotlib's units; days without dates."""
     if begins is None:
         return edges / 86400
     from matplotlib.dates import date2num
@@ -302,17 +329,17 @@ def _dates(begins: datetime | None, edges: np.ndarray) -> Any:
 
 
 def _panels(result: Result, edges: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Share in use (%), jobs in the queue, mean wait (h) of the jobs that came in each slice."""
+    """Return the use (%), jobs in the queue, and mean wait (h) of the jobs of each time slice."""
     instance = result.instance
-    came, start, end = (
+    eligible_times, start, end = (
         instance.column("eligible"), result.outcome["start"], result.outcome["end"]
     )  # fmt: skip
     needs = instance.column("tasks") * instance.column("cpu") / instance.nodes
-    slices = np.clip(np.searchsorted(edges, came, side="right") - 1, 0, len(edges) - 2)
-    many = np.bincount(slices, minlength=len(edges) - 1)
+    slices = np.clip(np.searchsorted(edges, eligible_times, side="right") - 1, 0, len(edges) - 2)
+    jobs_of_slice = np.bincount(slices, minlength=len(edges) - 1)
     waits = np.bincount(slices, weights=result.waits, minlength=len(edges) - 1)
     return (
         100 * means(*step_function(start, end, needs), edges),
-        means(*step_function(came, start, np.ones(len(instance))), edges),
-        np.where(many > 0, waits / np.maximum(many, 1) / 3600, np.nan),
+        means(*step_function(eligible_times, start, np.ones(len(instance))), edges),
+        np.where(jobs_of_slice > 0, waits / np.maximum(jobs_of_slice, 1) / 3600, np.nan),
     )

@@ -106,14 +106,14 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
         for part in sorted(parts_of(change), key=lambda text: not _provider_of(instance, text)):
             key, equals, value = part.partition("=")
             provider = _provider_of(instance, part)
-            before = changed
+            instance_before = changed
             if provider is None:
-                changed, remark = _change_machine(before, key, equals, value)
-                keys.append(_class_of_change(before, changed, key, value))
+                changed, remark = _change_machine(instance_before, key, equals, value)
+                keys.append(_class_of_change(instance_before, changed, key, value))
             elif not (key and equals and value):
                 raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE: {_all_forms()}")
             else:
-                changed, remark = provider.apply(before, key, value)
+                changed, remark = provider.apply(instance_before, key, value)
                 number = _PROVIDERS.index(provider)
                 pairs_by_number.setdefault(number, []).append((key, value))
             remarks.append(remark)
@@ -139,8 +139,8 @@ def has_same_machine(instance: Instance, other: Instance) -> bool:
     if instance.nodes != other.nodes or (machines[0] is None) != (machines[1] is None):
         return False
     if machines[0] is not None and machines[1] is not None:
-        same = machines[0].nodes == machines[1].nodes
-        if not (same and machines[0].partitions == machines[1].partitions):
+        has_same_nodes = machines[0].nodes == machines[1].nodes
+        if not (has_same_nodes and machines[0].partitions == machines[1].partitions):
             return False
     return len(instance) == len(other) and all(
         np.array_equal(instance.column(name), other.column(name)) for name in ("runtime", "submit")
@@ -207,8 +207,8 @@ def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
 
 def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
     arguments = instance._said | {"machine": machine, "notes": ()}
-    moved = Instance(instance.given, nodes, **arguments)
-    return moved._with_rows_of_log(instance.rows_of_log)
+    instance_on_machine = Instance(instance.given, nodes, **arguments)
+    return instance_on_machine._with_rows_of_log(instance.rows_of_log)
 
 
 def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, str]:
@@ -225,25 +225,25 @@ def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, st
         if "estimate" in before.known:  # what is longer ended there already
             run_times_before = np.fmin(runtime, before.column("estimate"))
     suspended = numbers_of(instance, "suspended")  # no limit counts this time
-    new, old = (
+    new_limits, old_limits = (
         limits(machine, names) + suspended for machine in (instance.machine, before.machine)
     )
     remarks: list[str] = []
-    if (new > old).any():
-        remarks.append(_about_raised_limit(instance, old, new))
-    ends_at_limit = (new < old) & (run_times_before > new)
+    if (new_limits > old_limits).any():
+        remarks.append(_about_raised_limit(instance, old_limits, new_limits))
+    ends_at_limit = (new_limits < old_limits) & (run_times_before > new_limits)
     changed = instance
     if ends_at_limit.any():
-        changed = instance.replace(runtime=np.where(ends_at_limit, new, runtime))
+        changed = instance.replace(runtime=np.where(ends_at_limit, new_limits, runtime))
         count = int(ends_at_limit.sum())
         remarks.append(f"jobs that ran longer and end at the new limit: {count:,}")
     return changed, "; ".join(remarks)
 
 
-def _about_raised_limit(instance: Instance, old: np.ndarray, new: np.ndarray) -> str:
+def _about_raised_limit(instance: Instance, old_limits: np.ndarray, new_limits: np.ndarray) -> str:
     requested = instance.given.get("estimate", np.zeros(len(instance)))
-    requests_more = int(((requested > old) & (new > old)).sum())
-    was_ended = (new > old) & (instance.column("runtime") >= old)
+    requests_more = int(((requested > old_limits) & (new_limits > old_limits)).sum())
+    was_ended = (new_limits > old_limits) & (instance.column("runtime") >= old_limits)
     remark = f"jobs that had asked for more than the old limit: {requests_more:,}"
     if was_ended.any():
         count = int(was_ended.sum())
@@ -251,16 +251,18 @@ def _about_raised_limit(instance: Instance, old: np.ndarray, new: np.ndarray) ->
     return remark
 
 
-def _node_count(text: str, now: int, least: int = 1) -> int:
+def _node_count(text: str, current_nodes: int, min_nodes: int = 1) -> int:
     """``+20``, ``-4`` or ``64``; `least` nodes remain."""
     if not re.fullmatch(r"[+-]?[0-9]{1,8}", text.strip()):
         raise InvalidInstance(f"{shorten(text)}: expected a number of nodes: +20, -4 or 64")
     number = int(text)
-    count = now + number if text.strip()[0] in "+-" else number
-    if count < least:
-        expected = "that at least one is left" if least else f"to remove at most {now} nodes"
-        raise InvalidInstance(f"there are {now}: expected {expected}")
-    if count > max(_MAX_NODES, now):
+    count = current_nodes + number if text.strip()[0] in "+-" else number
+    if count < min_nodes:
+        expected = (
+            "that at least one is left" if min_nodes else f"to remove at most {current_nodes} nodes"
+        )
+        raise InvalidInstance(f"there are {current_nodes}: expected {expected}")
+    if count > max(_MAX_NODES, current_nodes):
         raise InvalidInstance(f"{count:,} nodes: expected at most {_MAX_NODES:,}")
     return count
 
@@ -285,27 +287,29 @@ def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
     """
     group = _group_of(machine, kind)
     is_whole_type = group.size == machine.nodes[group.type_number].count
-    new = _node_count(count, group.size, 1 if is_whole_type else 0)
-    more = new - group.size
-    moved = _range_mover(group.end, more)
+    new_count = _node_count(count, group.size, 1 if is_whole_type else 0)
+    added_nodes = new_count - group.size
+    move_range = _range_mover(group.end, added_nodes)
     parts = []
     for part in machine.partitions:
-        ranges = _moved_ranges(part.nodes, moved)
+        ranges = _moved_ranges(part.nodes, move_range)
         if not ranges:
             raise InvalidInstance(f"partition {part.name} has no node left")
         parts.append(replace(part, nodes=ranges))
     settings = machine.slurm
     if settings is not None:
-        added = _names_of_new_nodes(settings.names, more)
+        added = _names_of_new_nodes(settings.names, added_nodes)
         settings = replace(
             settings,
-            names=settings.names[: group.end + min(more, 0)] + added + settings.names[group.end :],
-            lines=tuple(_moved_ranges(line, moved) for line in settings.lines),
-            down=_moved_ranges(settings.down, moved),
+            names=settings.names[: group.end + min(added_nodes, 0)]
+            + added
+            + settings.names[group.end :],
+            lines=tuple(_moved_ranges(line, move_range) for line in settings.lines),
+            down=_moved_ranges(settings.down, move_range),
         )
     types = list(machine.nodes)
     types[group.type_number] = replace(
-        types[group.type_number], count=types[group.type_number].count + more
+        types[group.type_number], count=types[group.type_number].count + added_nodes
     )
     return Machine(tuple(types), tuple(parts), settings)
 
@@ -321,8 +325,8 @@ def _names_of_new_nodes(names: Sequence[str], count: int) -> tuple[str, ...]:
         for name in names
         if re.fullmatch(rf"{_NEW_NODE}[0-9]{{1,9}}", name)
     ]
-    first = max(numbers, default=0) + 1
-    return tuple(f"{_NEW_NODE}{number}" for number in range(first, first + count))
+    next_number = max(numbers, default=0) + 1
+    return tuple(f"{_NEW_NODE}{number}" for number in range(next_number, next_number + count))
 
 
 class _NodeGroup(NamedTuple):
@@ -346,14 +350,14 @@ def _group_of(machine: Machine, name: str | None) -> _NodeGroup:
         raise InvalidInstance(
             f"no type {shorten(name)}: the machine has {', '.join(_names_of_types(machine))}"
         )
-    first, last = min(numbers), max(numbers)
-    number = int(np.searchsorted(ends, first, side="right"))
-    if last >= ends[number] or last - first + 1 != len(set(numbers)):
+    first_partition, last = min(numbers), max(numbers)
+    number = int(np.searchsorted(ends, first_partition, side="right"))
+    if last >= ends[number] or last - first_partition + 1 != len(set(numbers)):
         raise InvalidInstance(
             f"{shorten(name)}: expected neighbouring nodes of one type: the machine has "
             f"{', '.join(_names_of_types(machine))}"
         )
-    return _NodeGroup(number, last - first + 1, last + 1)
+    return _NodeGroup(number, last - first_partition + 1, last + 1)
 
 
 def _numbers_of_hosts(machine: Machine, name: str) -> list[int] | None:
@@ -381,23 +385,23 @@ def _names_of_types(machine: Machine) -> list[str]:
     return host_lists
 
 
-def _range_mover(end: int, more: int) -> Callable[[int, int], tuple[int, int]]:
+def _range_mover(end: int, added_nodes: int) -> Callable[[int, int], tuple[int, int]]:
     """Where a range [first, last) is when `more` nodes come, or go, before number `end`."""
 
-    def moved(first: int, last: int) -> tuple[int, int]:
-        last_end = end + min(more, 0)
+    def move_range(first: int, last: int) -> tuple[int, int]:
+        last_end = end + min(added_nodes, 0)
         return (
-            first + more if first >= end else min(first, last_end),
-            last + more if last >= end else min(last, last_end),
+            first + added_nodes if first >= end else min(first, last_end),
+            last + added_nodes if last >= end else min(last, last_end),
         )
 
-    return moved
+    return move_range
 
 
 def _moved_ranges(
-    ranges: tuple[tuple[int, int], ...], moved: Callable[[int, int], tuple[int, int]]
+    ranges: tuple[tuple[int, int], ...], move_range: Callable[[int, int], tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    moved_ranges = (moved(first, last) for first, last in ranges)
+    moved_ranges = (move_range(first, last) for first, last in ranges)
     return tuple((first, last) for first, last in moved_ranges if first < last)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 AT_ONCE = 60.0
 #: Two starts of a job are near each other within so many seconds. It is the resolution that a
 #: what-if needs; 60 s is shown beside it.
-NEAR = 300.0
+NEAR_SECONDS = 300.0
 #: The chance that a further simulation lies outside of the interval of prediction.
-OUTSIDE = 0.001
+OUTSIDE_SHARE = 0.001
 
 
 @dataclass(frozen=True)
@@ -65,25 +65,32 @@ def compare_waits(waits: np.ndarray, other_waits: np.ndarray) -> WaitComparison:
     if not count:
         return WaitComparison(0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     first, second = waits[waiting], other_waits[waiting]
-    apart = np.abs(first - second)
+    differences = np.abs(first - second)
     p95, other_p95 = np.percentile([first, second], 95, axis=1).tolist()
     return WaitComparison(
-        float(count), float((apart <= AT_ONCE).mean()), float((apart <= NEAR).mean()),
+        float(count), float((differences <= AT_ONCE).mean()),
+        float((differences <= NEAR_SECONDS).mean()),
         float(first.mean()), float(second.mean()), p95, other_p95,
     )  # fmt: skip
 
 
 def swapped(comparison: WaitComparison) -> WaitComparison:
     """The same of the second schedule with the first."""
-    one = comparison
+    field_name = comparison
     return WaitComparison(
-        one.jobs, one.near_60, one.near_300, one.other_mean, one.mean, one.other_p95, one.p95
+        field_name.jobs,
+        field_name.near_60,
+        field_name.near_300,
+        field_name.other_mean,
+        field_name.mean,
+        field_name.other_p95,
+        field_name.p95,
     )
 
 
 def mean_of(comparisons: list[WaitComparison]) -> WaitComparison:
     """The mean of each number."""
-    rows = [list(vars(one).values()) for one in comparisons]
+    rows = [list(vars(waits_comparison).values()) for waits_comparison in comparisons]
     return WaitComparison(*np.mean(rows, axis=0).tolist())
 
 
@@ -108,17 +115,17 @@ class LogAmongSimulations:
     @property
     def mean_spread(self) -> float:
         """How far the mean wait of a further simulation lies from those of the others (s)."""
-        return _spread([one.mean_difference for one in self.simulations])
+        return _spread([simulation.mean_difference for simulation in self.simulations])
 
     @property
     def p95_spread(self) -> float:
         """The same of the 95th percentile of the waits (s)."""
-        return _spread([one.p95_difference for one in self.simulations])
+        return _spread([simulation.p95_difference for simulation in self.simulations])
 
     @property
     def least_near_300(self) -> float:
         """The smallest share of starts that a simulation has near those of the others."""
-        return min(one.near_300 for one in self.simulations)
+        return min(simulation.near_300 for simulation in self.simulations)
 
 
 def compare_log(log_waits: np.ndarray, simulated_waits: np.ndarray) -> LogAmongSimulations:
@@ -154,6 +161,6 @@ def _spread(differences: list[float]) -> float:
     from scipy.stats import t
 
     count = len(differences)
-    quantile = float(t.ppf(1 - OUTSIDE / 2, count - 1))
+    quantile = float(t.ppf(1 - OUTSIDE_SHARE / 2, count - 1))
     half_width = quantile * float(np.std(differences, ddof=1)) * float(np.sqrt(1 + 1 / count))
     return max(half_width, float(np.abs(differences).max()))

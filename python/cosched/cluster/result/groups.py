@@ -11,7 +11,7 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.job_names import kinds_of_comments, kinds_of_jobs
 from cosched.cluster.instance.usage import resources
-from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
+from cosched.cluster.machine.parts import cells_of_nodes, node_attribute
 from cosched.core.arrays import step_function
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -58,7 +58,7 @@ def by(result: Any, what: str) -> pd.DataFrame:
     frame = pd.DataFrame(
         {what: keys, "wait": result.waits, "slowdown": slowdowns_of(result), "work": work}
     )
-    frame = _whole(frame[instance.measured], what, instance.ids[instance.measured])
+    frame = _merge_hetjobs(frame[instance.measured], what, instance.ids[instance.measured])
     groups = frame.groupby(what, dropna=False)
     table = pd.DataFrame(
         {
@@ -96,7 +96,7 @@ def keys_of(instance: Any, what: str) -> np.ndarray | None:
     return instance.column(column) if column in instance.known else None
 
 
-def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
+def _merge_hetjobs(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
     """Components of a heterogeneous job (``45+0, 45+1``) as one, which waits for the last."""
     if ids.dtype.kind not in "UO":
         return frame
@@ -108,8 +108,8 @@ def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
         job=names[several].str.rpartition("+")[0], run=names[several].groupby(names).cumcount()
     )
     measures = {"wait": "max", "slowdown": "max", "work": "sum"}
-    one = parts.groupby([what, "job", "run"], as_index=False, dropna=False).agg(measures)
-    return pd.concat([frame[~several], one[frame.columns]], ignore_index=True)
+    merged = parts.groupby([what, "job", "run"], as_index=False, dropna=False).agg(measures)
+    return pd.concat([frame[~several], merged[frame.columns]], ignore_index=True)
 
 
 def range_of(power: int) -> str:
@@ -126,13 +126,13 @@ def starts_of(result: Any) -> np.ndarray:
 def nearness(starts: np.ndarray, logged: np.ndarray) -> pd.DataFrame:
     """How near starts are to those of the log, a row a draw: ``within_60`` and ``within_300``
     (shares of jobs), ``rank_correlation`` (Spearman's)."""
-    apart = np.abs(starts - logged)
-    shares = {f"within_{most}": (apart <= most).mean(axis=1) for most in (60, 300)}
+    differences = np.abs(starts - logged)
+    shares = {f"within_{seconds}": (differences <= seconds).mean(axis=1) for seconds in (60, 300)}
     ranks = pd.DataFrame(starts.T).rank(), pd.Series(logged).rank()
     varied = np.ptp(starts, axis=1) * np.ptp(logged) > 0
-    alike = [np.corrcoef(own, ranks[1])[0, 1] if good else np.nan
-             for good, own in zip(varied, ranks[0].to_numpy().T, strict=True)]  # fmt: skip
-    return pd.DataFrame({**shares, "rank_correlation": alike})
+    correlations = [np.corrcoef(ranks_of_run, ranks[1])[0, 1] if good else np.nan
+             for good, ranks_of_run in zip(varied, ranks[0].to_numpy().T, strict=True)]  # fmt: skip
+    return pd.DataFrame({**shares, "rank_correlation": correlations})
 
 
 def by_resource(instance: Instance, start: np.ndarray, end: np.ndarray) -> pd.DataFrame:
@@ -144,16 +144,18 @@ def by_resource(instance: Instance, start: np.ndarray, end: np.ndarray) -> pd.Da
     for name, capacity, amount in resources(instance):
         times, level = step_function(start, end, amount)
         hours = float(level[:-1] @ np.diff(times)) / 3600
-        known = capacity > 0
+        has_capacity = capacity > 0
         rows.append(
             {
                 "resource": name,
-                "capacity": capacity if known else np.nan,
+                "capacity": capacity if has_capacity else np.nan,
                 "used_hours": hours,
-                "utilisation": hours * 3600 / (capacity * span) if known and span > 0 else np.nan,
-                "peak": float(level.max()) / capacity if known else np.nan,
-                "waited_hours": waited.get(name, 0.0) if known else np.nan,
-                "waited": waited.get(name, 0.0) / every if known and every > 0 else np.nan,
+                "utilisation": hours * 3600 / (capacity * span)
+                if has_capacity and span > 0
+                else np.nan,
+                "peak": float(level.max()) / capacity if has_capacity else np.nan,
+                "waited_hours": waited.get(name, 0.0) if has_capacity else np.nan,
+                "waited": waited.get(name, 0.0) / every if has_capacity and every > 0 else np.nan,
             }
         )
     return pd.DataFrame(rows)
@@ -170,21 +172,21 @@ def waited_for(instance: Instance, start: np.ndarray, end: np.ndarray) -> dict[s
     cells, allowed, _ = instance.layout
     masks = allowed if len(cells) else np.ones(len(instance), dtype=np.uint64)
     handed_out = ("nodes", "cores", *(instance.machine.counts if instance.machine else ()))
-    known = [
+    known_resources = [
         (name, amount)
-        for name, most, amount in resources(instance)
-        if most > 0 and name.partition(":")[0] in handed_out
+        for name, total, amount in resources(instance)
+        if total > 0 and name.partition(":")[0] in handed_out
     ]
-    there = Capacity(instance)
-    hours = {name: 0.0 for name, _ in known}
+    capacities = Capacity(instance)
+    hours = {name: 0.0 for name, _ in known_resources}
     for mask in np.unique(masks[start > instance.column("eligible")]):
-        inside, own = (masks & ~mask) == 0, masks == mask
-        queue = _Queue(instance.column("eligible"), start, end, inside, own)
+        is_inside, is_of_mask = (masks & ~mask) == 0, masks == mask
+        queue = _Queue(instance.column("eligible"), start, end, is_inside, is_of_mask)
         lacks = {}
-        for name, amount in known:
-            most = there.of(name, mask)
-            free = most - queue.level(np.where(inside, amount, 0.0))
-            lacks[name] = amount[queue.head] > free + 1e-9 * most
+        for name, amount in known_resources:
+            capacity = capacities.of(name, mask)
+            free = capacity - queue.level(np.where(is_inside, amount, 0.0))
+            lacks[name] = amount[queue.head] > free + 1e-9 * capacity
         for name in lacks:
             if name.startswith("gpus:"):  # who asks for a type waits for that
                 lacks["gpus"] &= ~lacks[name]
@@ -202,26 +204,30 @@ class _Queue:
     waiting: np.ndarray
 
     def __init__(
-        self, came: np.ndarray, start: np.ndarray, end: np.ndarray, inside: np.ndarray,
-        own: np.ndarray,
+        self, eligible: np.ndarray, start: np.ndarray, end: np.ndarray, is_inside: np.ndarray,
+        is_of_mask: np.ndarray,
     ) -> None:  # fmt: skip
         self._start, self._end = start, end
-        self.times = np.unique(np.concatenate([start[inside], end[inside], came[own]]))
-        jobs = np.flatnonzero(own & (start > came))
-        jobs = jobs[np.argsort(came[jobs], kind="stable")]
-        before = np.concatenate([[-np.inf], np.maximum.accumulate(start[jobs])[:-1]])
-        first = np.maximum(came[jobs], before)  # it is the head until it starts, if it ever is
+        self.times = np.unique(
+            np.concatenate([start[is_inside], end[is_inside], eligible[is_of_mask]])
+        )
+        jobs = np.flatnonzero(is_of_mask & (start > eligible))
+        jobs = jobs[np.argsort(eligible[jobs], kind="stable")]
+        latest_start_before = np.concatenate([[-np.inf], np.maximum.accumulate(start[jobs])[:-1]])
+        first = np.maximum(
+            eligible[jobs], latest_start_before
+        )  # it is the head until it starts, if it ever is
         jobs, first = jobs[start[jobs] > first], first[start[jobs] > first]
-        at = np.searchsorted(first, self.times, side="right") - 1
-        self.head = jobs[np.maximum(at, 0)]
-        is_head = (at >= 0) & (self.times < start[self.head])
-        count = self._sum(came[own], start[own], np.ones(int(own.sum())))
+        job_positions = np.searchsorted(first, self.times, side="right") - 1
+        self.head = jobs[np.maximum(job_positions, 0)]
+        is_head = (job_positions >= 0) & (self.times < start[self.head])
+        count = self._sum(eligible[is_of_mask], start[is_of_mask], np.ones(int(is_of_mask.sum())))
         self.waiting = np.append(np.diff(self.times), 0.0) * count * is_head
 
     def level(self, amount: np.ndarray) -> np.ndarray:
         """What jobs hold from each time on."""
-        some = amount > 0
-        return self._sum(self._start[some], self._end[some], amount[some])
+        has_amount = amount > 0
+        return self._sum(self._start[has_amount], self._end[has_amount], amount[has_amount])
 
     def _sum(self, begin: np.ndarray, end: np.ndarray, amount: np.ndarray) -> np.ndarray:
         change = np.zeros(len(self.times))
@@ -240,12 +246,16 @@ class Capacity:
         if machine is None:
             return
         number = cells_of_nodes(machine)[0] if parts else np.zeros(machine.node_count, dtype=int)
-        each = {name: of_nodes(machine, name) for name in ("cores", "memory_gb", "gpus")}
-        types = of_nodes(machine, "gpu_type")
-        each |= {f"gpus:{name}": each["gpus"] * (types == name) for name in set(types.tolist())}
-        self._by_part = {name: np.bincount(number, amount) for name, amount in each.items()}
+        node_amounts = {
+            name: node_attribute(machine, name) for name in ("cores", "memory_gb", "gpus")
+        }
+        types = node_attribute(machine, "gpu_type")
+        node_amounts |= {
+            f"gpus:{name}": node_amounts["gpus"] * (types == name) for name in set(types.tolist())
+        }
+        self._by_part = {name: np.bincount(number, amount) for name, amount in node_amounts.items()}
 
     def of(self, name: str, mask: int) -> float:
         """Of one resource, in the parts with these bits; 0: not said."""
-        each = self._by_part.get(name, np.zeros(1))
-        return float(each @ (int(mask) >> np.arange(len(each)) & 1))
+        amounts = self._by_part.get(name, np.zeros(1))
+        return float(amounts @ (int(mask) >> np.arange(len(amounts)) & 1))

@@ -92,11 +92,11 @@ def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[Hashable, Any]:
     low, high = np.percentile(near.within_300, (5, 95)).tolist()
     row |= {"within_300_p05": low, "within_300_p95": high}
     pairs = [np.abs(runs[k + 1 :] - run) for k, run in enumerate(runs)][:-1]
-    apart = {
+    differences = {
         seconds: np.concatenate([(pair <= seconds).mean(axis=1) for pair in pairs])
         for seconds in (60, 300)
     }
-    return row | {f"twins_{seconds}": float(share.mean()) for seconds, share in apart.items()}
+    return row | {f"twins_{seconds}": float(share.mean()) for seconds, share in differences.items()}
 
 
 def fit_by_partition(result: Result) -> pd.DataFrame:
@@ -113,13 +113,13 @@ def fit_by_partition(result: Result) -> pd.DataFrame:
     return pd.concat([table[:1], parts], ignore_index=True)
 
 
-def plain(table: pd.DataFrame | None) -> dict[str, Any] | None:
+def to_records(table: pd.DataFrame | None) -> dict[str, Any] | None:
     """As JSON has it."""
     if table is None:
         return None
     names = {"within_60": "within_minute", "within_300": "within_five"}
-    whole, *parts = table.rename(columns=names).to_dict("records")
+    total, *parts = table.rename(columns=names).to_dict("records")
     keys = (*names.values(), "rank_correlation")
     columns = ("partition", "jobs", *names.values(), "waiting_jobs", "waiting_within_300")
     rows = [{key: row[key] for key in columns} for row in parts]
-    return {key: whole[key] for key in keys} | {"partitions": rows}
+    return {key: total[key] for key in keys} | {"partitions": rows}

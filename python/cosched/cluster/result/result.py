@@ -116,7 +116,13 @@ class Draws:
 
 
 #: What single algorithms measure.
-_OWN = ("overcommitted_hours", "most_nodes_in_use", "unknown_waits", "killed", "backfilled")
+_OUTCOME_METRICS = (
+    "overcommitted_hours",
+    "most_nodes_in_use",
+    "unknown_waits",
+    "killed",
+    "backfilled",
+)
 #: Both ways, for 8 GB of memory a node (Section 6.2 of the paper).
 _GIGABYTES = 2 * 8.0
 
@@ -169,8 +175,8 @@ class Result(core.Result):
     def own_measure(self) -> bool:
         """Another threshold of the bounded stretch, or jobs that were ended at their limit, or that
         Slurm's limits kept out."""
-        others = self.outcome.get("killed") or self.outcome.get("left_out")
-        return self.own_bound is not None or bool(others)
+        has_unplaced_jobs = self.outcome.get("killed") or self.outcome.get("left_out")
+        return self.own_bound is not None or bool(has_unplaced_jobs)
 
     def _comparable(self, bound: Bound) -> bool:
         # A log may have more nodes in use than there are: no schedule of this machine, and below
@@ -179,10 +185,10 @@ class Result(core.Result):
         fits = not recorded or self.outcome.get("overcommitted_hours") == 0
         return fits or self.value >= bound.value
 
-    def _overview(self, most: int) -> Overview:
+    def _overview(self, max_jobs: int) -> Overview:
         # Of jobs, not of placements: those of a long log come from a second run.
 
-        chosen = np.lexsort((np.arange(len(self.stretches)), self.outcome["start"]))[:most]
+        chosen = np.lexsort((np.arange(len(self.stretches)), self.outcome["start"]))[:max_jobs]
         columns = {
             "job": self.instance.ids[chosen],
             "submit": self.instance.column("submit")[chosen],
@@ -303,16 +309,19 @@ class Result(core.Result):
         {'median': 2.0, 'p95': 9.2, 'within_minute': 1.0, 'rank_correlation': 1.0}
         """
         logged = logged_starts(self.instance)
-        known = self.instance.measured & ~np.isnan(logged)
-        if not known.any():
+        has_logged_start = self.instance.measured & ~np.isnan(logged)
+        if not has_logged_start.any():
             raise InvalidInstance("the log has no waits: nothing says when its jobs started")
-        start = np.asarray(self.outcome["start"])[known]
-        apart, near = np.abs(start - logged[known]), nearness(start[None], logged[known]).iloc[0]
+        start = np.asarray(self.outcome["start"])[has_logged_start]
+        differences, rank_agreement = (
+            np.abs(start - logged[has_logged_start]),
+            nearness(start[None], logged[has_logged_start]).iloc[0],
+        )
         return {
-            "median": float(np.median(apart)),
-            "p95": float(np.percentile(apart, 95)),
-            "within_minute": float(near.within_60),
-            "rank_correlation": float(near.rank_correlation),
+            "median": float(np.median(differences)),
+            "p95": float(np.percentile(differences, 95)),
+            "within_minute": float(rank_agreement.within_60),
+            "rank_correlation": float(rank_agreement.rank_correlation),
         }
 
     @property
@@ -353,11 +362,13 @@ class Result(core.Result):
         def rate(amount: float, time: float) -> float:
             return amount / time if time > 0 else 0.0
 
-        counted = self.instance.measured
-        waits, slowdowns = self.waits[counted], slowdowns_of(self)[counted]
-        own = {key: self.outcome[key] for key in _OWN if key in self.outcome}
+        is_measured = self.instance.measured
+        waits, slowdowns = self.waits[is_measured], slowdowns_of(self)[is_measured]
+        outcome_metrics = {
+            key: self.outcome[key] for key in _OUTCOME_METRICS if key in self.outcome
+        }
         if self.draws is not None:
-            own |= self.draws.metrics()
+            outcome_metrics |= self.draws.metrics()
         return {
             "max_stretch": self.max_stretch,
             "mean_stretch": self.mean_stretch,
@@ -373,5 +384,5 @@ class Result(core.Result):
             "p95_wait": float(np.percentile(waits, 95)),
             "mean_bounded_slowdown": float(slowdowns.mean()),
             "utilisation": self.utilisation,
-            **own,
+            **outcome_metrics,
         }

@@ -13,16 +13,16 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
+from cosched.cluster.machine.parts import cells_of_nodes, node_attribute
 from cosched.cluster.schedule.rows import refuse
 from cosched.errors import InvalidSchedule
 
 
 def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
     """As many nodes as the log says, but for what runs from the beginning."""
-    said = numbers_of(instance, "nodes")[job]
-    refuse((said > 0) & (said != parts) & ~first, lambda k: (
-        f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
+    requested_nodes = numbers_of(instance, "nodes")[job]
+    refuse((requested_nodes > 0) & (requested_nodes != parts) & ~first, lambda k: (
+        f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {requested_nodes[k]:g}"
     ))  # fmt: skip
 
 
@@ -41,8 +41,10 @@ def check_features(
     for text in np.unique(texts[texts != ""]).tolist():
         having = with_features(features, text)
         for k in np.flatnonzero((texts == text) & ~first).tolist():
-            mine = having[:, node[row == k]]
-            if mine.all(axis=1).any() or (roomy and not (having & roomy(job[k])).any()):
+            features_of_nodes = having[:, node[row == k]]
+            if features_of_nodes.all(axis=1).any() or (
+                roomy and not (having & roomy(job[k])).any()
+            ):
                 continue
             raise InvalidSchedule(
                 f"job {instance.ids[job[k]]} is on a node without its features, {text}"
@@ -53,19 +55,24 @@ def with_features(features: list[frozenset[str]], text: str) -> np.ndarray:
     """Which nodes have what a constraint asks for: a row for each of ``[a|b]``, else one; all nodes
     where none has it, and where it counts nodes."""
     text = text.replace(",", "&")
-    before, _, behind = text.partition("[")
-    inside, _, behind = behind.partition("]")
-    choices = re.findall(r"(?:\([^()]*\)|[^()|])+", inside) or [""]
+    head, _, tail = text.partition("[")
+    bracketed, _, tail = tail.partition("]")
+    choices = re.findall(r"(?:\([^()]*\)|[^()|])+", bracketed) or [""]
     if len(choices) == 1:  # brackets around one feature mean nothing
-        expressions = [f"{before}{inside}{behind}"]
+        expressions = [f"{head}{bracketed}{tail}"]
     else:
-        expressions = [f"{before}{behind}&{choice}" for choice in choices]
-    having = np.array([[_has(own, one) for own in features] for one in expressions])
+        expressions = [f"{head}{tail}&{choice}" for choice in choices]
+    having = np.array(
+        [
+            [_has_features(node_features, expression) for node_features in features]
+            for expression in expressions
+        ]
+    )
     is_followed = text and "*" not in text and having.any()
     return having if is_followed else np.ones((1, len(features)), dtype=bool)
 
 
-def _has(own: frozenset[str], text: str) -> bool:
+def _has_features(node_features: frozenset[str], text: str) -> bool:
     """Whether a node has what an expression says, which is read from left to right."""
     value, operator = True, "&"
     for token in re.findall(r"\([^()]*\)|[&|]|[^&|()]+", text):
@@ -73,21 +80,23 @@ def _has(own: frozenset[str], text: str) -> bool:
             operator = token
             continue
         is_group = token.startswith("(")
-        one = _has(own, token[1:-1]) if is_group else token in own
-        value = value and one if operator == "&" else value or one
+        has_token = (
+            _has_features(node_features, token[1:-1]) if is_group else token in node_features
+        )
+        value = value and has_token if operator == "&" else value or has_token
     return value
 
 
 def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
     """Nobody else is on the nodes of a job that wants them for itself."""
-    alone = (texts_of(instance, "exclusive") != "")[rows.task]
-    for k in np.flatnonzero(alone).tolist():
+    is_exclusive = (texts_of(instance, "exclusive") != "")[rows.task]
+    for k in np.flatnonzero(is_exclusive).tolist():
         during = (
             (rows.start < rows.end[k]) & (rows.end > rows.start[k]) & (rows.task != rows.task[k])
         )
-        beside = during[row] & np.isin(node, node[row == k])
-        if beside.any():
-            other = instance.ids[rows.task[row[int(np.argmax(beside))]]]
+        is_shared_with_others = during[row] & np.isin(node, node[row == k])
+        if is_shared_with_others.any():
+            other = instance.ids[rows.task[row[int(np.argmax(is_shared_with_others))]]]
             raise InvalidSchedule(
                 f"job {instance.ids[rows.task[k]]} is not alone on its nodes: job {other} is there"
             )
@@ -127,13 +136,19 @@ def check_held(instance: Instance, rows: Any) -> None:
     _check_parts(instance, job, equal, parts, row, cores)
     for name in counting:
         amount = _amount(instance, name)
-        each = np.floor(amount[job] / parts)
-        on = equal[row]
-        held = _Held(row[on], node[on], each[row[on]], rows.start, rows.end)
+        amount_of_part = np.floor(amount[job] / parts)
+        is_equal_part = equal[row]
+        held_amounts = _Holdings(
+            row[is_equal_part],
+            node[is_equal_part],
+            amount_of_part[row[is_equal_part]],
+            rows.start,
+            rows.end,
+        )
         if name == "gpus":
-            _check_types(instance, place, job, held)
-        held.check(name, place.capacity[name])
-        _check_rooms(instance, place, job, name, amount[job] * ~equal, held)
+            _check_types(instance, place, job, held_amounts)
+        held_amounts.check(name, place.capacity[name])
+        _check_rooms(instance, place, job, name, amount[job] * ~equal, held_amounts)
 
 
 def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None:
@@ -160,10 +175,10 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         _amount(instance, "memory_gb") if machine.slurm.memory_counts else np.zeros(len(instance))
     )
     parts = numbers_of(instance, "nodes")
-    least = amount / np.where(parts > 0, parts, instance.column("tasks"))
+    min_amount = amount / np.where(parts > 0, parts, instance.column("tasks"))
 
     def roomy(k: int) -> np.ndarray:
-        return place.capacity["memory_gb"] >= np.floor(least[k])
+        return place.capacity["memory_gb"] >= np.floor(min_amount[k])
 
     check_features(instance, place.features, job, row, node, first, roomy)
     if machine.slurm.exclusive_nodes:
@@ -171,13 +186,15 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         return
     check_alone(instance, rows, row, node)
     check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
-    until = _until(rows)
+    end_of_rows = _ends_of_holding(rows)
 
-    def check(name: str, each: np.ndarray) -> None:
-        most = place.capacity[name].copy()
+    def check(name: str, amounts: np.ndarray) -> None:
+        capacities = place.capacity[name].copy()
         # What runs from the beginning is where it is.
-        np.maximum(most, np.bincount(node, each * first[row], len(most)), out=most)
-        _Held(row, node, each, rows.start, until).check(name, most)
+        np.maximum(
+            capacities, np.bincount(node, amounts * first[row], len(capacities)), out=capacities
+        )
+        _Holdings(row, node, amounts, rows.start, end_of_rows).check(name, capacities)
 
     if "memory_gb" in counting and np.isfinite(place.capacity["memory_gb"]).all():
         check("memory_gb", _memory_by_cores(instance, machine.slurm, place, job[row], node, cores))
@@ -185,18 +202,20 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         amount = _amount(instance, "gpus")[job]
         parts = np.bincount(row, minlength=len(count))
         by_node = (texts_of(instance, "gpus_per")[job] == "node") & (parts > 0)
-        one = np.where(by_node, amount / np.maximum(parts, 1), amount >= parts)
-        each = np.where(parts == 1, amount, one)[row].astype(float)
-        _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
-        check("gpus", each)
+        amount_of_node = np.where(by_node, amount / np.maximum(parts, 1), amount >= parts)
+        amount_of_row = np.where(parts == 1, amount, amount_of_node)[row].astype(float)
+        _check_types(
+            instance, place, job, _Holdings(row, node, amount_of_row, rows.start, end_of_rows)
+        )
+        check("gpus", amount_of_row)
         amount = amount * ~first
-        there = np.bincount(row, place.capacity["gpus"][node], len(job))
-        if (amount > there).any():
-            k = int(np.argmax(amount > there))
+        gpus_of_nodes = np.bincount(row, place.capacity["gpus"][node], len(job))
+        if (amount > gpus_of_nodes).any():
+            k = int(np.argmax(amount > gpus_of_nodes))
             whose = f"nodes of job {instance.ids[job[k]]}"
-            _refuse(whose, "gpus", rows.start[k], amount[k], there[k])
-        nothing = _Held(row[:0], node[:0], each[:0], rows.start, until)
-        _check_rooms(instance, place, job, "gpus", amount, nothing)
+            _refuse(whose, "gpus", rows.start[k], amount[k], gpus_of_nodes[k])
+        no_holdings = _Holdings(row[:0], node[:0], amount_of_row[:0], rows.start, end_of_rows)
+        _check_rooms(instance, place, job, "gpus", amount, no_holdings)
 
 
 def _check_whole(
@@ -205,29 +224,29 @@ def _check_whole(
     """Whole nodes have the GPUs of their jobs, an equal part each, where any node has so many."""
     amount = _amount(instance, "gpus")[job]
     parts = np.maximum(np.bincount(row, minlength=len(job)), 1)
-    each = np.where(amount > 0, np.maximum(amount // parts, 1), 0)
+    gpus_of_node = np.where(amount > 0, np.maximum(amount // parts, 1), 0)
     placed = [texts_of(instance, name)[job] != "" for name in ("constraint", "nodelist", "exclude")]
-    each[np.any(placed, axis=0) | first] = 0  # there may be none with both
+    gpus_of_node[np.any(placed, axis=0) | first] = 0  # there may be none with both
     kinds = _masks_and_types(instance, "gpus")[1][job]
-    for kind, least in sorted({*zip(kinds.tolist(), each.tolist(), strict=True)}):
-        having = (place.capacity["gpus"] >= least) & place.has_type(kind)
-        mine = (kinds == kind) & (each == least)
-        wrong = mine[row] & ~having[node]
-        if least and having.any() and wrong.any():
+    for kind, min_gpus in sorted({*zip(kinds.tolist(), gpus_of_node.tolist(), strict=True)}):
+        having = (place.capacity["gpus"] >= min_gpus) & place.has_type(kind)
+        is_of_kind = (kinds == kind) & (gpus_of_node == min_gpus)
+        wrong = is_of_kind[row] & ~having[node]
+        if min_gpus and having.any() and wrong.any():
             k = int(np.argmax(wrong))
             raise InvalidSchedule(
                 f"job {instance.ids[job[row[k]]]} is on node {node[k]} with "
-                f"{place.capacity['gpus'][node[k]]:g} GPUs: expected {least:g}"
+                f"{place.capacity['gpus'][node[k]]:g} GPUs: expected {min_gpus:g}"
             )
 
 
-def _until(rows: Any) -> np.ndarray:
+def _ends_of_holding(rows: Any) -> np.ndarray:
     """When each row's job has given back what it held: where it goes on later, not before."""
-    until = rows.end.copy()
+    end_of_holding = rows.end.copy()
     order = np.lexsort((rows.start, rows.task))
-    on = rows.task[order[1:]] == rows.task[order[:-1]]
-    until[order[:-1][on]] = rows.start[order[1:][on]]
-    return until
+    is_same_task = rows.task[order[1:]] == rows.task[order[:-1]]
+    end_of_holding[order[:-1][is_same_task]] = rows.start[order[1:][is_same_task]]
+    return end_of_holding
 
 
 def _memory_by_cores(
@@ -238,7 +257,7 @@ def _memory_by_cores(
     nodes = numbers_of(instance, "nodes")
     per = texts_of(instance, "memory_per")[job]
     by_node = (nodes[job] > 0) & (per != "core")
-    held = np.where(
+    memory_per_node = np.where(
         by_node, amount[job] / np.maximum(nodes[job], 1), amount[job] / tasks[job] * cores
     )
     queue = texts_of(instance, "partition")
@@ -247,24 +266,31 @@ def _memory_by_cores(
         if "," in name:
             continue  # where it started nobody says
         usual, by_core = slurm.default_memory(name) if per[k] != "all" else (0, False)
-        held[k] = usual * 1024 * (cores[k] if by_core else 1)
+        memory_per_node[k] = usual * 1024 * (cores[k] if by_core else 1)
         if not usual:  # all of the node
-            held[k] = place.capacity["memory_gb"][node[k]]
-    return held
+            memory_per_node[k] = place.capacity["memory_gb"][node[k]]
+    return memory_per_node
 
 
 def _check_rooms(
-    instance: Instance, place: _Nodes, job: np.ndarray, name: str, amount: np.ndarray, held: _Held
+    instance: Instance,
+    place: _Nodes,
+    job: np.ndarray,
+    name: str,
+    amount: np.ndarray,
+    holdings: _Holdings,
 ) -> None:
     """What rows hold somewhere, nobody says where: on all nodes that they may use together, beside
     what is `held` there."""
-    for inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), name):
-        on = inside[held.node]
-        row = np.concatenate([held.row[on], which])
-        each = np.concatenate([held.each[on], amount[which]])
-        both = _Held(row, np.zeros(len(row), dtype=int), each, held.start, held.end)
-        most = place.capacity[name][inside].sum(keepdims=True)
-        both.check(name, most, f"{int(inside.sum())} nodes")
+    for is_node_inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), name):
+        is_held_inside = is_node_inside[holdings.node]
+        row = np.concatenate([holdings.row[is_held_inside], which])
+        amounts = np.concatenate([holdings.each[is_held_inside], amount[which]])
+        all_holdings = _Holdings(
+            row, np.zeros(len(row), dtype=int), amounts, holdings.start, holdings.end
+        )
+        capacity = place.capacity[name][is_node_inside].sum(keepdims=True)
+        all_holdings.check(name, capacity, f"{int(is_node_inside.sum())} nodes")
 
 
 def _counting(instance: Instance, machine: Machine) -> list[str]:
@@ -279,7 +305,9 @@ class _Nodes:
         self.order = np.argsort(cell, kind="stable")
         self.count, self.cell = len(cell), cell[self.order]
         names = ("cores", "gpu_type", "memory_gb", "gpus")
-        self.cores, types, memory, gpus = (of_nodes(machine, name)[self.order] for name in names)
+        self.cores, types, memory, gpus = (
+            node_attribute(machine, name)[self.order] for name in names
+        )
         self.of_core = np.repeat(np.arange(self.count), self.cores)
         self.types = types.tolist()
         features = [frozenset(kind.features) for kind in machine.nodes for _ in range(kind.count)]
@@ -295,33 +323,39 @@ class _Nodes:
 
     def has_type(self, name: str) -> np.ndarray:
         """Nodes with such GPUs, or of which nobody said; all where no node has them."""
-        like = np.array([name in text.split(",") for text in self.types])
+        is_of_type = np.array([name in text.split(",") for text in self.types])
         unsaid = np.array([not text for text in self.types])
-        return like | unsaid if name and like.any() else np.ones(self.count, dtype=bool)
+        return is_of_type | unsaid if name and is_of_type.any() else np.ones(self.count, dtype=bool)
 
 
-class _Held:
+class _Holdings:
     """What rows hold on nodes while they last."""
 
-    def __init__(self, row: Any, node: Any, each: Any, start: Any, end: Any) -> None:
-        self.row, self.node, self.each = row, node, each
+    def __init__(self, row: Any, node: Any, amounts: Any, start: Any, end: Any) -> None:
+        self.row, self.node, self.each = row, node, amounts
         self.start, self.end = start, end
 
     def check(self, name: str, capacity: np.ndarray, where: str = "") -> None:
         """InvalidSchedule about the first node and time with more than its capacity; `where`: what
         is said in place of the node."""
-        at = np.concatenate([self.node, self.node])
+        nodes_of_changes = np.concatenate([self.node, self.node])
         # At one time, ends come first.
         time = np.concatenate([self.end[self.row], self.start[self.row]])
         change = np.concatenate([-self.each, self.each])
         begins = np.repeat([False, True], len(self.node))
-        order = np.lexsort((begins, time, at))
+        order = np.lexsort((begins, time, nodes_of_changes))
         level = np.cumsum(change[order])  # each node ends at 0, where the next one begins
-        bad = (level > capacity[at[order]] + 0.5) & begins[order]
+        bad = (level > capacity[nodes_of_changes[order]] + 0.5) & begins[order]
         if bad.any():
             first = int(np.argmax(bad))
             k = order[first]
-            _refuse(where or f"node {at[k]}", name, time[k], level[first], capacity[at[k]])
+            _refuse(
+                where or f"node {nodes_of_changes[k]}",
+                name,
+                time[k],
+                level[first],
+                capacity[nodes_of_changes[k]],
+            )
 
 
 def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, ...]:
@@ -347,21 +381,21 @@ def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
     masks, kinds = _masks_and_types(instance, "gpus")
     texts = texts_of(instance, "constraint")
     for j in np.flatnonzero(equal & (nodes > 1)).tolist():
-        asked = (masks[j], kinds[j], nodes[j], tasks[j], memory[j], gpus[j], texts[j])
-        if asked not in fits:
-            of = int(nodes[j])
-            low, more = divmod(int(tasks[j]), of)
+        key = (masks[j], kinds[j], nodes[j], tasks[j], memory[j], gpus[j], texts[j])
+        if key not in fits:
+            node_count = int(nodes[j])
+            low, remainder = divmod(int(tasks[j]), node_count)
             open_ = place.inside(masks[j])
-            open_ &= (place.capacity["gpus"] >= gpus[j] // of) | ("gpus" not in counting)
+            open_ &= (place.capacity["gpus"] >= gpus[j] // node_count) | ("gpus" not in counting)
             if gpus[j]:
                 open_ &= place.has_type(kinds[j])
             if "memory_gb" in counting:
-                open_ &= place.capacity["memory_gb"] >= memory[j] // of
-            fits[asked] = False
+                open_ &= place.capacity["memory_gb"] >= memory[j] // node_count
+            fits[key] = False
             for having in with_features(place.features, texts[j]):
                 cores = place.cores[open_ & having]
-                fits[asked] |= (cores >= low).sum() >= of and (cores > low).sum() >= more
-        equal[j] = fits[asked]
+                fits[key] |= (cores >= low).sum() >= node_count and (cores > low).sum() >= remainder
+        equal[j] = fits[key]
     return equal
 
 
@@ -371,24 +405,26 @@ def _check_parts(
     """Equal parts, but for a core, on as many nodes as the log says."""
     if not equal.any():
         return
-    most, least = np.zeros(len(job)), np.full(len(job), np.inf)
-    np.maximum.at(most, row, cores)
-    np.minimum.at(least, row, cores)
+    max_held, min_free = np.zeros(len(job)), np.full(len(job), np.inf)
+    np.maximum.at(max_held, row, cores)
+    np.minimum.at(min_free, row, cores)
     nodes = numbers_of(instance, "nodes")[job]
-    refuse(equal & ((nodes != parts) | (most - least > 1)), lambda k: (
-        f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {least[k]:g} to {most[k]:g} cores of "
+    refuse(equal & ((nodes != parts) | (max_held - min_free > 1)), lambda k: (
+        f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {min_free[k]:g} to {max_held[k]:g} "
+        "cores of "
         f"each: expected equal parts on {nodes[k]:g}"
     ))  # fmt: skip
 
 
-def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, held: _Held) -> None:
-    asked = texts_of(instance, "gpu_type")[job[held.row]]
-    for name in np.unique(asked[held.each > 0]):
-        wrong = (asked == name) & (held.each > 0) & ~place.has_type(name)[held.node]
+def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, holdings: _Holdings) -> None:
+    gpu_types = texts_of(instance, "gpu_type")[job[holdings.row]]
+    for name in np.unique(gpu_types[holdings.each > 0]):
+        wrong = (gpu_types == name) & (holdings.each > 0) & ~place.has_type(name)[holdings.node]
         if wrong.any():
             k = int(np.argmax(wrong))
             raise InvalidSchedule(
-                f"job {instance.ids[job[held.row[k]]]} is on node {held.node[k]}, which has no "
+                f"job {instance.ids[job[holdings.row[k]]]} is on node {holdings.node[k]}, which "
+                "has no "
                 f"GPUs {name}"
             )
 
@@ -400,11 +436,15 @@ def _rooms(
     if not len(rows):
         return
     masks, kind = _masks_and_types(instance, name)
-    asked = list(zip(masks[job[rows]].tolist(), kind[job[rows]].tolist(), strict=True))
-    sets = {(mask, text): place.inside(mask) & place.has_type(text) for mask, text in set(asked)}
+    keys_of_rows = list(zip(masks[job[rows]].tolist(), kind[job[rows]].tolist(), strict=True))
+    sets = {
+        (mask, text): place.inside(mask) & place.has_type(text) for mask, text in set(keys_of_rows)
+    }
     for nodes in sets.values():
-        inside = [key for key, own in sets.items() if not (own & ~nodes).any()]
-        yield nodes, rows[np.array([one in inside for one in asked])]
+        keys_inside = [
+            key for key, nodes_of_key in sets.items() if not (nodes_of_key & ~nodes).any()
+        ]
+        yield nodes, rows[np.array([key_of_row in keys_inside for key_of_row in keys_of_rows])]
 
 
 def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -414,7 +454,7 @@ def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndar
     return cells if len(cells) else np.ones(n, dtype=np.uint64), kind
 
 
-def _refuse(where: str, name: str, time: float, used: float, most: float) -> None:
+def _refuse(where: str, name: str, time: float, amount: float, capacity: float) -> None:
     raise InvalidSchedule(
-        f"{where} at {time:g} s: jobs hold {used:,.0f} {_UNITS[name]}, there are {most:,.0f}"
+        f"{where} at {time:g} s: jobs hold {amount:,.0f} {_UNITS[name]}, there are {capacity:,.0f}"
     )

@@ -11,16 +11,16 @@ from cosched import core
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import recorded_starts
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
+from cosched.cluster.machine.parts import cells_of_nodes, node_attribute
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidSchedule
 from cosched.lazy import pd
 
 
-def refuse(wrong: np.ndarray, said: Callable[[int], str]) -> None:
+def refuse(wrong: np.ndarray, message_of: Callable[[int], str]) -> None:
     """InvalidSchedule about the first that is wrong."""
     if wrong.any():
-        raise InvalidSchedule(said(int(np.argmax(wrong))))
+        raise InvalidSchedule(message_of(int(np.argmax(wrong))))
 
 
 CAUSES = ("start", "resume", "move", "go on")
@@ -51,11 +51,12 @@ def check_partitions(instance: Instance, rows: Rows) -> None:
     if not len(sizes):
         return
     part = np.repeat(np.arange(len(sizes)), sizes)
-    known = rows.unit < len(part)  # others are named below
-    job = np.repeat(rows.task, np.diff(rows.unit_begin))[known]
-    bit = np.left_shift(np.uint64(1), part[rows.unit[known]].astype(np.uint64))
-    refuse((allowed[job] & bit) == 0, lambda at: (
-        f"job {instance.ids[job[at]]} is on node {rows.unit[known][at]}, which its partition does "
+    is_named_unit = rows.unit < len(part)  # others are named below
+    job = np.repeat(rows.task, np.diff(rows.unit_begin))[is_named_unit]
+    bit = np.left_shift(np.uint64(1), part[rows.unit[is_named_unit]].astype(np.uint64))
+    refuse((allowed[job] & bit) == 0, lambda row_number: (
+        f"job {instance.ids[job[row_number]]} is on node {rows.unit[is_named_unit][row_number]}, "
+        "which its partition does "
         "not have"
     ))  # fmt: skip
 
@@ -63,8 +64,8 @@ def check_partitions(instance: Instance, rows: Rows) -> None:
 def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: Rows) -> None:
     """Each job when its log has it, on as many nodes; see :func:`check_partitions`."""
     start = recorded_starts(instance)
-    said = {"start": start, "end": start + instance.column("runtime")}
-    for name, times in said.items():
+    expected_columns = {"start": start, "end": start + instance.column("runtime")}
+    for name, times in expected_columns.items():
         wrong = ~np.isclose(totals[name], times, rtol=1e-9, atol=1e-6)
         for row in np.flatnonzero(wrong)[:1].tolist():
             other = f"{totals[name][row]:g} s: the log has {times[row]:g} s"
@@ -78,19 +79,23 @@ def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: R
 
 
 def cut_at_limits(
-    instance: Instance, outcome: Mapping[str, np.ndarray], ran: np.ndarray
+    instance: Instance, outcome: Mapping[str, np.ndarray], elapsed: np.ndarray
 ) -> Instance:
     """The instance with the times that killed jobs ran, which end at their limits or later."""
-    known = instance.column("runtime")
-    limit = instance.column("estimate") if "estimate" in instance.known else np.zeros(len(known))
+    run_times = instance.column("runtime")
+    limit = (
+        instance.column("estimate") if "estimate" in instance.known else np.zeros(len(run_times))
+    )
     limit = np.where(outcome["preempted"], 0.0, limit)
     # Slurm's clock has whole seconds.
-    wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))
+    wrong = outcome["at_limit"] & ~(
+        (elapsed >= limit - 1) & (elapsed <= run_times * (1 + 1e-9)) & (elapsed >= 0)
+    )
     refuse(wrong, lambda row: (
-        f"job {instance.ids[row]} is ended at its limit after {ran[row]:g} s: expected "
-        f"{limit[row]:g} to {known[row]:g} s"
+        f"job {instance.ids[row]} is ended at its limit after {elapsed[row]:g} s: expected "
+        f"{limit[row]:g} to {run_times[row]:g} s"
     ))  # fmt: skip
-    return instance.replace(runtime=np.where(outcome["at_limit"], ran, known))
+    return instance.replace(runtime=np.where(outcome["at_limit"], elapsed, run_times))
 
 
 def hosts_of(
@@ -100,22 +105,24 @@ def hosts_of(
     machine = instance.machine if machine is None else machine
     if machine is None or machine.slurm is None:
         return None
-    names, each = np.array(machine.slurm.names), of_nodes(machine, "cores")
-    each = np.ones_like(each) if instance.nodes == len(each) else each
-    if len(names) != len(each) or instance.nodes != each.sum():
+    names, cores_of_nodes = np.array(machine.slurm.names), node_attribute(machine, "cores")
+    cores_of_nodes = (
+        np.ones_like(cores_of_nodes) if instance.nodes == len(cores_of_nodes) else cores_of_nodes
+    )
+    if len(names) != len(cores_of_nodes) or instance.nodes != cores_of_nodes.sum():
         return None
-    order = np.arange(len(each))
+    order = np.arange(len(cores_of_nodes))
     if instance.machine is not None:  # which numbers its units part by part
         order = np.argsort(cells_of_nodes(machine)[0], kind="stable")
-    of_unit = np.repeat(order, each[order])
+    of_unit = np.repeat(order, cores_of_nodes[order])
     # A schedule may hold any number: whether it is right is validate()'s question.
-    known = (rows.unit >= 0) & (rows.unit < len(of_unit))
-    node = np.where(known, of_unit[np.where(known, rows.unit, 0)], -1)
-    own = (np.unique(part) for part in np.split(node, rows.unit_begin[1:-1]))
-    return [tuple(names[part[part >= 0]].tolist()) for part in own]
+    is_named_unit = (rows.unit >= 0) & (rows.unit < len(of_unit))
+    node = np.where(is_named_unit, of_unit[np.where(is_named_unit, rows.unit, 0)], -1)
+    nodes_of_rows = (np.unique(part) for part in np.split(node, rows.unit_begin[1:-1]))
+    return [tuple(names[part[part >= 0]].tolist()) for part in nodes_of_rows]
 
 
-def alone(frame: pd.DataFrame) -> Any:
+def unwrap_single(frame: pd.DataFrame) -> Any:
     """What the column ``exclusive`` says; False without it, or without a row."""
     values = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
     if len(values) > 1:

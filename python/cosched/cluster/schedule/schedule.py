@@ -249,8 +249,8 @@ class Schedule(core.Schedule):
             row.update(
                 {"id": id_, "yield": float(y), "progress": float(p), "cause": of_rows.CAUSES[c]}
             )
-        for row, own in zip(rows, self.hosts() or (), strict=False):
-            row["hosts"] = list(own)
+        for row, hosts_of_row in zip(rows, self.hosts() or (), strict=False):
+            row["hosts"] = list(hosts_of_row)
         totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
         data = {
             "placements": rows,
@@ -263,8 +263,8 @@ class Schedule(core.Schedule):
             data["killed"] = killed.tolist()
         if len(preempted := self._preempted()):
             data["preempted"] = preempted.tolist()
-        said = {"recorded": self.recorded, "by_cores": self.by_cores is not None}
-        return data | {name: True for name, is_so in said.items() if is_so}
+        flags = {"recorded": self.recorded, "by_cores": self.by_cores is not None}
+        return data | {name: True for name, is_so in flags.items() if is_so}
 
     @classmethod
     def from_frame(
@@ -309,7 +309,7 @@ class Schedule(core.Schedule):
             "placements": rows,
             "jobs": totals,
             "penalty": paid,
-            "exclusive": of_rows.alone(frame),
+            "exclusive": of_rows.unwrap_single(frame),
         }
         if "killed" in frame:
             data["killed"] = np.unique(frame["task"][frame["killed"] == True])  # noqa: E712
@@ -326,11 +326,12 @@ class Schedule(core.Schedule):
         data : mapping
             ``placements, jobs, penalty, exclusive`` and optionally ``threshold``.
         """
-        plain = core.Schedule.from_dict(instance, data)
+        base_schedule = core.Schedule.from_dict(instance, data)
         try:
             placements, totals = data["placements"], data["jobs"]
             rows = (
-                plain.task, plain.unit_begin, plain.unit, plain.start, plain.end,
+                base_schedule.task, base_schedule.unit_begin, base_schedule.unit,
+                base_schedule.start, base_schedule.end,
                 [row["yield"] for row in placements], [row["progress"] for row in placements],
                 [of_rows.CAUSES.index(row["cause"]) for row in placements],
             )  # fmt: skip
@@ -350,9 +351,9 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(str(error)) from None
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
-        if plain.kind.any():
-            row = int(np.flatnonzero(plain.kind)[0])
-            raise InvalidSchedule(f"placement {row}: kind {plain.kind[row]}: expected 0")
+        if base_schedule.kind.any():
+            row = int(np.flatnonzero(base_schedule.kind)[0])
+            raise InvalidSchedule(f"placement {row}: kind {base_schedule.kind[row]}: expected 0")
         if not 0 <= penalty < np.inf:
             raise InvalidSchedule(f"penalty = {penalty}: expected seconds >= 0")
         if not 0 < threshold < np.inf:
@@ -360,8 +361,10 @@ class Schedule(core.Schedule):
         if len(killed):
             outcome["at_limit"] = np.isin(np.arange(len(instance)), killed)
             outcome["preempted"] = np.isin(np.arange(len(instance)), preempted)
-            ran = np.bincount(plain.task, plain.end - plain.start, len(instance))
-            instance = of_rows.cut_at_limits(instance, outcome, ran)
+            run_times = np.bincount(
+                base_schedule.task, base_schedule.end - base_schedule.start, len(instance)
+            )
+            instance = of_rows.cut_at_limits(instance, outcome, run_times)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
             threshold=threshold, recorded=recorded,

@@ -12,7 +12,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of
-from cosched.cluster.sizing.advisor import Advised, Advisor, advice_table
+from cosched.cluster.sizing.advisor import Advisor, GroupAdvice, advice_table
 from cosched.cluster.sizing.backtest import (
     PERIODS,
     backtest,
@@ -21,15 +21,18 @@ from cosched.cluster.sizing.backtest import (
     replay,
 )
 from cosched.cluster.sizing.page import for_user, page
-from cosched.cluster.sizing.use import Use, use_of
+from cosched.cluster.sizing.use import UsageTable, usage_of
 from cosched.core.tails import risk_of
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
-#: Of a log the latest jobs are replayed, and the users who leave most unused follow.
-_MOST, _TOP = 20_000, 10
-_LINES = 10  # of a mail: groups
+#: The latest jobs of a log that are replayed, at most.
+_MAX_REPLAYED_JOBS = 20_000
+#: The users who leave most unused, who follow the advice in a replay.
+_N_TOP_USERS = 10
+#: Groups that a mail lists, at most.
+_MAX_MAIL_GROUPS = 10
 
 
 def rightsize(
@@ -89,8 +92,8 @@ def rightsize(
     """
     Instance.require(instance)
     chance = risk_of(risk)
-    use = use_of([instance], by)
-    if not use.judged:
+    use = usage_of([instance], by)
+    if not use.n_measures:
         raise InvalidInstance(
             "the log says of no job what it asked for and used: expected time limits, or memory"
         )
@@ -121,7 +124,7 @@ class RightSize:
 
     instance: Instance
     risk: float
-    use: Use
+    use: UsageTable
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -142,7 +145,7 @@ class RightSize:
         (of what was asked for; GB hours). nan: no advice. ``first_memory_gb`` wastes least where
         killed jobs run again with ``memory_gb``.
         """
-        return advice_table(self.advisor, self._found)
+        return advice_table(self.advisor, self._advised_measures)
 
     def advice_for(self, user: str | None) -> pd.DataFrame:
         """The rows of :attr:`advice` of one user; None: all.
@@ -178,13 +181,14 @@ class RightSize:
         if users is not None:
             if "user" not in inst.known:
                 raise InvalidInstance("users: the log does not say them")
-            others = ~np.isin(inst.column("user").astype(str), texts(users, "users"))
-            limit, memory = (np.where(others, np.nan, advised) for advised in (limit, memory))
+            is_other_user = ~np.isin(inst.column("user").astype(str), texts(users, "users"))
+            limit = np.where(is_other_user, np.nan, limit)
+            memory = np.where(is_other_user, np.nan, memory)
         changed = {}
         for name, advised in (("estimate", limit), ("memory_gb", memory)):
             if not np.isnan(advised).all():
-                asked = inst.given.get(name, inst.column("runtime"))
-                changed[name] = np.where(np.isnan(advised), asked, advised)
+                requests = inst.given.get(name, inst.column("runtime"))
+                changed[name] = np.where(np.isnan(advised), requests, advised)
         return inst.replace(**changed)
 
     def amounts(self, inst: Instance) -> tuple[np.ndarray, np.ndarray]:
@@ -200,22 +204,22 @@ class RightSize:
         (numpy.ndarray, numpy.ndarray)
             nan: no advice.
         """
-        every = np.arange(len(self.instance))
+        rows_of_log = np.arange(len(self.instance))
         if inst is self.instance:
-            return self.advisor.amounts(*self._found, every)
-        both = use_of([self.instance, inst], self.use.names)
-        advisor = Advisor(both, self.risk, self.use.judged)
-        known = np.arange(len(both.submit)) < len(every)
-        return advisor.amounts(*advisor.at(known), np.flatnonzero(~known))
+            return self.advisor.amounts(*self._advised_measures, rows_of_log)
+        combined_use = usage_of([self.instance, inst], self.use.group_columns)
+        advisor = Advisor(combined_use, self.risk, self.use.n_measures)
+        is_past = np.arange(len(combined_use.submit)) < len(rows_of_log)
+        return advisor.amounts(*advisor.fit(is_past), np.flatnonzero(~is_past))
 
     @cached_property
     def advisor(self) -> Advisor:
         """Looks at the log at any moment."""
-        return Advisor(self.use, self.risk, self.use.judged)
+        return Advisor(self.use, self.risk, self.use.n_measures)
 
     @cached_property
-    def _found(self) -> tuple[Advised, Advised]:
-        return self.advisor.at(np.ones(len(self.instance), dtype=bool))
+    def _advised_measures(self) -> tuple[GroupAdvice, GroupAdvice]:
+        return self.advisor.fit(np.ones(len(self.instance), dtype=bool))
 
     def backtest(self, by: str | None = None) -> pd.DataFrame:
         """Advice of each period from what had ended before it, and what became of its jobs.
@@ -254,7 +258,7 @@ class RightSize:
         return default_period(self.instance)
 
     def _jobs_of_backtest(self, period: str) -> pd.DataFrame:
-        """What became of each job, by periods; kept, since several tables are made of it."""
+        """Return the outcome of each job by periods; cached, since several tables use it."""
         if period not in self._backtests:
             self._backtests[period] = outcomes_of_jobs(self.instance, self.advisor, period)
         return self._backtests[period]
@@ -291,18 +295,25 @@ class RightSize:
         InvalidInstance
             A user of no job.
         """
-        rows = np.sort(np.argsort(self.use.submit, kind="stable")[-_MOST:])
+        rows = np.sort(np.argsort(self.use.submit, kind="stable")[-_MAX_REPLAYED_JOBS:])
         limit, memory = self.amounts(self.instance)
         every = np.ones(len(rows), dtype=bool)
-        who, mine = {"nobody, as now": ~every, "all": every}, ~every
+        followers = {"nobody, as now": ~every, "all": every}
+        is_job_of_user = ~every
         users = self._users(user)
         if users:
-            own = self.instance.column("user").astype(str)[rows]
-            mine = own == (user or users[0])
+            job_users = self.instance.column("user").astype(str)[rows]
+            is_job_of_user = job_users == (user or users[0])
             if len(users) > 1:
-                who[f"the {len(users)} who leave most unused"] = np.isin(own, users)
-            who[f"{user or 'one of them'} alone"] = mine
-        return replay(self.instance.take(rows), (limit[rows], memory[rows]), who, mine, time_limit)
+                followers[f"the {len(users)} who leave most unused"] = np.isin(job_users, users)
+            followers[f"{user or 'one of them'} alone"] = is_job_of_user
+        return replay(
+            self.instance.take(rows),
+            (limit[rows], memory[rows]),
+            followers,
+            is_job_of_user,
+            time_limit,
+        )
 
     def mail(self, user: str, time_limit: float | None = 60.0) -> str:
         """Plain text for one user: what the jobs asked for and used, what to ask for, and why.
@@ -313,7 +324,9 @@ class RightSize:
         time_limit : float or None
             See :meth:`replay`.
         """
-        return "\n".join(for_user(self, self.replay(user, time_limit), user, _LINES)) + "\n"
+        return (
+            "\n".join(for_user(self, self.replay(user, time_limit), user, _MAX_MAIL_GROUPS)) + "\n"
+        )
 
     def write(
         self, path: str | PathLike[str], user: str | None = None, time_limit: float | None = 60.0
@@ -339,8 +352,8 @@ class RightSize:
             io.write_text(page(self, self.replay(user, time_limit), user), path)
 
     def _users(self, user: str | None) -> list[str]:
-        """The ten who leave most unused."""
-        if "user" not in self.use.names:
+        """Return the ten users who leave most unused."""
+        if "user" not in self.use.group_columns:
             if user is not None:
                 raise InvalidInstance("user: jobs are not told apart by user (by), or by the log")
             return []
@@ -349,5 +362,5 @@ class RightSize:
         if user is not None and not (users == user).any():
             raise InvalidInstance(f"user = {shorten(user)}: the log has no job of this user")
         memory, cores = self.use.unused
-        most = memory if memory.any() else cores
-        return pd.Series(most).groupby(users).sum().nlargest(_TOP).index.tolist()
+        unused_hours = memory if memory.any() else cores
+        return pd.Series(unused_hours).groupby(users).sum().nlargest(_N_TOP_USERS).index.tolist()

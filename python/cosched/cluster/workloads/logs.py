@@ -107,10 +107,10 @@ def rescale_load(jobs: pd.DataFrame, nodes: int, load: float) -> pd.DataFrame:
     work = float(columns["runtime"] @ columns["tasks"])
     if not work > 0:
         raise InvalidInstance("jobs: no work: expected a runtime > 0")
-    wanted = work / (machine * target)
-    if not 0 < wanted < np.inf:
-        raise InvalidInstance(f"load = {target:g}: the span would be {wanted:g} s")
-    scaled = first + (submit - first) * (wanted / span)
+    target_seconds = work / (machine * target)
+    if not 0 < target_seconds < np.inf:
+        raise InvalidInstance(f"load = {target:g}: the span would be {target_seconds:g} s")
+    scaled = first + (submit - first) * (target_seconds / span)
     blocked = {"eligible": scaled + (jobs["eligible"] - submit)} if "eligible" in jobs else {}
     return jobs.assign(submit=scaled, **blocked)
 
@@ -169,29 +169,30 @@ def requests(
     (True, ['cancelled', 'completed', 'failed', 'out_of_memory', 'timeout'])
     """
     count, width = integer(n, "n", 1, 10_000_000), integer(nodes, "nodes", 1, 1_000_000)
-    each, room = integer(cores, "cores", 1, 10_000), positive(memory_gb, "memory_gb")
+    cores_per_node, room = integer(cores, "cores", 1, 10_000), positive(memory_gb, "memory_gb")
     busy, moves = positive(load, "load"), nonnegative(drift, "drift")
     if moves > 10:
         raise InvalidInstance(f"drift = {moves:g}: expected at most 10")
     random = np.random.default_rng(seed_of(seed))
-    codes = _codes(random, max(3, count // 400), width, each, room)
+    codes = _codes(random, max(3, count // 400), width, cores_per_node, room)
     code = np.searchsorted(np.cumsum(codes["share"]), random.random(count), side="right")
     code = np.minimum(code, len(codes) - 1)
-    own = codes.iloc[code].reset_index(drop=True)
-    spread, memory = (_drawn(random, own, name) for name in ("time", "memory"))
-    work = float((own["median_time"] * spread * own["tasks"]).sum())
-    submit = np.sort(random.random(count)) * work / (busy * width * each)
-    seconds = own["median_time"] * spread * _drifted(random, submit, code, moves)
-    peak = own["median_memory"] * memory * _drifted(random, submit, code, moves)
-    peak = np.minimum(peak, 2 * own["asked"])
+    codes_of_jobs = codes.iloc[code].reset_index(drop=True)
+    spread, memory = (_draw_column(random, codes_of_jobs, name) for name in ("time", "memory"))
+    work = float((codes_of_jobs["median_time"] * spread * codes_of_jobs["tasks"]).sum())
+    submit = np.sort(random.random(count)) * work / (busy * width * cores_per_node)
+    seconds = codes_of_jobs["median_time"] * spread * _drifted(random, submit, code, moves)
+    peak = codes_of_jobs["median_memory"] * memory * _drifted(random, submit, code, moves)
+    peak = np.minimum(peak, 2 * codes_of_jobs["asked"])
     return pd.DataFrame({
-        "submit": submit, "tasks": own["tasks"], "cpu": 1.0, "memory": 1.0,
-        **_ended(random, seconds.to_numpy(), peak.to_numpy(), own),
-        "user": own["user"], "account": own["account"],
-        "job_name": own["name"] + random.integers(1, 1000, count).astype(str),
-        "nodes": own["nodes"], "memory_gb": own["asked"] * own["nodes"],
-        "cpu_efficiency": own["efficiency"],
-        "need_seconds": np.ceil(seconds), "need_memory_gb": peak * own["nodes"],
+        "submit": submit, "tasks": codes_of_jobs["tasks"], "cpu": 1.0, "memory": 1.0,
+        **_ended(random, seconds.to_numpy(), peak.to_numpy(), codes_of_jobs),
+        "user": codes_of_jobs["user"], "account": codes_of_jobs["account"],
+        "job_name": codes_of_jobs["name"] + random.integers(1, 1000, count).astype(str),
+        "nodes": codes_of_jobs["nodes"],
+        "memory_gb": codes_of_jobs["asked"] * codes_of_jobs["nodes"],
+        "cpu_efficiency": codes_of_jobs["efficiency"],
+        "need_seconds": np.ceil(seconds), "need_memory_gb": peak * codes_of_jobs["nodes"],
     })  # fmt: skip
 
 
@@ -205,9 +206,9 @@ def _codes(
     median_time = np.exp(random.normal(np.log(7200.0), 1.0, count))
     share = np.minimum(tasks / cores, 1.0) * room  # of a node's memory, as of its cores
     median = share * np.minimum(np.exp(random.normal(np.log(0.2), 0.6, count)), 0.4)
-    more = np.exp(random.normal(np.log(3.0), 0.35, (2, count)))
-    hours = np.minimum(np.searchsorted(_HOURS, median_time * more[0] / 3600), len(_HOURS) - 1)
-    sizes = np.minimum(np.searchsorted(_GIGABYTES, median * more[1]), len(_GIGABYTES) - 1)
+    factors = np.exp(random.normal(np.log(3.0), 0.35, (2, count)))
+    hours = np.minimum(np.searchsorted(_HOURS, median_time * factors[0] / 3600), len(_HOURS) - 1)
+    sizes = np.minimum(np.searchsorted(_GIGABYTES, median * factors[1]), len(_GIGABYTES) - 1)
     return pd.DataFrame({
         "share": rank**-0.8 / (rank**-0.8).sum(),
         "user": [f"user{k}" for k in owner], "account": [f"lab{k % 5}" for k in owner],
@@ -222,11 +223,15 @@ def _codes(
     })  # fmt: skip
 
 
-def _drawn(random: np.random.Generator, own: pd.DataFrame, name: str) -> np.ndarray:
+def _draw_column(random: np.random.Generator, codes_of_jobs: pd.DataFrame, name: str) -> np.ndarray:
     """How much of the median each job needs."""
-    factor = np.exp(random.normal(0.0, 1.0, len(own)) * own[f"spread_{name}"].to_numpy())
-    tail = own["heavy"].to_numpy() & (random.random(len(own)) < 0.05)
-    return np.where(tail, factor * np.minimum(1 + random.pareto(1.5, len(own)), 20.0), factor)
+    factor = np.exp(
+        random.normal(0.0, 1.0, len(codes_of_jobs)) * codes_of_jobs[f"spread_{name}"].to_numpy()
+    )
+    tail = codes_of_jobs["heavy"].to_numpy() & (random.random(len(codes_of_jobs)) < 0.05)
+    return np.where(
+        tail, factor * np.minimum(1 + random.pareto(1.5, len(codes_of_jobs)), 20.0), factor
+    )
 
 
 def _drifted(
@@ -242,19 +247,25 @@ def _drifted(
 
 
 def _ended(
-    random: np.random.Generator, seconds: np.ndarray, peak: np.ndarray, own: pd.DataFrame
+    random: np.random.Generator, seconds: np.ndarray, peak: np.ndarray, codes_of_jobs: pd.DataFrame
 ) -> dict[str, np.ndarray]:
     """What was seen of what was needed."""
-    limit, asked, nodes = (own[name].to_numpy() for name in ("limit", "asked", "nodes"))
-    part = random.random(len(own))
-    short = random.random(len(own))
-    late, full = seconds > limit, peak > asked
-    runtime = np.where(full, part * np.minimum(seconds, limit), np.minimum(seconds, limit))
-    stopped = ~full & (short < 0.04)
+    limit, requested_memory, nodes = (
+        codes_of_jobs[name].to_numpy() for name in ("limit", "asked", "nodes")
+    )
+    part = random.random(len(codes_of_jobs))
+    draws = random.random(len(codes_of_jobs))
+    exceeds_limit, exceeds_memory = seconds > limit, peak > requested_memory
+    runtime = np.where(
+        exceeds_memory, part * np.minimum(seconds, limit), np.minimum(seconds, limit)
+    )
+    stopped = ~exceeds_memory & (draws < 0.04)
     runtime = np.ceil(np.where(stopped, part * runtime, runtime))
     status = np.select(
-        [full, stopped & (short < 0.02), stopped, late],
+        [exceeds_memory, stopped & (draws < 0.02), stopped, exceeds_limit],
         ["out_of_memory", "failed", "cancelled", "timeout"], "completed",
     )  # fmt: skip
-    used = np.where(stopped, peak * np.sqrt(part), np.minimum(peak, asked)) * nodes
-    return {"runtime": runtime, "estimate": limit, "status": status, "used_memory_gb": used}
+    used_memory = (
+        np.where(stopped, peak * np.sqrt(part), np.minimum(peak, requested_memory)) * nodes
+    )
+    return {"runtime": runtime, "estimate": limit, "status": status, "used_memory_gb": used_memory}

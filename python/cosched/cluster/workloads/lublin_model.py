@@ -123,7 +123,7 @@ def lublin(
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
     share = fraction(serial_cpu, "serial_cpu")
-    table = {name: for_machine(of, machine) for name, of in LUBLIN.items()}
+    table = {name: for_machine(constants, machine) for name, constants in LUBLIN.items()}
     random = np.random.default_rng(seed_of(seed))
 
     times = np.concatenate([arrivals(random, count, table[name]) for name in kinds])
@@ -132,9 +132,9 @@ def lublin(
     tasks = np.empty(count, dtype=np.int64)
     runtime = np.empty(count)
     for index, name in enumerate(kinds):
-        mine = np.flatnonzero(kind == index)
-        tasks[mine] = sizes(random, len(mine), machine, table[name])
-        runtime[mine] = runtimes(random, tasks[mine], table[name])
+        rows_of_kind = np.flatnonzero(kind == index)
+        tasks[rows_of_kind] = sizes(random, len(rows_of_kind), machine, table[name])
+        runtime[rows_of_kind] = runtimes(random, tasks[rows_of_kind], table[name])
 
     jobs = pd.DataFrame({"job": np.arange(1, count + 1), "submit": submit, "tasks": tasks})
     if convention == "rigid":
@@ -149,62 +149,69 @@ def lublin(
     return jobs
 
 
-def sizes(random: np.random.Generator, n: int, nodes: int, of: Constants) -> np.ndarray:
+def sizes(random: np.random.Generator, n: int, nodes: int, constants: Constants) -> np.ndarray:
     """Sizes of n jobs, in 1..nodes."""
     u = random.random(n)
-    lower = random.random(n) < of.u_prob
-    low = np.where(lower, of.u_low, of.u_med)
-    high = np.where(lower, of.u_med, of.u_hi)
+    lower = random.random(n) < constants.u_prob
+    low = np.where(lower, constants.u_low, constants.u_med)
+    high = np.where(lower, constants.u_med, constants.u_hi)
     x = low + (high - low) * random.random(n)
-    x = np.where(u <= of.serial + of.pow2, np.rint(x), x)
-    return np.where(u <= of.serial, 1, np.clip(np.rint(2.0**x), 1, nodes)).astype(np.int64)
+    x = np.where(u <= constants.serial + constants.pow2, np.rint(x), x)
+    return np.where(u <= constants.serial, 1, np.clip(np.rint(2.0**x), 1, nodes)).astype(np.int64)
 
 
-def runtimes(random: np.random.Generator, tasks: np.ndarray, of: Constants) -> np.ndarray:
+def runtimes(random: np.random.Generator, tasks: np.ndarray, constants: Constants) -> np.ndarray:
     """Run times (s) of jobs with these sizes: exp of a hyper-gamma variable."""
-    first = random.random(len(tasks)) < np.clip(of.pa * tasks + of.pb, 0, 1)
-    shape, scale = np.where(first, of.a1, of.a2), np.where(first, of.b1, of.b2)
-    return np.exp(_gamma_below(random, shape, scale, of.max_runtime_exponent))
+    first = random.random(len(tasks)) < np.clip(constants.pa * tasks + constants.pb, 0, 1)
+    shape, scale = (
+        np.where(first, constants.a1, constants.a2),
+        np.where(first, constants.b1, constants.b2),
+    )
+    return np.exp(_gamma_below(random, shape, scale, constants.max_runtime_exponent))
 
 
-def daily_cycle(of: Constants) -> np.ndarray:
+def daily_cycle(constants: Constants) -> np.ndarray:
     """Weights of the 48 half-hours of a day, midnight first; their mean is 1."""
     from scipy.stats import gamma
 
     i = np.arange(11, 11 + BUCKETS)
-    mass = np.diff([gamma.cdf(i + half, of.anum, scale=of.bnum) for half in (-0.5, 0.5)], axis=0)[0]
+    mass = np.diff(
+        [gamma.cdf(i + half, constants.anum, scale=constants.bnum) for half in (-0.5, 0.5)], axis=0
+    )[0]
     weights = np.empty(BUCKETS)
     weights[(i - 1) % BUCKETS] = mass
     return weights / weights.mean()
 
 
-def arrivals(random: np.random.Generator, n: int, of: Constants) -> np.ndarray:
+def arrivals(random: np.random.Generator, n: int, constants: Constants) -> np.ndarray:
     """Arrival times (s) of n jobs, from hour 0.
 
     Job k costs S_k = sum of the first k draws of exp(g) / 1800 points, a half-hour pays its
     weight, evenly over its length: job k arrives when S_k is paid. So the arrivals are the
     inverse of the piecewise linear sum of weights, taken at S_1, S_2, ...
     """
-    shape = np.full(n, of.aarr * of.arar)
-    g = _gamma_below(random, shape, np.full(n, of.barr), of.max_arrival_exponent)
-    paid = np.concatenate([[0.0], np.cumsum(daily_cycle(of))])
-    days, rest = np.divmod(np.cumsum(np.exp(g) / BUCKET_SECONDS), paid[-1])
-    return (days * BUCKETS + np.interp(rest, paid, np.arange(BUCKETS + 1.0))) * BUCKET_SECONDS
+    shape = np.full(n, constants.aarr * constants.arar)
+    g = _gamma_below(random, shape, np.full(n, constants.barr), constants.max_arrival_exponent)
+    paid = np.concatenate([[0.0], np.cumsum(daily_cycle(constants))])
+    days, bucket_time = np.divmod(np.cumsum(np.exp(g) / BUCKET_SECONDS), paid[-1])
+    return (
+        days * BUCKETS + np.interp(bucket_time, paid, np.arange(BUCKETS + 1.0))
+    ) * BUCKET_SECONDS
 
 
 def _gamma_below(
-    random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, most: float
+    random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, upper_limit: float
 ) -> np.ndarray:
     """Gamma variables, those above `most` drawn again."""
     return sampled_inside(
-        lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most
+        lambda rows: random.gamma(shape[rows], scale[rows]), len(shape), lambda x: x <= upper_limit
     )
 
 
-def for_machine(of: Constants, nodes: int) -> Constants:
+def for_machine(constants: Constants, nodes: int) -> Constants:
     """Constants for another machine size: u_hi = log2 nodes, u_med = u_hi - 2.5."""
     if nodes == 128:
-        return of
+        return constants
     u_hi = log2(nodes)
     u_med = max(u_hi - 2.5, 0.0)
-    return of._replace(u_low=min(of.u_low, u_med), u_med=u_med, u_hi=u_hi)
+    return constants._replace(u_low=min(constants.u_low, u_med), u_med=u_med, u_hi=u_hi)

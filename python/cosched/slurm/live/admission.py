@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cosched.cluster.machine.node_types import node_mask
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.model import Job
@@ -219,11 +219,11 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
         [kind.cpus or kind.cores * kind.threads for kind in machine.nodes],
         [kind.count for kind in machine.nodes],
     )
-    memory = np.rint(of_nodes(machine, "memory_gb") * 1024)
-    is_of_type = np.array(
-        [not gpu_type or gpu_type in name.split(",") for name in of_nodes(machine, "gpu_type")]
-    )
-    gpus = np.where(is_of_type, of_nodes(machine, "gpus"), 0)
+    memory = np.rint(node_attribute(machine, "memory_gb") * 1024)
+    is_of_type = np.array([
+        not gpu_type or gpu_type in name.split(",") for name in node_attribute(machine, "gpu_type")
+    ])  # fmt: skip
+    gpus = np.where(is_of_type, node_attribute(machine, "gpus"), 0)
     kind_of_gpus = f"GPUs of type {gpu_type}" if gpu_type else "GPUs"
     amounts = [
         (f"{wanted_cpus} CPUs", cpus, wanted_cpus, "CPUs"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.page.text import box, document, paragraph, span
+from cosched.cluster.page.text import format_duration, paragraph, render_aside, render_page
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.text import count_of, require_columns
@@ -68,7 +68,7 @@ def page(frame: pd.DataFrame, failed: FailedReading | None = None) -> str:
         "<tr><th>job</th><th>half of the futures: by</th>"
         f'<th><div class="scale">{axis.ticks()}</div></th><th>waits for</th></tr>'
     )
-    return document(
+    return render_page(
         "When jobs start",
         f"{_stale(frame, failed)}{paragraph(_lead(rows), 'lead')}\n{_snapshot_date(frame)}\n"
         '<p><label>Job: <input type="search" aria-label="Job"></label> <output></output></p>\n'
@@ -95,23 +95,16 @@ class _Axis:
         return f"left:{self.percent(low):.1f}%;width:{self.percent(high) - self.percent(low):.1f}%"
 
     def ticks(self) -> str:
-        """Return the labels of the axis as HTML."""
-        labels = [("0", 0.0)]
-        labels += [
-            (text, self.percent(seconds))
-            for seconds, text in _TICKS.items()
-            if seconds < 0.6 * self.last
-        ]
-        labels.append((span(self.last), 100.0))
-        return "".join(
-            f'<span style="left:{seconds:.1f}%">{text}</span>' for text, seconds in labels
-        )
+        shown = [("0", 0.0)]
+        shown += [(text, self.at(at)) for at, text in _TICKS.items() if at < 0.6 * self.last]
+        shown.append((format_duration(self.last), 100.0))
+        return "".join(f'<span style="left:{at:.1f}%">{text}</span>' for text, at in shown)
 
 
 def _row(row: dict[str, Any], axis: _Axis) -> str:
     """Return the row of a job: its name, its band, its quantiles."""
     job = escape(str(row["job"]))
-    middle = "never" if math.isinf(row["p50"]) else span(row["p50"])
+    middle = "never" if math.isinf(row["p50"]) else format_duration(row["p50"])
     return (
         f'<tr id="job-{job}" data-job="{job}"><td>{job}</td><td>{middle}</td>'
         f"<td>{_bar(row, axis)}</td><td class=words>{escape(str(row['reason']))}</td></tr>"
@@ -135,7 +128,7 @@ def _bar(row: dict[str, Any], axis: _Axis) -> str:
 
 
 def _words(seconds: float) -> str:
-    return "never" if math.isinf(seconds) else span(seconds)
+    return "never" if math.isinf(seconds) else format_duration(seconds)
 
 
 def _stale(frame: pd.DataFrame, failed: FailedReading | None) -> str:
@@ -155,7 +148,7 @@ def _lead(rows: list[dict[str, Any]]) -> str:
     soon = [row for row in rows if math.isfinite(row["p50"])]
     if not soon:
         return f"{_jobs_wait(len(rows))}; none is expected to start."
-    named = ", ".join(f"{row['job']} ({span(row['p50'])})" for row in soon[:_NEXT])
+    named = ", ".join(f"{row['job']} ({format_duration(row['p50'])})" for row in soon[:_NEXT])
     return f"{_jobs_wait(len(rows))}. Next, in half of the futures within: {named}."
 
 
@@ -181,7 +174,7 @@ def _notes(frame: pd.DataFrame) -> str:
     if not frame["has_history"].all():
         lines.append("There is no history of jobs to draw run times from.")
     lines += [f"Not modelled: {line}" for line in frame.attrs["not_modelled"]]
-    return box("How sure", lines)
+    return render_aside("How sure", lines)
 
 
 def prometheus(

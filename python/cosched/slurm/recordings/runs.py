@@ -13,7 +13,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.request import CoreJobBuilder, Request, Requests, gpu_types_of
 from cosched.slurm.twin.backfill import HOST, MEASURED_AT
@@ -61,7 +61,7 @@ def node_shares(
         ]
         parts = [(numbers[name], cores, memory) for name, (cores, memory, _) in shares.items()]
         return sorted(parts), sorted(gpus)
-    cores_by_node = of_nodes(machine, "cores").tolist()
+    each = node_attribute(machine, "cores").tolist()
     parts = []
     for rank, node in enumerate(sorted(numbers[name] for name in nodes), 1):
         cores = min(max(tasks - (len(nodes) - rank), 1), cores_by_node[node])
@@ -425,9 +425,9 @@ class Recording:
         """Return by when jobs were over, as starts of others tell."""
         cores = {}
         if "cores" in self.jobs and self.machine.slurm is not None:
-            cores_by_node = of_nodes(self.machine, "cores").tolist()
-            cores = dict(zip(self.machine.slurm.names, cores_by_node, strict=True))
-        jobs: dict[int, ExecutedJob] = {}
+            each = node_attribute(self.machine, "cores").tolist()
+            cores = dict(zip(self.machine.slurm.names, each, strict=True))
+        jobs: dict[int, Placed] = {}
         arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():
             node_names = run.nodes[row]

@@ -10,7 +10,7 @@ import numpy as np
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes, parse_constraint
 from cosched.cluster.machine.node_types import Spans, hosts, spans_of
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings, number
 
@@ -371,8 +371,8 @@ def admin_event(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tup
 
 
 def megabytes_of_nodes(machine: Machine) -> list[int]:
-    """Return the memory of each node in MB, as Slurm counts it."""
-    return np.rint(of_nodes(machine, "memory_gb") * 1024).astype(int).tolist()
+    """Memory as Slurm counts it."""
+    return np.rint(node_attribute(machine, "memory_gb") * 1024).astype(int).tolist()
 
 
 def gpu_types_of(machine: Machine) -> list[str]:

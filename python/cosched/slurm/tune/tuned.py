@@ -16,22 +16,22 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.cluster.page.judgement import about_judgement
-from cosched.cluster.page.tables import gains_of
+from cosched.cluster.page.tables import group_changes_table
 from cosched.cluster.page.text import (
     COLOURS,
-    INK,
-    box,
+    TEXT_COLOR,
     clock,
-    document,
     drawing,
+    format_duration,
     number,
     paragraph,
     picture,
-    span,
+    render_aside,
+    render_page,
     table,
 )
 from cosched.cluster.page.what_if import what_if
-from cosched.cluster.result.log_fit import plain
+from cosched.cluster.result.log_fit import to_records
 from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
@@ -71,22 +71,22 @@ def render_page(tuned: Tuned) -> str:
     title = f"{tuned.instance.source or 'jobs'}: tune"
     test_title = f"Test {week_numbers(tuned.judged_weeks)}"
     parts = [
-        ("What to write", _config_html(tuned)),
-        (test_title, _test_weeks_section(tuned) + _gains_table(tuned)),
-        ("Whom it costs, and who gains", _groups_section(tuned)),
-        ("The search", _trials_chart(tuned) + _trials_table(tuned)),
-    ]
-    notes = [
-        *tuned.idle,
-        *tuned.today.notes,
-        *(note.strip() for note in tuned.instance.notes),
-    ]
-    if tuned.left_out:
-        notes.insert(0, f"left out, since they never start as it is: {tuned.left_out:,} jobs")
-    notes_box = box("What was ignored, and what was assumed", dict.fromkeys(notes))
-    lead = paragraph(outcome_sentence(tuned), "lead")
-    small = paragraph(_size_sentence(tuned), "small") + about_judgement(tuned.judgement)
-    return document(title, f"{lead}\n{small}", parts, notes_box)
+        ("What to write", _lines(found)),
+        (f"Test {week_numbers(found.judged_weeks)}", _test_weeks(found) + _verdicts(found)),
+        ("Whom it costs, and who gains", _groups(found)),
+        ("The search", _picture(found) + _trials(found)),
+    ]  # fmt: skip
+    gone = f"left out, since they never start as it is: {found.left_out:,} jobs"
+    notes = (
+        *[gone] * bool(found.left_out),
+        *found.idle,
+        *found.today.notes,
+        *(note.strip() for note in found.instance.notes),
+    )
+    beside = render_aside("What was ignored, and what was assumed", dict.fromkeys(notes))
+    lead = paragraph(outcome_sentence(found), "lead")
+    small = paragraph(_size(found), "small") + about_judgement(found.judgement)
+    return render_page(title, f"{lead}\n{small}", parts, beside)
 
 
 def outcome_sentence(tuned: Tuned) -> str:
@@ -153,10 +153,10 @@ def _config_html(tuned: Tuned) -> str:
 def _gains_table(tuned: Tuned) -> str:
     """Return the table of measures: today, under the winner, and the interval of the gain."""
     rows = []
-    limits = [""] * len(tuned.objectives) + [f"{c.sign} {c.limit:g}" for c in tuned.constraints]
-    for effect, limit in zip(tuned.verdicts, limits, strict=True):
-        format_amount = number if effect.measure.statistic == "mean_bounded_slowdown" else span
-        ratio = effect.then / effect.today if effect.today > 0 else np.nan
+    limits = [""] * len(found.objectives) + [f"{c.sign} {c.limit:g}" for c in found.constraints]
+    for one, limit in zip(found.verdicts, limits, strict=True):
+        shown = number if one.measure.statistic == "mean_bounded_slowdown" else format_duration
+        ratio = one.then / one.today if one.today > 0 else np.nan
         rows.append(
             [
                 str(effect.measure),
@@ -181,7 +181,7 @@ def _groups_section(tuned: Tuned) -> str:
         "The groups that change most; in brackets where the difference of one more replication "
         f"lies with 95% probability, by {tuned.draws} of them."
     )
-    return gains_of(largest_group_changes(tuned.today, tuned.then)) + paragraph(about, "small")
+    return group_changes_table(who_pays(found.today, found.then)) + paragraph(about, "small")
 
 
 def _trials_table(tuned: Tuned) -> str:
@@ -246,10 +246,10 @@ def _trials_chart(tuned: Tuned) -> str:
         if has_two_objectives:
             front = np.array(sorted(trial.ratios for trial in tuned.front)).reshape(-1, 2).T
             ax.plot(*(100 * front), color=COLOURS["log"], label="Pareto front")
-            ax.axvline(100, color=INK, linewidth=0.8, linestyle=":")
-        ax.axhline(100, color=INK, linewidth=0.8, linestyle=":")
-        ax.set_xlabel(f"{tuned.objectives[0]}, % of today's" if has_two_objectives else "setting")
-        ax.set_ylabel(f"{tuned.objectives[-1]}, % of today's", fontsize=9)
+            ax.axvline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
+        ax.axhline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
+        ax.set_xlabel(f"{found.objectives[0]}, % of today's" if both else "setting")
+        ax.set_ylabel(f"{found.objectives[-1]}, % of today's", fontsize=9)
         ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     return picture(figure, "settings that were tried, against today's")
 
@@ -486,7 +486,7 @@ class Tuned:
             "lines": self.lines(),
             "measures": verdicts,
             "groups": groups,
-            "fit": plain(self.fit),
+            "fit": to_records(self.fit),
             "judgement": None if self.judgement is None else self.judgement.to_dict(),
             "front": [changed_values(self.keys, group.setting) for group in self.front],
             "tried": self.tried,

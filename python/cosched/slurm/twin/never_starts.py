@@ -14,7 +14,7 @@ from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes
 from cosched.cluster.machine.node_types import hosts, node_mask
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
 from cosched.errors import shorten
@@ -119,7 +119,7 @@ def _why_not_on(
         wish = f"wants {count_of(needed, 'node')}"
         if gpus := int(numbers_of(twin.instance, "gpus")[row]):
             of_each = max(gpus // needed, 1)
-            has_gpus = of_nodes(machine, "gpus") >= of_each
+            has_gpus = node_attribute(machine, "gpus") >= of_each
             wishes.append(Wish(has_gpus, f"with {count_of(of_each, 'GPU')}"))
     nodes = node_mask(twin.parts[partition], len(twin.node_cores))
     if reason := shortage(partition_place(partition), nodes, wishes, needed):
@@ -153,10 +153,12 @@ def _amount_wishes(machine: Machine, job: Mapping[str, Any], tasks: int) -> list
     wishes = []
     is_one_node = job.get("max_nodes") == 1
     if is_one_node:
-        wishes.append(Wish(of_nodes(machine, "cores") >= tasks, f"with {count_of(tasks, 'core')}"))
+        wishes.append(
+            Wish(node_attribute(machine, "cores") >= tasks, f"with {count_of(tasks, 'core')}")
+        )
     if memory := int(job.get("memory", 0)):
         of_each = memory * (tasks if is_one_node and job.get("memory_by_core") else 1)
-        megabytes = np.rint(of_nodes(machine, "memory_gb") * 1024)
+        megabytes = np.rint(node_attribute(machine, "memory_gb") * 1024)
         has_memory = (megabytes == 0) | (megabytes >= of_each)
         wishes.append(Wish(has_memory, f"with {of_each / 1024:g} GB of memory"))
     if gpus := int(job.get("gpus", 0)):
@@ -168,11 +170,11 @@ def _amount_wishes(machine: Machine, job: Mapping[str, Any], tasks: int) -> list
 
 def _gpus_by_node(machine: Machine, job: Mapping[str, Any]) -> np.ndarray:
     """GPUs of the type that the job wants, of all types where it names none."""
-    gpus = of_nodes(machine, "gpus")
+    gpus = node_attribute(machine, "gpus")
     kind = int(job.get("gpu_type", -1))
     if kind < 0:
         return gpus
-    return np.where(of_nodes(machine, "gpu_type") == gpu_types_of(machine)[kind], gpus, 0)
+    return np.where(node_attribute(machine, "gpu_type") == gpu_types_of(machine)[kind], gpus, 0)
 
 
 def _gpu_words(machine: Machine, job: Mapping[str, Any]) -> str:
@@ -191,10 +193,10 @@ def _why_too_small(
         return ""
     job = twin.requests.jobs.get(row, {})
     tasks = int(twin.instance.column("tasks")[row])
-    usable_cores = np.where(nodes, of_nodes(machine, "cores"), 0)
+    usable_cores = np.where(nodes, node_attribute(machine, "cores"), 0)
     by_memory = ""
     if (memory := int(job.get("memory", 0))) and job.get("memory_by_core"):
-        megabytes = np.rint(of_nodes(machine, "memory_gb") * 1024)
+        megabytes = np.rint(node_attribute(machine, "memory_gb") * 1024)
         fitting = np.where(megabytes > 0, megabytes // memory, usable_cores)
         usable_cores = np.minimum(usable_cores, fitting).astype(int)
         by_memory = f" with {memory / 1024:g} GB of memory each"

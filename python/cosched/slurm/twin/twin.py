@@ -13,7 +13,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.unschedulable import also_of, place_of_job
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.core.arrays import real
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf import settings as conf
@@ -352,7 +352,7 @@ class Twin:
         if settings.memory_counts and not counts:
             self.notes.append("memory: the machine has nodes without RealMemory: not handed out")
         counts = counts and not any(note.startswith("memory: ") for note in self.notes)
-        weight = of_nodes(machine, "weight")
+        weight = node_attribute(machine, "weight")
         return {
             "node_cores": self.node_cores,
             "node_memory": memory if counts else [],

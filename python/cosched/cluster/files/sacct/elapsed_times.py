@@ -41,10 +41,10 @@ def starts_by_ends(path: Any, rows: pd.DataFrame, timezone: str | None) -> np.nd
     not. None: there is no End, or no hour comes twice."""
     if timezone is None or "End" not in rows:
         return None
-    held = _elapsed(rows, {})
+    elapsed_columns = _elapsed(rows, {})
     if "Suspended" in rows:
-        held = held + np.nan_to_num(durations(rows["Suspended"]).to_numpy())
-    return unambiguous_ends(path, rows["End"], timezone) - held
+        elapsed_columns = elapsed_columns + np.nan_to_num(durations(rows["Suspended"]).to_numpy())
+    return unambiguous_ends(path, rows["End"], timezone) - elapsed_columns
 
 
 def elapsed_times(

@@ -13,7 +13,7 @@ from cosched import io
 from cosched.cluster.files.conventions import begin_of_part, date_of, part_of, zone_of
 from cosched.cluster.files.facts import USED, described, drop_names, dropped, overuse
 from cosched.cluster.files.sacct import columns
-from cosched.cluster.files.sacct.columns import NOT_YET, durations, each, times_of
+from cosched.cluster.files.sacct.columns import NOT_YET, durations, map_unique, times_of
 from cosched.cluster.files.sacct.elapsed_times import elapsed_times, starts_by_ends
 from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
 from cosched.cluster.files.sacct.rows import (
@@ -23,9 +23,9 @@ from cosched.cluster.files.sacct.rows import (
     read_rows,
     texts_of_submit_lines,
 )
-from cosched.cluster.files.sbatch import BESIDE
+from cosched.cluster.files.sbatch import EXTRA_OPTIONS
 from cosched.cluster.machine.node_types import hosts
-from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, usual_limits
+from cosched.cluster.machine.parts import cpus_per_core, lacks, managed_resources, usual_limits
 from cosched.core.text import count_of, listed
 from cosched.errors import InvalidInstance, printable
 from cosched.lazy import pd
@@ -48,17 +48,17 @@ def cause_of(rows: pd.DataFrame, jobs: pd.DataFrame, machine: Machine) -> str:
     if missing:
         return f"its node list misses nodes: {', '.join(missing[:3])} ({len(missing)} in all)"
     cpus, nodes, _ = columns.cpus_and_nodes(rows)
-    most = max(kind.cpus or kind.cores * kind.threads for kind in machine.nodes)
-    wide = cpus > np.where(nodes > 0, nodes, machine.node_count) * most
-    if wide.any():
+    max_node_cpus = max(kind.cpus or kind.cores * kind.threads for kind in machine.nodes)
+    is_wider_than_machine = cpus > np.where(nodes > 0, nodes, machine.node_count) * max_node_cpus
+    if is_wider_than_machine.any():
         a_node = float(np.nanmax(cpus / np.where(nodes > 0, nodes, machine.node_count)))
         return (
             f"sacct counts threads, the machine cores: jobs have {a_node:g} CPUs a node, nodes "
-            f"{most} (threads of [[nodes]], ThreadsPerCore)"
+            f"{max_node_cpus} (threads of [[nodes]], ThreadsPerCore)"
         )
     if "suspended" in jobs:
-        held = (jobs["runtime"] * jobs["tasks"]).sum()
-        if (jobs["suspended"] * jobs["tasks"]).sum() > _MUCH_SUSPENDED * held:
+        core_seconds = (jobs["runtime"] * jobs["tasks"]).sum()
+        if (jobs["suspended"] * jobs["tasks"]).sum() > _MUCH_SUSPENDED * core_seconds:
             return "other jobs had the CPUs of suspended ones, which count until their End"
     return "it is of other months, when the machine was another one, or nodes are missing"
 
@@ -66,14 +66,14 @@ def cause_of(rows: pd.DataFrame, jobs: pd.DataFrame, machine: Machine) -> str:
 def _missing_nodes(rows: pd.DataFrame, machine: Machine) -> list[str]:
     if "NodeList" not in rows or machine.slurm is None or not machine.slurm.names:
         return []
-    known = set(machine.slurm.names)
+    partition_names = set(machine.slurm.names)
     missing: dict[str, bool] = {}
     for text in rows["NodeList"].drop_duplicates().head(_LISTS).tolist():
         try:
             names = hosts(text, "NodeList") if text and text[0] != "N" else []
         except InvalidInstance:
             continue
-        missing |= dict.fromkeys((name for name in names if name not in known), True)
+        missing |= dict.fromkeys((name for name in names if name not in partition_names), True)
     return sorted(missing)
 
 
@@ -144,11 +144,11 @@ def jobs_of_rows(
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": read.unaligned}
     of_steps = rows["JobID"].str.contains(".", regex=False)
     rows, steps = rows[~of_steps], rows[of_steps]
-    alone = _without_job(rows, steps)
-    rows = _usable(rows, reasons, rows["JobID"] == "", "no JobID")
+    orphan_steps = _without_job(rows, steps)
+    rows = _drop_rows(rows, reasons, rows["JobID"] == "", "no JobID")
     rows, pending = _started(rows, reasons, include_running)
     jobs, of_cells = _jobs(path, rows, steps, machine, timezone)
-    notes = [*_of_repairs(read), *alone, *_of_clusters(rows), *pending, *of_cells]
+    notes = [*_repair_notes(read), *orphan_steps, *_of_clusters(rows), *pending, *of_cells]
     return finish_jobs(
         path, jobs, reasons, (read.notes, notes), machine, timezone, drop, part,
         lambda kept: cause_of(rows, kept, machine),
@@ -182,17 +182,17 @@ def finish_jobs(
     """
     jobs = _to_the_end(jobs, reasons)
     for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
-        jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
-    jobs = _usable(jobs, reasons, ~(jobs["tasks"] > 0), "no number of CPUs")
+        jobs = _drop_rows(jobs, reasons, jobs[column].isna(), f"{what} is no time")
+    jobs = _drop_rows(jobs, reasons, ~(jobs["tasks"] > 0), "no number of CPUs")
     if not len(jobs):
         dropped_text = "; ".join(
-            _counted(reason, lines) for reason, lines in reasons.items() if len(lines)
+            _count_with_lines(reason, lines) for reason, lines in reasons.items() if len(lines)
         )
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     first = date_of(float(jobs["submit"].min()), zone_of(timezone))
     notes_before, notes_behind = notes
     jobs, notes_of_jobs = _finished(path, jobs, reasons, timezone)
-    all_notes = [*notes_before, *notes_of_jobs, *notes_behind, *of_machine(jobs, machine, drop)]
+    all_notes = [*notes_before, *notes_of_jobs, *notes_behind, *machine_notes(jobs, machine, drop)]
     all_notes += overuse(jobs, machine.cores, lambda: cause_of_overuse(jobs))
     jobs, part_notes = part_of(path, jobs, *part)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
@@ -211,23 +211,23 @@ def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
     lines = steps["line"].to_numpy()[~numbers.isin(rows["JobID"]).to_numpy()]
     if not len(lines):
         return []
-    return [f"  dropped {_counted('steps of jobs that are not in the file', lines)}"]
+    return [f"  dropped {_count_with_lines('steps of jobs that are not in the file', lines)}"]
 
 
-def _of_repairs(read: Rows) -> list[str]:
+def _repair_notes(rows_read: Rows) -> list[str]:
     """Notes about rows with a delimiter or a line end inside a text."""
     notes = []
-    if len(read.repaired):
+    if len(rows_read.repaired):
         what = "a delimiter or a line end inside a text, read by the forms of the columns"
-        notes.append(f"  repaired {_counted(what, read.repaired)}")
-    if len(read.enclosed):
-        notes.append(f"  {note_of_enclosed(read.enclosed)}")
-    if read.assumed:
+        notes.append(f"  repaired {_count_with_lines(what, rows_read.repaired)}")
+    if len(rows_read.enclosed):
+        notes.append(f"  {note_of_enclosed(rows_read.enclosed)}")
+    if rows_read.assumed:
         what = "the delimiters are those of Constraints, not of a text beside it"
-        notes.append(f"assumed: {_counted(what, read.assumed)}")
+        notes.append(f"assumed: {_count_with_lines(what, rows_read.assumed)}")
     notes += [
-        f"  {_counted(f'{name} cannot be told from other texts, taken as empty', lines)}"
-        for name, lines in read.undecided.items()
+        f"  {_count_with_lines(f'{name} cannot be told from other texts, taken as empty', lines)}"
+        for name, lines in rows_read.undecided.items()
     ]
     return notes
 
@@ -244,20 +244,20 @@ def _started(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], include_running: bool
 ) -> tuple[pd.DataFrame, list[str]]:
     """The rows of jobs that have started, and what waits still."""
-    state = each(rows["State"], lambda texts: texts.map(_state_of))
+    state = map_unique(rows["State"], lambda texts: texts.map(_state_of))
     running, pending = np.isin(state, _RUNNING), np.isin(state, _PENDING)
     if "End" in rows:  # Slurm ends the record of a job that changes its size, and begins another
         has_end = ~rows["End"].isin(NOT_YET).to_numpy()
         running &= ~((state == "RESIZING") & has_end)
     rows = rows.assign(State=state, running=running)
-    said = _still_waiting(rows.loc[pending, "JobID"])
+    queue_notes = _still_waiting(rows.loc[pending, "JobID"])
     out = pending if include_running else pending | running
-    rows = _usable(rows, reasons, out, "not ended yet")
+    rows = _drop_rows(rows, reasons, out, "not ended yet")
     never = rows["Start"].isin(NOT_YET)
     if "NodeList" in rows:
         never |= (rows["NodeList"] == _NO_NODES) & ~rows["running"]
-    rows = _usable(rows, reasons, never, "never started")
-    return _once(rows, reasons), said
+    rows = _drop_rows(rows, reasons, never, "never started")
+    return _deduplicate(rows, reasons), queue_notes
 
 
 def _state_of(text: str) -> str:
@@ -265,22 +265,22 @@ def _state_of(text: str) -> str:
     words = text.split(" ", 1)
     state = words[0].rstrip("+").upper()
     if words[0].endswith("+") and state not in _STATES:
-        whole = [name for name in _STATES if name.startswith(state)]
-        return whole[0] if len(whole) == 1 else state
+        full_names = [name for name in _STATES if name.startswith(state)]
+        return full_names[0] if len(full_names) == 1 else state
     return state
 
 
-def _once(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
+def _deduplicate(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
     """Outputs of adjoining months, put together, have jobs that ran over midnight twice."""
-    alike = rows.duplicated(["JobID", "Start"], keep=False).to_numpy()
-    twins = rows[alike]
-    again, ended = np.zeros((2, len(rows)), dtype=bool)
-    again[alike] = twins.duplicated([name for name in rows.columns if name != "line"])
+    has_twin = rows.duplicated(["JobID", "Start"], keep=False).to_numpy()
+    twins = rows[has_twin]
+    is_repeated, is_ended = np.zeros((2, len(rows)), dtype=bool)
+    is_repeated[has_twin] = twins.duplicated([name for name in rows.columns if name != "line"])
     run = twins.set_index(["JobID", "Start"])["running"]
-    ended[alike] = run.to_numpy() & run.index.isin(run.index[~run.to_numpy()])
-    reasons["the same row once more"] = rows.loc[again, "line"].to_numpy()
-    reasons["ended in another row"] = rows.loc[ended & ~again, "line"].to_numpy()
-    return rows[~(again | ended)]
+    is_ended[has_twin] = run.to_numpy() & run.index.isin(run.index[~run.to_numpy()])
+    reasons["the same row once more"] = rows.loc[is_repeated, "line"].to_numpy()
+    reasons["ended in another row"] = rows.loc[is_ended & ~is_repeated, "line"].to_numpy()
+    return rows[~(is_repeated | is_ended)]
 
 
 def _still_waiting(ids: pd.Series) -> list[str]:
@@ -288,24 +288,28 @@ def _still_waiting(ids: pd.Series) -> list[str]:
     if not len(ids):
         return []
     tasks = sum(_tasks(text) for text in ids.tolist())
-    more = f" ({tasks:,} with the tasks of arrays)" if tasks > len(ids) else ""
-    return [f"  {count_of(len(ids), 'job')} still pending{more}: they have no run time"]
+    tasks_remark = f" ({tasks:,} with the tasks of arrays)" if tasks > len(ids) else ""
+    return [f"  {count_of(len(ids), 'job')} still pending{tasks_remark}: they have no run time"]
 
 
 def _tasks(job: str) -> int:
-    inside = re.search(r"_\[([0-9,:-]+)(?:%[0-9]+)?\]?", job)
-    if not inside:
+    index_match = re.search(r"_\[([0-9,:-]+)(?:%[0-9]+)?\]?", job)
+    if not index_match:
         return 1
     total = 0
-    for part in filter(None, inside[1].split(",")):
-        found = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", part)
-        if found:
-            first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+    for part in filter(None, index_match[1].split(",")):
+        span_match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9})(?::([0-9]{1,9}))?)?", part)
+        if span_match:
+            first, last, step = (
+                int(span_match[1]),
+                int(span_match[2] or span_match[1]),
+                int(span_match[3] or 1),
+            )
             total += max(0, (last - first) // max(step, 1) + 1)
     return max(total, 1)
 
 
-def _usable(
+def _drop_rows(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], out: Any, reason: str
 ) -> pd.DataFrame:
     reasons[reason] = rows.loc[out, "line"].to_numpy()
@@ -322,37 +326,39 @@ def _jobs(
     times, jobs["twice"] = times_of(path, rows, names, timezone, expected_starts)
     jobs["submit"], jobs["start"] = times[0], times[-1]
     jobs["eligible"] = times[1] if "Eligible" in names else np.nan
-    ran = elapsed_times(path, rows, jobs["start"], timezone)
-    jobs["runtime"] = ran.elapsed + ran.suspended
-    if (ran.suspended > 0).any():
-        jobs["suspended"] = ran.suspended
+    run_times = elapsed_times(path, rows, jobs["start"], timezone)
+    jobs["runtime"] = run_times.elapsed + run_times.suspended
+    if (run_times.suspended > 0).any():
+        jobs["suspended"] = run_times.suspended
     cpus, nodes, only_asked = columns.cpus_and_nodes(rows)
     per_core = cpus_per_core(machine, rows.get("Partition"), rows.get("NodeList"), len(rows))
     if machine.one_task_per_core:
         per_core = np.where(only_asked, 1.0, per_core)
     jobs["tasks"] = columns.cores_of(cpus, nodes, per_core)
     jobs["threads"], jobs["nodes"] = cpus, nodes
-    jobs["contradicted"] = columns.contradicted(rows)
+    jobs["contradicted"] = columns.has_conflicts(rows)
     memory, gpus = columns.memory_gb(rows, cpus, nodes), columns.gpus(rows)
     if memory is not None and not np.isnan(memory).all():
         jobs["memory_gb"] = memory
     if gpus is not None:
         jobs["gpus"], jobs["gpu_type"] = gpus
-    use = columns.used(path, rows, steps, cpus, nodes, ran.elapsed, timezone)
+    use = columns.usage_columns(path, rows, steps, cpus, nodes, run_times.elapsed, timezone)
     jobs = jobs.assign(**use.columns)
     # Slurm counts no suspended time against a limit.
-    jobs["estimate"] = _estimates(rows, machine) + ran.suspended
+    jobs["estimate"] = _estimates(rows, machine) + run_times.suspended
     for fact, column in _NAMES.items():
         if column in rows:
-            jobs[fact] = each(rows[column], lambda t: t)
+            jobs[fact] = map_unique(rows[column], lambda t: t)
     if "NodeList" in rows:
-        jobs["hosts"] = each(rows["NodeList"], lambda t: t.where(t != _NO_NODES, ""))
-    jobs["status"] = each(rows["State"], lambda t: t.str.lower())
-    asked, notes = texts_of_submit_lines(rows)
-    for fact, texts in asked.items():
-        said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
-        jobs[fact] = np.where(said != "", said, texts)
-    notes += _of_cells(rows, steps, {**ran.remarks, **use.remarks})
+        jobs["hosts"] = map_unique(rows["NodeList"], lambda t: t.where(t != _NO_NODES, ""))
+    jobs["status"] = map_unique(rows["State"], lambda t: t.str.lower())
+    submit_line_texts, notes = texts_of_submit_lines(rows)
+    for fact, texts in submit_line_texts.items():
+        texts_of_fact = (
+            jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
+        )
+        jobs[fact] = np.where(texts_of_fact != "", texts_of_fact, texts)
+    notes += _of_cells(rows, steps, {**run_times.remarks, **use.remarks})
     return jobs, notes
 
 
@@ -362,18 +368,22 @@ def _of_cells(
     """Notes about cells that sacct does not print so, or that contradict each other; `remarks`: of
     which rows."""
     line = rows["line"].to_numpy()
-    found = {
+    jobs_columns = {
         f"{name} not understood, taken as empty": lines
         for name, lines in (
             columns.not_understood(rows) | columns.not_understood(steps, of_steps=True)
         ).items()
     }
     for name, lines in columns.carried_over(rows).items():
-        found[f"{name} has 60 minutes or seconds (24 hours) and more, counted as written"] = lines
-    found["State is none of Slurm's"] = line[~np.isin(rows["State"], _STATES)]
-    found["JobID is no number of a job"] = line[~_is_number(rows["JobID"])]
-    found |= {remark: line[where] for remark, where in remarks.items()}
-    return [f"  {_counted(what, lines)}" for what, lines in found.items() if len(lines)]
+        jobs_columns[
+            f"{name} has 60 minutes or seconds (24 hours) and more, counted as written"
+        ] = lines
+    jobs_columns["State is none of Slurm's"] = line[~np.isin(rows["State"], _STATES)]
+    jobs_columns["JobID is no number of a job"] = line[~_is_number(rows["JobID"])]
+    jobs_columns |= {remark: line[where] for remark, where in remarks.items()}
+    return [
+        f"  {_count_with_lines(what, lines)}" for what, lines in jobs_columns.items() if len(lines)
+    ]
 
 
 def _is_number(ids: pd.Series) -> np.ndarray:
@@ -401,12 +411,13 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
     elif "TimelimitRaw" in rows:
         texts = rows["TimelimitRaw"]
         minutes = pd.Series(
-            each(texts, lambda t: pd.to_numeric(t, errors="coerce")).astype(float), texts.index
+            map_unique(texts, lambda t: pd.to_numeric(t, errors="coerce")).astype(float),
+            texts.index,
         )
         seconds = minutes.where(minutes < np.inf) * 60.0
     else:
         return pd.Series(np.nan, index=rows.index)
-    lower = each(texts, lambda t: t.str.strip().str.lower())
+    lower = map_unique(texts, lambda t: t.str.strip().str.lower())
     seconds = seconds.mask(np.isin(lower, ("unlimited", "infinite")), np.inf)
     of_partition = lower == "partition_limit"
     if of_partition.any():
@@ -426,7 +437,7 @@ def _finished(
     wait = (jobs["start"] - jobs["submit"]).to_numpy()
     notes = [f"{printable(path)}: {len(jobs)} jobs kept"]
     notes += [
-        f"  {'kept' if 'run still' in reason else 'dropped'} {_counted(reason, lines)}"
+        f"  {'kept' if 'run still' in reason else 'dropped'} {_count_with_lines(reason, lines)}"
         for reason, lines in reasons.items()
         if len(lines)
     ]
@@ -435,14 +446,14 @@ def _finished(
     repaired = {"started before its submission: wait 0": wait < 0, **repaired}
     repaired["in the hour that comes twice: the first taken"] = jobs["twice"].to_numpy()
     notes += [
-        f"  repaired {_counted(what, line[which])}"
+        f"  repaired {_count_with_lines(what, line[which])}"
         for what, which in repaired.items()
         if which.any()
     ]
     other = jobs["contradicted"].to_numpy()
     if other.any():
         what = "NNodes or NCPUS are others than in AllocTRES, which is taken"
-        notes.append(f"  {_counted(what, line[other])}")
+        notes.append(f"  {_count_with_lines(what, line[other])}")
     for what, which in (
         ("further runs of requeued jobs: each is a job of its own", repeated.is_requeued),
         ("further sizes of jobs that were resized: each is a job of its own", repeated.is_resized),
@@ -458,12 +469,13 @@ def _finished(
             f"suspended, {hours:,.1f} h in all: they hold their nodes until End; limits and CPU "
             "efficiency leave this time out"
         )
-        notes.append(f"  {_counted(what, line[was_suspended])}")
+        notes.append(f"  {_count_with_lines(what, line[was_suspended])}")
     several = jobs["id"].str.contains("+", regex=False)
     if several.any():
-        whole = jobs.loc[several, "id"].str.split("+", n=1).str[0].nunique()
+        hetjob_count = jobs.loc[several, "id"].str.split("+", n=1).str[0].nunique()
         notes.append(
-            f"  {int(several.sum())} components of {whole} heterogeneous jobs: one job in reports, "
+            f"  {int(several.sum())} components of {hetjob_count} heterogeneous jobs: one job in "
+            "reports, "
             "one each for policies"
         )
     if timezone is None:
@@ -473,7 +485,7 @@ def _finished(
     ids = jobs["id"]
     if ids.str.fullmatch(r"[0-9]{1,15}").all():
         ids = ids.astype(np.int64)
-    known = (
+    optional_columns = (
         *_NAMES,
         *(name for name in SUBMIT_LINE_COLUMNS if name not in _NAMES),
         "hosts",
@@ -486,8 +498,8 @@ def _finished(
         "suspended",
         *USED,
     )
-    named = [name for name in known if name in jobs]
-    table = jobs[["submit", "tasks", "runtime", "estimate", "line", *named]].assign(
+    columns_of_log = [name for name in optional_columns if name in jobs]
+    table = jobs[["submit", "tasks", "runtime", "estimate", "line", *columns_of_log]].assign(
         id=ids,
         submit=jobs["submit"] - jobs["submit"].min(),
         eligible=eligible - jobs["submit"].min(),
@@ -517,9 +529,9 @@ def _eligible(
         ),
     }
     eligible = np.maximum(eligible, repeated.previous_end)
-    late = eligible > np.maximum(start, submit)
-    repaired["eligible after its start: the start taken"] = late
-    return np.where(late, np.maximum(start, submit), eligible), repaired
+    is_late = eligible > np.maximum(start, submit)
+    repaired["eligible after its start: the start taken"] = is_late
+    return np.where(is_late, np.maximum(start, submit), eligible), repaired
 
 
 def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[str]:
@@ -527,27 +539,38 @@ def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[str]:
     if machine.slurm is None or len(machine.partitions) != 1:
         return []
     (only,) = (part.name for part in machine.partitions)
-    others = jobs.loc[~jobs["partition"].isin(["", only]), "partition"].value_counts()
-    if not len(others):
+    other_partitions = jobs.loc[~jobs["partition"].isin(["", only]), "partition"].value_counts()
+    if not len(other_partitions):
         return []
-    shown = ", ".join(f"{name} ({count:,} jobs)" for name, count in others.head(10).items())
-    return [f"  partitions that the machine does not have: {shown}; taken as {only}, its only one"]
+    named_partitions = ", ".join(
+        f"{name} ({count:,} jobs)" for name, count in other_partitions.head(10).items()
+    )
+    return [
+        f"  partitions that the machine does not have: {named_partitions}; taken as {only}, its "
+        "only one"
+    ]
 
 
-def of_machine(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[str]:
+def machine_notes(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[str]:
     """What the machine hands out, and partitions that it does not have."""
     notes = [
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); policies hand "
-        f"out cores{_beside(jobs, machine)}"
+        f"out cores{_resources_note(jobs, machine)}"
     ]
-    told = {name: int((jobs[name] != "").sum()) for name in BESIDE if name in jobs}
-    said = [f"{name} of {count} jobs" for name, count in told.items() if count]
-    if said:
-        notes.append(f"assumed: slurm-backfill alone follows {', '.join(said)}")
+    counts_by_option = {
+        name: int((jobs[name] != "").sum()) for name in EXTRA_OPTIONS if name in jobs
+    }
+    options_of_jobs = [
+        f"{name} of {count} jobs" for name, count in counts_by_option.items() if count
+    ]
+    if options_of_jobs:
+        notes.append(f"assumed: slurm-backfill alone follows {', '.join(options_of_jobs)}")
     per_core = sorted({kind.cpus_per_core for kind in machine.nodes})
     if per_core != [1.0]:
-        shown = " or ".join(f"{value:g}" for value in per_core)
-        notes.append(f"assumed: {shown} CPUs of sacct are a core; a core runs one job at a time")
+        threads_text = " or ".join(f"{value:g}" for value in per_core)
+        notes.append(
+            f"assumed: {threads_text} CPUs of sacct are a core; a core runs one job at a time"
+        )
         notes.append(
             "assumed: sacct does not tell jobs with --threads-per-core=1 "
             "(--hint=nomultithread): they are taken to use all threads of their cores"
@@ -556,23 +579,29 @@ def of_machine(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[s
         notes += _in_the_only_partition(jobs, machine)
         lacking = jobs.loc[lacks(machine, jobs["partition"]), "partition"].value_counts()
         if len(lacking):
-            shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
-            gone = "unknown-partition" in drop_names(drop)
-            how = "left out" if gone else "--drop unknown-partition leaves them out"
-            notes.append(f"  partitions that the machine does not have: {shown} ({how})")
+            threads_text = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
+            has_dropped_partitions = "unknown-partition" in drop_names(drop)
+            how = (
+                "left out" if has_dropped_partitions else "--drop unknown-partition leaves them out"
+            )
+            notes.append(f"  partitions that the machine does not have: {threads_text} ({how})")
     return notes
 
 
-def _beside(jobs: pd.DataFrame, machine: Machine) -> str:
+def _resources_note(jobs: pd.DataFrame, machine: Machine) -> str:
     """What policies look at beside cores, and why not at the rest."""
     names = {"memory_gb": "memory", "gpus": "GPUs"}
-    both = counted(jobs, machine)
-    said = [name for name in names if name in jobs and (jobs[name] > 0).any()]
-    text = "".join(f", {names[name]}" for name in both)
-    text += " of nodes, to a job in equal parts on each of its nodes" if both else ""
-    left = [names[name] for name in said if name not in both]
-    return text + (f"; not {' and '.join(left)}: the machine does not hand out any" if left else "")
+    managed = managed_resources(jobs, machine)
+    resources_of_log = [name for name in names if name in jobs and (jobs[name] > 0).any()]
+    text = "".join(f", {names[name]}" for name in managed)
+    text += " of nodes, to a job in equal parts on each of its nodes" if managed else ""
+    unmanaged_names = [names[name] for name in resources_of_log if name not in managed]
+    return text + (
+        f"; not {' and '.join(unmanaged_names)}: the machine does not hand out any"
+        if unmanaged_names
+        else ""
+    )
 
 
-def _counted(reason: str, lines: Sequence[int] | np.ndarray) -> str:
+def _count_with_lines(reason: str, lines: Sequence[int] | np.ndarray) -> str:
     return f"{len(lines)}: {reason} ({io.shown_lines(lines)})"

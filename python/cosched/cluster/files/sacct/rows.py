@@ -15,7 +15,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.files.sacct.alignment import NAMES, Aligner, Record
 from cosched.cluster.files.sacct.broken_lines import Lines, Repaired, repair
-from cosched.cluster.files.sbatch import BESIDE, Asked, options_of
+from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, options_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -329,7 +329,7 @@ def _require_columns(path: str | PathLike[str], header: list[str], delimiter: st
 
 
 #: Columns that submit lines bring, empty where they say nothing.
-SUBMIT_LINE_COLUMNS = ("constraint", "memory_per", *BESIDE, "name")
+SUBMIT_LINE_COLUMNS = ("constraint", "memory_per", *EXTRA_OPTIONS, "name")
 _OPTIONS_READ = (
     r"\s(?:--(?:constraint|mem|exclusive|licenses|dependency|nodelist|exclude|nice)|-[CLdwx])"
 )
@@ -345,7 +345,7 @@ def texts_of_submit_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], li
     }  # fmt: skip
     codes, lines = pd.factorize(rows["SubmitLine"])
     has_options = pd.Series(lines, dtype=str).str.contains(_OPTIONS_READ).to_numpy(dtype=bool)
-    requests = Asked()
+    requests = OptionReader()
     texts_of_line = {
         code: _texts_of_line(lines[code], requests)
         for code in np.flatnonzero(has_options).tolist()
@@ -359,13 +359,13 @@ def texts_of_submit_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], li
     return filled_columns, requests.notes()
 
 
-def _texts_of_line(line: str, requests: Asked) -> dict[str, str]:
+def _texts_of_line(line: str, requests: OptionReader) -> dict[str, str]:
     try:
         options = options_of(shlex.split(line)[1:], "SubmitLine")
     except (ValueError, InvalidInstance):
-        requests.left["SubmitLine that cannot be read"] += 1
+        requests.unsupported["SubmitLine that cannot be read"] += 1
         return {}
-    texts = requests.beside(options)
+    texts = requests.extra_columns(options)
     if "constraint" in options:
         texts["constraint"] = options["constraint"]
     if "singleton" in texts.get("dependency", ""):
