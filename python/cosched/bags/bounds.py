@@ -92,17 +92,17 @@ class Front:
         >>> found.energy_at([10.0, 20.0, 100.0]).tolist()
         [inf, 5760.0, 5520.0]
         """
-        at = real_array(makespan, "makespan", any_array(makespan, "makespan", 1).ndim)
+        makespans = real_array(makespan, "makespan", any_array(makespan, "makespan", 1).ndim)
         # The last vertex of those with this makespan, and the next one.
-        left = np.clip(np.searchsorted(self.makespan, at, side="right") - 1, 0, None)
-        right = np.minimum(left + 1, len(self.makespan) - 1)
-        width = self.makespan[right] - self.makespan[left]
-        rise = self.energy[right] - self.energy[left]
+        left_points = np.clip(np.searchsorted(self.makespan, makespans, side="right") - 1, 0, None)
+        right_points = np.minimum(left_points + 1, len(self.makespan) - 1)
+        width = self.makespan[right_points] - self.makespan[left_points]
+        rise = self.energy[right_points] - self.energy[left_points]
         slope = np.divide(rise, width, out=np.zeros_like(width), where=width > 0)
-        inside = self.energy[left] + slope * (at - self.makespan[left])
-        beyond = np.maximum(at - self.makespan[-1], 0) * self.idle_power
-        found = np.where(at < self.makespan[0], np.inf, inside + beyond)
-        return float(found) if found.ndim == 0 else found
+        interpolated = self.energy[left_points] + slope * (makespans - self.makespan[left_points])
+        beyond = np.maximum(makespans - self.makespan[-1], 0) * self.idle_power
+        energies = np.where(makespans < self.makespan[0], np.inf, interpolated + beyond)
+        return float(energies) if energies.ndim == 0 else energies
 
 
 def relaxation(instance: Instance, makespan: float, *, method: str = "front") -> Relaxation:
@@ -221,9 +221,9 @@ def round_relaxation(
     """
     Instance.require(instance)
     one_of(rule, "rule", ("matching", "largest-part"))
-    known = isinstance(relaxation, Relaxation)
-    x = relaxation.x if known else relaxation
-    if known and x is None:
+    has_relaxation = isinstance(relaxation, Relaxation)
+    x = relaxation.x if has_relaxation else relaxation
+    if has_relaxation and x is None:
         raise InfeasibleError(f"no assignment within makespan {relaxation.makespan:g} s to round")
     table = real_array(x, "x", 2)
     return _core.bags.round_relaxation(instance._core, table, rule == "matching")

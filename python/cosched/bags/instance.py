@@ -21,12 +21,14 @@ def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
     """0 and 1 for each pair, flat; empty where all are allowed."""
     if allowed is None:
         return np.zeros(0, dtype=np.int64)
-    given = any_array(allowed, "allowed", 2)
-    if given.dtype != bool and not (given.dtype.kind in "iuf" and np.isin(given, (0, 1)).all()):
+    allowed_array = any_array(allowed, "allowed", 2)
+    if allowed_array.dtype != bool and not (
+        allowed_array.dtype.kind in "iuf" and np.isin(allowed_array, (0, 1)).all()
+    ):
         raise InvalidInstance("allowed: expected a table of True and False")
-    if given.shape != shape:
-        raise InvalidInstance(f"allowed has shape {given.shape}, etc has {shape}")
-    return given.astype(np.int64).ravel()
+    if allowed_array.shape != shape:
+        raise InvalidInstance(f"allowed has shape {allowed_array.shape}, etc has {shape}")
+    return allowed_array.astype(np.int64).ravel()
 
 
 def parse_watts(text: str) -> list[float] | float:
@@ -184,8 +186,8 @@ class Instance(core.Instance):
     @property
     def given_machine_names(self) -> tuple[str, ...] | None:
         """The machine types' labels; None where nobody gave any."""
-        given = self.machine_names != labels(None, len(self.machines), _MACHINE)
-        return self.machine_names if given else None
+        has_machine_names = self.machine_names != labels(None, len(self.machines), _MACHINE)
+        return self.machine_names if has_machine_names else None
 
     @property
     def etc(self) -> np.ndarray:
@@ -220,8 +222,8 @@ class Instance(core.Instance):
     @property
     def gamma(self) -> float:
         """p / (c E_min): below 1 no plan is profitable; infinity where energy is free."""
-        least = self.energy_cost * self.least_energy
-        return self.price / least if least > 0 else math.inf
+        least_cost = self.energy_cost * self.least_energy
+        return self.price / least_cost if least_cost > 0 else math.inf
 
     # What pictures of schedules ask for: lanes and their labels.
     @property
@@ -348,11 +350,11 @@ class Instance(core.Instance):
         <bags.Instance: 7 tasks of 2 types, 3 machines of 2 types, gamma = 1.63043>
         """
         fields = files.read(path, missing=missing, counts=counts, machines=machines)
-        given = {"price": price, "energy_cost": energy_cost, "power_cap": power_cap}
-        given["idle_power"] = idle_power
+        cost_options = {"price": price, "energy_cost": energy_cost, "power_cap": power_cap}
+        cost_options["idle_power"] = idle_power
         if gamma is not None:
             fields.pop("price", None)
-        fields.update({key: value for key, value in given.items() if value is not None})
+        fields.update({key: value for key, value in cost_options.items() if value is not None})
         with io.naming(path):
             return cls(gamma=gamma, **fields)
 

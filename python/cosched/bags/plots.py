@@ -37,25 +37,27 @@ def energy_front(
     """
     Instance.require(instance)
     axes = axes_or_new(ax)
-    found = front(instance)
-    shown = list(results)
-    for result in shown:
+    energy_front = front(instance)
+    result_list = list(results)
+    for result in result_list:
         Result.require(result)
-    last = max([found.makespan[-1], *(result.makespan for result in shown)])
-    right = last + 0.05 * (last - found.makespan[0])
-    makespan = np.append(found.makespan, right)
-    energy = np.append(found.energy, found.energy_at(right))
+    last = max([energy_front.makespan[-1], *(result.makespan for result in result_list)])
+    right_limit = last + 0.05 * (last - energy_front.makespan[0])
+    makespan = np.append(energy_front.makespan, right_limit)
+    energy = np.append(energy_front.energy, energy_front.energy_at(right_limit))
     axes.plot(makespan, energy, color="black", label="front of the relaxation")
-    low, high = energy.min(), max([energy.max(), *(result.energy for result in shown)])
+    low, high = energy.min(), max([energy.max(), *(result.energy for result in result_list)])
     margin = 0.05 * (high - low) or 0.05 * high
     axes.fill_between(makespan, low - margin, energy, color="0.92")
-    for result, marker in zip(shown, cycle(MARKERS), strict=False):
+    for result, marker in zip(result_list, cycle(MARKERS), strict=False):
         axes.plot(result.makespan, result.energy, marker, label=literal(result.algorithm))
     rate = cut_bound(instance).value
     if instance.energy_cost > 0 and rate > 0:  # where (p - c E) / makespan = rate
         energy = (instance.price - rate * makespan) / instance.energy_cost
         axes.plot(makespan, energy, "--", color="0.5", linewidth=1, label="the bound's profit rate")
-    axes.set_xlim(found.makespan[0] - 0.03 * (right - found.makespan[0]), right)
+    axes.set_xlim(
+        energy_front.makespan[0] - 0.03 * (right_limit - energy_front.makespan[0]), right_limit
+    )
     axes.set_ylim(low - margin, high + margin)
     axes.set_xlabel("makespan (s)")
     axes.set_ylabel("energy (J)")

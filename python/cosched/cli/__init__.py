@@ -28,7 +28,7 @@ def _add(verb: str, to: typer.Typer) -> None:
 
 
 app = typer.Typer(
-    cls=made_on_demand(VERBS, _add, {verb: said.about for verb, said in VERBS.items()}),
+    cls=made_on_demand(VERBS, _add, {verb: spec.about for verb, spec in VERBS.items()}),
     rich_markup_mode=None,  # its help takes as long to import as all the rest
     help="Understand, predict and improve scheduling on HPC clusters.",
     add_completion=False,
@@ -81,19 +81,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 2 on bad input, 130 on Ctrl-C, 143 on
     SIGTERM.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with patient(), terminable():
-            return _run(given)
+            return _run(words)
     except KeyboardInterrupt as stop:  # before the command began, or behind its end
         return exit_code(stop)
 
 
-def _run(given: list[str]) -> int:
+def _run(words: list[str]) -> int:
     usual_format = warnings.formatwarning
     warnings.formatwarning = lambda message, *_, **__: f"cosched: warning: {printable(message)}\n"
     try:
-        code = app(_spread(given), prog_name="cosched", standalone_mode=False)
+        code = app(_spread(words), prog_name="cosched", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
     except KeyboardInterrupt as stop:

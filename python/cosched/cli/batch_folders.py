@@ -19,8 +19,8 @@ _LOOK, _BEGIN = 2.0, 5.0
 
 def show(folder: Path) -> None:
     """What has become of each allocation, and of all tasks; exit code 1 where some are open."""
-    found = batches.rounds(folder)
-    for state in found.states:
+    rounds = batches.rounds(folder)
+    for state in rounds.states:
         counts = _counts(state)
         text = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names)
         activity = f"; {state.activity.text}" if state.activity.text else ""
@@ -32,16 +32,16 @@ def show(folder: Path) -> None:
             )
         for what in ("failed", "cut off"):
             for name in counts[what]:
-                again = " (completed in another round)" if name in found.completed else ""
-                report.say(printable(f"  {what}: {name}{again}"))
-    for note in found.notes:
+                completed_note = " (completed in another round)" if name in rounds.completed else ""
+                report.say(printable(f"  {what}: {name}{completed_note}"))
+    for note in rounds.notes:
         report.say(f"note: {printable(note)}")
-    if len({Path(state.script).parent for state in found.states}) > 1:
-        report.say(f"all rounds: {_total(found)}")
-    if not found.open_names:
+    if len({Path(state.script).parent for state in rounds.states}) > 1:
+        report.say(f"all rounds: {_total(rounds)}")
+    if not rounds.open_names:
         return
     command = shlex.join(["cosched", "batch", str(folder)])
-    if found.is_active:
+    if rounds.is_active:
         report.say(f"it still runs, or waits in the queue: {command} --wait")
     else:
         report.say(f"the rest as new allocations: {command} --rest -o NEW")
@@ -59,16 +59,16 @@ def watch(folder: Path, *, says_progress: bool) -> None:
     with report.progress(counted=True) as progress:
         bar = progress.add_task("tasks", total=None)
         while True:
-            found = batches.rounds(folder)
-            text = _progress(found)
-            done = len(found.names) - len(found.open_names)
-            progress.update(bar, total=len(found.names), completed=done, description=text)
+            rounds = batches.rounds(folder)
+            text = _progress(rounds)
+            n_completed = len(rounds.names) - len(rounds.open_names)
+            progress.update(bar, total=len(rounds.names), completed=n_completed, description=text)
             if says_progress and progress.disable and text != before:
                 report.say(f"{time.strftime('%H:%M:%S')} {text}")
             before = text
-            has_begun = any(state.waiting != _names(state) for state in found.states)
+            has_begun = any(state.waiting != _names(state) for state in rounds.states)
             is_over = has_begun or time.monotonic() - begun > _BEGIN
-            if not found.open_names or (not found.is_active and is_over):
+            if not rounds.open_names or (not rounds.is_active and is_over):
                 return
             time.sleep(_LOOK)
 
@@ -87,21 +87,23 @@ def _names(state: batches.State) -> list[str]:
     return [name for names in _counts(state).values() for name in names]
 
 
-def _total(found: batches.Rounds) -> str:
-    done = len(found.names) - len(found.open_names)
-    return f"{done:,} of {count_of(len(found.names), 'task')} completed"
+def _total(rounds: batches.Rounds) -> str:
+    n_completed = len(rounds.names) - len(rounds.open_names)
+    return f"{n_completed:,} of {count_of(len(rounds.names), 'task')} completed"
 
 
-def _progress(found: batches.Rounds) -> str:
+def _progress(rounds: batches.Rounds) -> str:
     """Tasks that completed, their share of the work, and what the others do."""
-    work = sum(found.seconds.values())
-    done = sum(seconds for name, seconds in found.seconds.items() if name in found.completed)
-    parts = [f"{_total(found)} ({percent(done / work)} of the work)"]
-    open_names = set(found.open_names)
+    work = sum(rounds.seconds.values())
+    completed_seconds = sum(
+        seconds for name, seconds in rounds.seconds.items() if name in rounds.completed
+    )
+    parts = [f"{_total(rounds)} ({percent(completed_seconds / work)} of the work)"]
+    open_names = set(rounds.open_names)
     for what, names in (
-        ("run", {name for state in found.states for name in state.started}),
-        ("failed", {name for state in found.states for name in state.failed}),
-        ("cut off", {name for state in found.states for name in state.cut}),
+        ("run", {name for state in rounds.states for name in state.started}),
+        ("failed", {name for state in rounds.states for name in state.failed}),
+        ("cut off", {name for state in rounds.states for name in state.cut}),
     ):
         if count := len(names & open_names):
             parts.append(f"{count:,} {what}")

@@ -57,10 +57,10 @@ class Written:
     ) -> list[str]:
         """Appends what the last driver ran, and nothing of those before it."""
         past = read_past(journal)
-        if self.measured is None or not (ran := past.ran()):
+        if self.measured is None or not (run_tasks := past.ran()):
             return []
         when = datetime.datetime.fromtimestamp(past.begun or 0.0, datetime.timezone.utc)
-        added = append_execution(record, self.measured, when, codes, ran)
+        added = append_execution(record, self.measured, when, codes, run_tasks)
         append_executions(record, self.measured, when.isoformat(), codes)
         return [f"{added} times appended to {self.measured}"]
 
@@ -76,7 +76,7 @@ class Written:
 def profile(
     codes: Path,
     where: Where,
-    given: Annotated[
+    arguments: Annotated[
         dict[str, Any],
         Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts", "alike"),
     ],
@@ -87,23 +87,23 @@ def profile(
     together: bool = False,
     seed: str = "0",
 ) -> None:
-    read = Codes.read(codes)
+    codes_read = Codes.read(codes)
     if together:
         check_files((output, (".csv", ".json", ".md")))
-        _together(read, output, given["repeat"], where, seed_of_text(seed))
+        _together(codes_read, output, arguments["repeat"], where, seed_of_text(seed))
         if output is not None and output.suffix == ".csv":
-            more = ["--codes", str(codes), "--slowdowns", str(output)]
-            report.say(f"next: {shlex.join(['cosched', 'plan', 'runs.csv', *more])}")
+            options = ["--codes", str(codes), "--slowdowns", str(output)]
+            report.say(f"next: {shlex.join(['cosched', 'plan', 'runs.csv', *options])}")
         return
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
     with measuring() as watch:
-        if given["adaptive"]:
-            given["adaptive"] = execution.Adaptive(
+        if arguments["adaptive"]:
+            arguments["adaptive"] = execution.Adaptive(
                 monotone_time=not rising_time, monotone_work=not shrinking_work
             )
         frame = execution.profile(
-            read,
+            codes_read,
             None
             if counts is None
             else [io.parse_integer(part, "--counts", 1, 10**6) for part in counts.split(",")],
@@ -111,7 +111,7 @@ def profile(
             launcher=where.made(),
             seed=seed_of_text(seed),
             watch=watch,
-            **given,
+            **arguments,
         )
     show_runs(frame)
     if not frame.seconds.notna().any():
@@ -127,8 +127,8 @@ def _together(
     with report.working("codes side by side"):
         frame = execution.together(codes, repeat, output, launcher=where.made(), seed=seed)
     report.show_frame("side by side, each on half of the processors", frame)
-    alone, pairs = frame[frame.beside == ""], frame[frame.beside != ""]
-    noise = max(alone.high.max(), (1 / alone.low).max())
+    alone_rows, pairs = frame[frame.beside == ""], frame[frame.beside != ""]
+    noise = max(alone_rows.high.max(), (1 / alone_rows.low).max())
     worst = max(pairs.to_dict("records"), key=lambda row: row["slowdown"])
     report.say(
         f"largest slow-down: {worst['task']} beside {worst['beside']}, {worst['slowdown']:.2f} "
@@ -144,16 +144,16 @@ def _together(
 
 def plan(
     runs: Path,
-    given: Annotated[dict[str, Any], Arguments(execution.plan, *_OF_PLAN)],
+    arguments: Annotated[dict[str, Any], Arguments(execution.plan, *_OF_PLAN)],
     codes: Path | None = None,
     seed: str = "0",
     output: Path | None = None,
     picture: Path | None = None,
 ) -> None:
     check_files((output, (".json",)), (picture, PICTURES))
-    read = None if codes is None else Codes.read(codes)
+    codes_read = None if codes is None else Codes.read(codes)
     with report.working("plan"):
-        advice = execution.plan(runs, read, seed=seed_of_text(seed), **given)
+        advice = execution.plan(runs, codes_read, seed=seed_of_text(seed), **arguments)
         lines = advice.lines()  # refuses a plan that is better than its bound
     if output is not None:
         io.write_json(advice.to_dict(), output)
@@ -169,7 +169,7 @@ def run(
     plan: Path,
     codes: Path,
     where: Where,
-    given: Annotated[dict[str, Any], Arguments(execution.run, *_OF_RUN)],
+    arguments: Annotated[dict[str, Any], Arguments(execution.run, *_OF_RUN)],
     written: Written,
     no_barrier: bool = False,
     journal: Path | None = None,
@@ -177,40 +177,42 @@ def run(
     dry_run: bool = False,
 ) -> None:
     written.check()
-    read = Codes.read(codes)
-    todo = Plan.read(plan, list(read))
-    kept = journal or plan.with_suffix(".journal.jsonl")
+    codes_read = Codes.read(codes)
+    todo = Plan.read(plan, list(codes_read))
+    journal_path = journal or plan.with_suffix(".journal.jsonl")
     if dry_run:
-        goes_on = given["resume"] and kept.exists()
-        _show_commands(todo, read, where, kept if goes_on else None)
+        goes_on = arguments["resume"] and journal_path.exists()
+        _show_commands(todo, codes_read, where, journal_path if goes_on else None)
         return
-    said: list[str] = []
+    messages: list[str] = []
     try:
         with watching() as watch:
-            ran = execution.run(
+            execution_record = execution.run(
                 todo,
-                read,
+                codes_read,
                 where.made(grace=io.parse_nonnegative(grace, "--grace")),
                 barrier=not no_barrier,
-                journal=kept,
+                journal=journal_path,
                 watch=watch,
                 tell=report.complain,
-                done=lambda record: said.extend(written.measure(record, kept, read)),
-                **given,
+                done=lambda record: messages.extend(
+                    written.measure(record, journal_path, codes_read)
+                ),
+                **arguments,
             )
     finally:
-        for line in said:
+        for line in messages:
             report.say(line)
-    written.write(ran)
-    show_end(ran)
-    if not ran.good:
+    written.write(execution_record)
+    show_end(execution_record)
+    if not execution_record.good:
         raise typer.Exit(1)
 
 
 def _show_commands(plan: Plan, codes: Codes, where: Where, journal: Path | None) -> None:
     rows = execution.commands(plan, codes, where.made(), journal=journal)
-    if left := len(plan.steps) - len(rows):
-        report.say(f"{left} of {len(plan.steps)} tasks completed: {journal}")
+    if n_remaining := len(plan.steps) - len(rows):
+        report.say(f"{n_remaining} of {len(plan.steps)} tasks completed: {journal}")
     for row in rows:
         pinned = f" on cores {row.cores}" if row.cores else ""
         report.say(f"{row.start:10.3f} s  {row.name}{pinned}: {row.command}")
@@ -221,16 +223,18 @@ def script(
     codes: Path,
     job: Annotated[dict[str, Any], Arguments(execution.Job, *_OF_JOB)],
     output: Path,
-    given: Annotated[dict[str, Any], Arguments(execution.script, "unit", "nodes", "cpus_per_node")],
+    arguments: Annotated[
+        dict[str, Any], Arguments(execution.script, "unit", "nodes", "cpus_per_node")
+    ],
 ) -> None:
-    read, asked = Codes.read(codes), execution.Job(**job)
+    codes_read, job_request = Codes.read(codes), execution.Job(**job)
     text = execution.script(
-        Plan.read(plan, list(read)),
-        read,
+        Plan.read(plan, list(codes_read)),
+        codes_read,
         name=plan.stem,
-        job=asked,
-        relative_to=asked.chdir or Path.cwd(),
-        **given,
+        job=job_request,
+        relative_to=job_request.chdir or Path.cwd(),
+        **arguments,
     )
     io.write_text(text, output)
     report.say(f"wrote {output}: {shlex.join(['sbatch', str(output)])}")

@@ -27,21 +27,21 @@ def _parameter(name: str, type_: Any, declared: Any, **default: Any) -> inspect.
 def _parameters_of(of: Presentation, outputs: Sequence[Output]) -> list[inspect.Parameter]:
     """FILE, then the family's instance arguments and files."""
     file = typer.Argument(help=f"The {of.family.name} instance.", show_default=False)
-    found = [_parameter("file", Path, file)]
+    parameters = [_parameter("file", Path, file)]
     for argument in of.arguments:
         type_, default = (bool, False) if argument.parse is bool else (str | None, None)
         declared = typer.Option(argument.flag, help=argument.help)
-        found.append(_parameter(argument.keyword, type_, declared, default=default))
+        parameters.append(_parameter(argument.keyword, type_, declared, default=default))
     for out in outputs:
         declared = typer.Option(out.flag, help=out.help)
-        found.append(_parameter(out.keyword, Path | None, declared, default=None))
-    return found
+        parameters.append(_parameter(out.keyword, Path | None, declared, default=None))
+    return parameters
 
 
 def _example(verb: str, name: str) -> str:
     file, arguments, algorithm = presentation(name).example
-    said = VERBS[verb].example
-    return said.format(family=name, file=file, arguments=arguments, algorithm=algorithm)
+    example = VERBS[verb].example
+    return example.format(family=name, file=file, arguments=arguments, algorithm=algorithm)
 
 
 def add(app: typer.Typer, verb: str, run: Callable[..., None]) -> None:
@@ -83,7 +83,7 @@ def command_of(
 ) -> Callable[..., None]:
     """`run` with the family's parameters before its own."""
     keywords = [argument.keyword for argument in of.arguments] + [out.keyword for out in outputs]
-    grouped = in_groups(partial(run, of), "file", "given")
+    grouped = in_groups(partial(run, of), "file", "arguments")
     size = typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB.")
     parameters = [
         *_parameters_of(of, outputs),
@@ -91,9 +91,9 @@ def command_of(
         _parameter("max_bytes", str | None, size, default=None),
     ]
 
-    def command(**given: Any) -> None:
-        own_of_family = {key: given.pop(key) for key in keywords}
-        with io.max_bytes(given.pop("max_bytes")):
-            grouped(given=own_of_family, **given)
+    def command(**arguments: Any) -> None:
+        own_of_family = {key: arguments.pop(key) for key in keywords}
+        with io.max_bytes(arguments.pop("max_bytes")):
+            grouped(arguments=own_of_family, **arguments)
 
     return asking_for(parameters, command)

@@ -19,12 +19,14 @@ def generate(workload: str, output: Path, seed: str = "0", option: list[str] | N
     if name not in WORKLOADS:
         raise InvalidInstance(unknown_name("workload", workload, WORKLOADS))
     with report.working(name), best_so_far() as stop:
-        made = WORKLOADS[name](seed=seed_of_text(seed), **parse_options(option))
-    if hasattr(made, "write"):
-        made.write(output)
+        instance = WORKLOADS[name](seed=seed_of_text(seed), **parse_options(option))
+    if hasattr(instance, "write"):
+        instance.write(output)
     else:
-        io.write_frame(made, output, exact=True)
-    report.say(f"wrote {output}: {made if hasattr(made, 'write') else f'{len(made)} rows'}")
+        io.write_frame(instance, output, exact=True)
+    report.say(
+        f"wrote {output}: {instance if hasattr(instance, 'write') else f'{len(instance)} rows'}"
+    )
     stop.then("this is what was found until then")
 
 
@@ -32,12 +34,12 @@ def fetch(
     name: str | None = None, out: Path = Path("."), list_: bool = False, all_: bool = False
 ) -> None:
     if list_:
-        for known, log in workloads.LOGS.items():
-            typer.echo(f"{known:16} {log.about}\n{'':16} {log.url}")
+        for log_name, log in workloads.LOGS.items():
+            typer.echo(f"{log_name:16} {log.about}\n{'':16} {log.url}")
         return
-    for wanted in workloads.LOGS if all_ else (name or required("NAME", workloads.LOGS),):
-        with report.working(f"fetching {wanted}"):
-            path = workloads.fetch(wanted, out)
+    for log_name in workloads.LOGS if all_ else (name or required("NAME", workloads.LOGS),):
+        with report.working(f"fetching {log_name}"):
+            path = workloads.fetch(log_name, out)
         report.say(f"wrote {path}")
 
 

@@ -19,9 +19,9 @@ def list_instances(family: str | None = None, output: Path | None = None) -> Non
     check_files((output, (".csv", ".json", ".md")))
     frame = library.list()
     if family is not None:
-        known = frame.family.unique().tolist()
-        if family not in known:
-            raise ValueError(unknown_name("family", family, known))
+        families = frame.family.unique().tolist()
+        if family not in families:
+            raise ValueError(unknown_name("family", family, families))
         frame = frame[frame.family == family]
     frame = frame.sort_values("gap", ascending=False, kind="stable")
     if output is not None:
@@ -33,14 +33,14 @@ def list_instances(family: str | None = None, output: Path | None = None) -> Non
 def show(name: str) -> None:
     record, instance = record_of(name), library.load(name)
     report.say(f"{name}: {instance!r}")
-    report.say(f"value {record.best.value:.9g}: {_found(record.best)}")
-    report.say(f"bound {record.bound.value:.9g}: {_found(record.bound)}")
+    report.say(f"value {record.best.value:.9g}: {_finding_text(record.best)}")
+    report.say(f"bound {record.bound.value:.9g}: {_finding_text(record.bound)}")
     report.say(f"gap {100 * gap_of(record):.2f}%")
-    for before in reversed(record.history):
-        report.say(f"before: {before.value:.9g}: {_found(before)}")
+    for earlier_finding in reversed(record.history):
+        report.say(f"before: {earlier_finding.value:.9g}: {_finding_text(earlier_finding)}")
 
 
-def _found(finding: Finding) -> str:
+def _finding_text(finding: Finding) -> str:
     return printable(f"{finding.algorithm}, by {finding.by}, since {finding.since}")
 
 
@@ -54,11 +54,11 @@ def try_algorithm(
     check_files((output, (".json",)))
     record, of = record_of(name), family_of(name)
     limit: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
-    found = of.solve(library.load(name), algorithm, seed=seed, **limit)
-    found.schedule.validate()
+    result = of.solve(library.load(name), algorithm, seed=seed, **limit)
+    result.schedule.validate()
     if output is not None:
-        report.write_result(found, output)
-    report.say(f"{name}: {algorithm} {found.value:.9g}, record {record.best.value:.9g}")
+        report.write_result(result, output)
+    report.say(f"{name}: {algorithm} {result.value:.9g}, record {record.best.value:.9g}")
 
 
 def verify_records(
@@ -69,8 +69,8 @@ def verify_records(
     for row in wrong.itertuples():
         report.say(f"{row.name}: {row.message}")
     searched = int((frame.status == "value").sum())
-    left = f" ({searched} bounds are proofs by search: --thorough)" if searched else ""
-    report.say(f"{len(frame) - len(wrong)} of {len(frame)} records hold{left}")
+    searched_note = f" ({searched} bounds are proofs by search: --thorough)" if searched else ""
+    report.say(f"{len(frame) - len(wrong)} of {len(frame)} records hold{searched_note}")
     raise typer.Exit(1 if len(wrong) else 0)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Longer lists of running tasks are cut.
 _MOST_ROWS = 20
 #: So are tables of what ran.
-_MOST_ENDS = 60
+_MAX_ENDS = 60
 
 
 @contextmanager
@@ -53,11 +53,13 @@ def picture(run: RunState) -> Group:
     table = Table("task", "units", "elapsed", "planned")
     for step in running[:_MOST_ROWS]:
         elapsed, planned = now - run.attempt(step).start, step.end - step.start
-        late = "red" if elapsed > planned else ""
+        style = "red" if elapsed > planned else ""
         name, units = Text(printable(step.name)), spans(np.array(step.units))
-        table.add_row(name, units, Text(f"{elapsed:.1f} s", style=late), f"{planned:.1f} s")
-    over = sum(map(run.over, run.plan.steps))
-    line = f"{over} of {len(run.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
+        table.add_row(name, units, Text(f"{elapsed:.1f} s", style=style), f"{planned:.1f} s")
+    overdue_seconds = sum(map(run.over, run.plan.steps))
+    line = (
+        f"{overdue_seconds} of {len(run.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
+    )
     line += f"; expected end {run.expected_end():.1f} s, planned {run.original.makespan:.1f} s"
     return Group(table, Text(line))
 
@@ -68,10 +70,10 @@ def measuring() -> Iterator[Callable[[int, int | None, Run, float], None]]:
     with report.progress(counted=True) as progress:
         bar = progress.add_task("measuring", total=None)
 
-        def watch(done: int, total: int | None, run: Run, left: float) -> None:
+        def watch(done: int, total: int | None, run: Run, seconds_left: float) -> None:
             text = f"{run.task} on {run.processors}"
             text += f": {run.status}" if math.isnan(run.seconds) else f": {run.seconds:.3g} s"
-            text += "" if math.isnan(left) else f", {left:.0f} s left"
+            text += "" if math.isnan(seconds_left) else f", {seconds_left:.0f} s left"
             progress.update(bar, completed=done, total=total, description=printable(text))
 
         yield watch
@@ -87,17 +89,17 @@ def show_runs(frame: pd.DataFrame) -> None:
         times = (good if len(good) else ended).seconds
         median = float(times.median()) if len(times) else math.nan
         spread = float((times.max() - times.min()) / median) if len(times) > 1 else math.nan
-        left = len(ended) - len(times)
-        rows.append((task, count, median, spread, len(times), left, len(runs) - len(ended)))
+        n_remaining = len(ended) - len(times)
+        rows.append((task, count, median, spread, len(times), n_remaining, len(runs) - len(ended)))
     names = ["task", "processors", "median s", "spread", "runs", "left out", "failed"]
 
     table = pd.DataFrame(rows, columns=names).sort_values(["task", "processors"], kind="stable")
     report.show_frame(
         "measured: spread = (largest - smallest) / median; left out: starved runs", table
     )
-    wanted = set(frame.attrs["wanted"])
-    done = len(wanted.intersection(zip(frame["task"], frame["processors"], strict=True)))
-    report.say(f"{done} of {len(wanted)} pairs of code and count were measured")
+    wanted_runs = set(frame.attrs["wanted"])
+    done = len(wanted_runs.intersection(zip(frame["task"], frame["processors"], strict=True)))
+    report.say(f"{done} of {len(wanted_runs)} pairs of code and count were measured")
     for note in frame.attrs["notes"]:
         report.say(f"note: {note}")
 
@@ -106,18 +108,18 @@ def show_end(execution: Execution) -> None:
     """Planned against real: each task, each pack, the whole."""
     for note in execution.notes:
         report.say(f"note: {note}")
-    shown = _worth_a_row(execution.tasks)
-    rows = [_cells(task) for task in shown]
+    listed_tasks = _worth_a_row(execution.tasks)
+    rows = [_cells(task) for task in listed_tasks]
     titles = ("task", "units", "planned", "real", "error", "start", "end", "state")
     columns = [
         Column(title, [row[k] for row in rows], 2 <= k < 7) for k, title in enumerate(titles)
     ]
     show("tasks (s)", columns)
-    if len(shown) < len(execution.tasks):
-        left = len(execution.tasks) - len(shown)
-        report.say(f"... and {left:,} more that completed; -o FILE has them all")
+    if len(listed_tasks) < len(execution.tasks):
+        n_unlisted = len(execution.tasks) - len(listed_tasks)
+        report.say(f"... and {n_unlisted:,} more that completed; -o FILE has them all")
     packs = execution.packs()
-    if 0 < len(packs) <= _MOST_ENDS:
+    if 0 < len(packs) <= _MAX_ENDS:
         columns = [
             column(name, of_name)
             for name, of_name in zip(packs[0]._fields, zip(*packs, strict=True), strict=True)
@@ -135,11 +137,11 @@ def show_end(execution: Execution) -> None:
 
 def _worth_a_row(tasks: Sequence[TaskRun]) -> list[TaskRun]:
     """All tasks; of many those that did not complete, and those that were latest."""
-    if len(tasks) <= _MOST_ENDS:
+    if len(tasks) <= _MAX_ENDS:
         return list(tasks)
-    late = sorted(tasks, key=lambda t: (t.state == "completed", t.planned_end - t.end))
-    kept = {t.task for t in late[:_MOST_ENDS]}
-    return [t for t in tasks if t.task in kept]
+    latest_tasks = sorted(tasks, key=lambda t: (t.state == "completed", t.planned_end - t.end))
+    listed_names = {t.task for t in latest_tasks[:_MAX_ENDS]}
+    return [t for t in tasks if t.task in listed_names]
 
 
 def _cells(task: TaskRun) -> list[str]:

@@ -32,16 +32,16 @@ _OF_TUNE = ("objective", "constraint", "weeks", "days", "budget", "draws", "seed
 def audit(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     output: Path,
     options: Annotated[dict[str, Any], Arguments(cluster.audit, *_OF_AUDIT)],
     picture: Path | None = None,
 ) -> None:
     check_files((output, (".html",)), (picture, PICTURES), (options["json"], (".json",)))
-    instance = read(of, file, given)
+    instance = read(of, file, arguments)
     with report.working(f"audit of {file.name}"):
-        judgement, notes = _judgement_with_running(of, file, given, instance)
+        judgement, notes = _judgement_with_running(of, file, arguments, instance)
         instance = instance.with_notes(notes)
         figure = cluster.audit(instance, output, **options, judgement=judgement, say=report.say)
         if picture is not None and figure is not None:
@@ -55,21 +55,21 @@ _NOT_ENDED = "not ended yet"
 
 
 def _judgement_with_running(
-    of: Presentation, file: Path, given: dict[str, Any], instance: cluster.Instance
+    of: Presentation, file: Path, arguments: dict[str, Any], instance: cluster.Instance
 ) -> tuple[cluster.LogJudgement | None, list[str]]:
     """The judgement of the log as ``slurm check`` judges it: with the jobs that run still, and with
     waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf. And a
     note on the jobs that only the judgement counts."""
     is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
-    counts_from_submission = given["wait_from"] == "submit"
+    counts_from_submission = arguments["wait_from"] == "submit"
     lacks_running_jobs = any(_NOT_ENDED in note for note in instance.notes)
     if not is_of_slurm or not (counts_from_submission or lacks_running_jobs):
         return None, []
-    of_log = {**given, "wait_from": None}
+    of_log = {**arguments, "wait_from": None}
     if lacks_running_jobs:
         of_log["include_running"] = True
-    judged = read(of, file, of_log)
-    running_jobs = len(judged) - len(instance)
+    judgement = read(of, file, of_log)
+    running_jobs = len(judgement) - len(instance)
     notes = []
     if running_jobs > 0:
         verb = "runs" if running_jobs == 1 else "run"
@@ -77,7 +77,7 @@ def _judgement_with_running(
             f"assumed: {count_of(running_jobs, 'job')} that still {verb} at the end of the log: "
             "the judgement of the log counts them, all other numbers do not (--include-running)"
         )
-    return cluster.judge_log(judged), notes
+    return cluster.judge_log(judgement), notes
 
 
 _ROWS = 12
@@ -88,7 +88,7 @@ _HIDDEN = ("risk", "enough", "nodes", "node_memory_gb", "unused_core_hours", "us
 def rightsize(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     promise: Annotated[dict[str, Any], Arguments(cluster.rightsize, "risk", "by")],
     limits: Annotated[dict[str, Any], Arguments(cluster.RightSize.replay, "time_limit")],
@@ -105,64 +105,72 @@ def rightsize(
         for option, value in (("--user", user), ("--json", as_json), ("--by", promise["by"])):
             if value is not None:
                 raise InvalidInstance(f"{option} does not apply to --export codes")
-        _hand_out(toml_of(file, promise["risk"]), output)
+        _emit(toml_of(file, promise["risk"]), output)
         return
-    instance = read(of, file, given)
+    instance = read(of, file, arguments)
     with report.working(f"right sizes of {file.name}"):
-        found = cluster.rightsize(instance, **promise)
-        advice = found.advice_for(user)
-        held = found.backtest()
+        right_size = cluster.rightsize(instance, **promise)
+        advice = right_size.advice_for(user)
+        backtest = right_size.backtest()
     if as_json is not None:
-        tables = {"advice": advice, "backtest": held}
+        tables = {"advice": advice, "backtest": backtest}
         rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
-        io.write_json({"risk": found.risk, "by": list(found.use.group_columns), **rows}, as_json)
+        io.write_json(
+            {"risk": right_size.risk, "by": list(right_size.use.group_columns), **rows}, as_json
+        )
     if form is not None:
-        _hand_out(export(advice, form, found.risk), output)
+        _emit(export(advice, form, right_size.risk), output)
         return
     if user is not None and output is None:
         with report.working("schedules"):
-            text = found.mail(user, **limits)
+            text = right_size.mail(user, **limits)
         typer.echo(text, nl=False)
         return
     report.show_notes(instance)
-    for note in found.notes:
+    for note in right_size.notes:
         report.say(f"note: {note}")
     if user is None:
-        _show(found, advice, held)
+        _show(right_size, advice, backtest)
     if output is not None:
         with report.working("schedules"):
-            found.write(output, user, **limits)
+            right_size.write(output, user, **limits)
         report.say(f"wrote {output}")
 
 
-def _hand_out(text: str, output: Path | None) -> None:
+def _emit(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)
     else:
         io.write_text(text, output)
 
 
-def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) -> None:
-    shown = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
+def _show(right_size: cluster.RightSize, advice: pd.DataFrame, backtest: pd.DataFrame) -> None:
+    listed_groups = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
     for name in ("asked_limit", "used_limit_p95", "limit"):
-        shown[name] = ["-" if not value > 0 else limit_as_typed(value) for value in shown[name]]
-    known = shown.columns[shown.notna().any()]
-    report.show_frame("advice: those first that leave most unused", shown[known].round(1))
-    if len(advice) > len(shown):
-        report.say(f"... and {len(advice) - len(shown):,} more groups; --json FILE has them all")
+        listed_groups[name] = [
+            "-" if not value > 0 else limit_as_typed(value) for value in listed_groups[name]
+        ]
+    columns = listed_groups.columns[listed_groups.notna().any()]
+    report.show_frame("advice: those first that leave most unused", listed_groups[columns].round(1))
+    if len(advice) > len(listed_groups):
+        report.say(
+            f"... and {len(advice) - len(listed_groups):,} more groups; --json FILE has them all"
+        )
     covered = advice["jobs"][advice["enough"]].sum() / max(advice["jobs"].sum(), 1)
     report.say(
-        f"promised: killed at most {100 * found.risk:g}% of the jobs; advice for "
+        f"promised: killed at most {100 * right_size.risk:g}% of the jobs; advice for "
         f"{int(advice['enough'].sum()):,} of {len(advice):,} groups, {covered:.0%} of the jobs"
     )
-    if len(held):
-        period = held.columns[0]
-        report.show_frame(f"would it have held? each {period} from what was known before it", held)
-        report.say(above_the_promise(found))
+    if len(backtest):
+        period = backtest.columns[0]
+        report.show_frame(
+            f"would it have held? each {period} from what was known before it", backtest
+        )
+        report.say(above_the_promise(right_size))
     else:
         report.say(
             "no backtest: before no day of the log had enough like jobs ended for an advice "
-            f"(a risk of {100 * found.risk:g}%)"
+            f"(a risk of {100 * right_size.risk:g}%)"
         )
 
 
@@ -174,7 +182,7 @@ _ENGINES = ("local", "dask", "slurm")
 def tune(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     vary: list[str],
     output: Path,
@@ -190,36 +198,36 @@ def tune(
     if deprecated_constraints := options.pop("subject"):
         report.complain("--subject is deprecated: use --constraint")
         options["constraint"] = [*options["constraint"], *deprecated_constraints]
-    instance = read(of, file, given)
+    instance = read(of, file, arguments)
     with report.progress(counted=True) as bar, where as runs:
         task = bar.add_task(printable(f"tune {file.name}"), total=options["budget"])
         try:
-            judgement, notes = _judgement_with_running(of, file, given, instance)
+            judgement, notes = _judgement_with_running(of, file, arguments, instance)
             instance = instance.with_notes(notes)
-            found = cluster.tune(
+            tuning = cluster.tune(
                 instance,
                 judgement=judgement,
                 vary=vary_of_texts(vary),
                 **options,
                 engine=runs,
                 journal=journal,
-                progress=lambda done, total, best: bar.update(
-                    task, completed=done, total=total, description=printable(best)
+                progress=lambda done, total, best_trial: bar.update(
+                    task, completed=done, total=total, description=printable(best_trial)
                 ),
             )
         except KeyboardInterrupt as stop:
-            kept = f"interrupted: the runs so far are kept in {journal}; --resume goes on"
-            raise type(stop)(kept) from None
-    found.write(output)
+            message = f"interrupted: the runs so far are kept in {journal}; --resume goes on"
+            raise type(stop)(message) from None
+    tuning.write(output)
     if as_json is not None:
-        found.write(as_json)
+        tuning.write(as_json)
     report.show_notes(instance)
-    report.say(outcome_sentence(found))
-    for line in [] if found.judgement is None else lines_of_judgement(found.judgement):
+    report.say(outcome_sentence(tuning))
+    for line in [] if tuning.judgement is None else lines_of_judgement(tuning.judgement):
         report.say(line)
-    if found.stopped:
-        report.say(f"the search stopped {found.stopped}")
-    for line in (*found.idle, *found.lines()):
+    if tuning.stopped:
+        report.say(f"the search stopped {tuning.stopped}")
+    for line in (*tuning.idle, *tuning.lines()):
         report.say(line)
     report.say(f"wrote {output}")
 

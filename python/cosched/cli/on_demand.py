@@ -24,8 +24,8 @@ class Verb(NamedTuple):
 
     @property
     def help(self) -> str:
-        said = f"{self.about}\n\n{self.more}".strip()
-        return f"{said}\n\nExample: {self.example}" if self.example else said
+        help_text = f"{self.about}\n\n{self.more}".strip()
+        return f"{help_text}\n\nExample: {self.example}" if self.example else help_text
 
 
 def table(name: str) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def table(name: str) -> dict[str, Any]:
 
 
 #: All commands, those of a group behind its name.
-COMMANDS = {name: Verb(**said) for name, said in table("verbs.toml").items()}
-VERBS = {name: said for name, said in COMMANDS.items() if " " not in name}
+COMMANDS = {name: Verb(**fields) for name, fields in table("verbs.toml").items()}
+VERBS = {name: spec for name, spec in COMMANDS.items() if " " not in name}
 
 
 def made_on_demand(
@@ -74,16 +74,16 @@ def made_on_demand(
                 return super().resolve_command(ctx, args)
             if not get_close_matches(args[0], names):
                 ctx.fail(f"No such command {args[0]!r}: expected one of {', '.join(names)}")
-            made = self.commands
+            commands = self.commands
             try:  # the message lists near names: none of them has to be made for that
                 self.commands = {name: TyperCommand(name) for name in names}
                 return super().resolve_command(ctx, args)
             finally:
-                self.commands = made
+                self.commands = commands
 
-        def make_context(self, *given: Any, **more: Any) -> Any:
+        def make_context(self, *arguments: Any, **more: Any) -> Any:
             with _interruptible():
-                return super().make_context(*given, **more)
+                return super().make_context(*arguments, **more)
 
         def invoke(self, ctx: Any) -> Any:
             with _interruptible():

@@ -19,12 +19,12 @@ from cosched.cli.on_demand import COMMANDS, table
 from cosched.cli.values import seed_of_text
 from cosched.errors import InvalidInstance
 
-_MOST = 10**6
+_MAX_INTEGER = 10**6
 #: Parameters of commands that are files to write; other paths are read.
 _OUTPUTS = ("output", "picture", "as_json", "metrics")
 _WORDS = table("options.toml")
 #: Flags, how an argument or a value is called, and what it means.
-_SAID = re.compile(r"((?:-\S+ )*)(?:<([^>]*)> )?(.*)")
+_OPTION_TEXT = re.compile(r"((?:-\S+ )*)(?:<([^>]*)> )?(.*)")
 #: An entry of a docstring's section: names, type, text.
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.*)\n((?: {4}.*\n?)*)", re.MULTILINE)
 
@@ -38,87 +38,96 @@ class Arguments:
     """
 
     def __init__(self, function: Callable[..., Any], *names: str) -> None:
-        known = inspect.signature(function).parameters
-        self._own = [known[name] for name in names]
+        known_parameters = inspect.signature(function).parameters
+        self._own = [known_parameters[name] for name in names]
         self._explained = _explained(function)
         self.names = names
 
     def parameters(self) -> list[Parameter]:
         """What typer is to ask for."""
-        return [_option(of, self._explained[of.name]) for of in self._own]
+        return [_option(parameter, self._explained[parameter.name]) for parameter in self._own]
 
-    def values(self, **typed: Any) -> dict[str, Any]:
+    def values(self, **option_values: Any) -> dict[str, Any]:
         """What the function takes, of what was typed."""
-        return {of.name: _value(of, typed[of.name]) for of in self._own}
+        return {
+            parameter.name: _value(parameter, option_values[parameter.name])
+            for parameter in self._own
+        }
 
 
 def _explained(function: Callable[..., Any]) -> dict[str, str]:
     """Name -> the first sentence that a docstring says of it, with the values it may have."""
-    found = {}
+    values = {}
     for names, type_, text in _ENTRY.findall(inspect.getdoc(function) or ""):
         words = re.sub(r":\w+:`|`", "", " ".join(text.split()))
         sentence = re.split(r"(?<=\.) ", words)[0]
         choices = ", ".join(re.findall(r"\w+", type_)) if type_.startswith("{") else ""
         for name in names.split(", "):
-            found[name] = f"{choices}: {sentence}" if choices else sentence
-    return found
+            values[name] = f"{choices}: {sentence}" if choices else sentence
+    return values
 
 
-def _kind(of: Parameter) -> str:
+def _kind(parameter: Parameter) -> str:
     """One of bool, int, float, path, list, str."""
-    known = {"PathLike": "path", "Iterable[str]": "list"}
-    told = (kind for part, kind in known.items() if part in _annotation(of))
-    return next(told, _annotation(of).partition(" ")[0])
+    kind_of_part = {"PathLike": "path", "Iterable[str]": "list"}
+    kinds = (kind for part, kind in kind_of_part.items() if part in _annotation(parameter))
+    return next(kinds, _annotation(parameter).partition(" ")[0])
 
 
-def _annotation(of: Parameter) -> str:
-    written = of.annotation
+def _annotation(parameter: Parameter) -> str:
+    written = parameter.annotation
     return written if isinstance(written, str) else inspect.formatannotation(written)
 
 
-def _flag(of: Parameter) -> str:
-    return f"--{of.name.replace('_', '-')}"
+def _flag(parameter: Parameter) -> str:
+    return f"--{parameter.name.replace('_', '-')}"
 
 
-def _option(of: Parameter, text: str) -> Parameter:
+def _option(parameter: Parameter, text: str) -> Parameter:
     types: dict[str, Any] = {"bool": bool, "path": Path | None, "list": list[str] | None}
-    type_: Any = types.get(_kind(of), str | None)
-    written = of.default
-    if _kind(of) == "list" or written is of.empty:
+    type_: Any = types.get(_kind(parameter), str | None)
+    written = parameter.default
+    if _kind(parameter) == "list" or written is parameter.empty:
         written = None
     elif isinstance(written, (int, float)) and not isinstance(written, bool):
         written = f"{written:g}"
-    declared: Any = Annotated[type_, typer.Option(_flag(of), help=text)]
-    return Parameter(of.name, Parameter.KEYWORD_ONLY, default=written, annotation=declared)
+    declared: Any = Annotated[type_, typer.Option(_flag(parameter), help=text)]
+    return Parameter(parameter.name, Parameter.KEYWORD_ONLY, default=written, annotation=declared)
 
 
-def _value(of: Parameter, typed: Any) -> Any:
-    if _kind(of) == "list":
-        return typed or of.default
-    none = "None" in _annotation(of)
-    if typed is None or (none and _kind(of) == "float" and typed.lower() == "none"):
+def _value(parameter: Parameter, option_value: Any) -> Any:
+    if _kind(parameter) == "list":
+        return option_value or parameter.default
+    none = "None" in _annotation(parameter)
+    if option_value is None or (
+        none and _kind(parameter) == "float" and option_value.lower() == "none"
+    ):
         return None
-    if of.name == "seed":
-        return seed_of_text(typed)
-    if _kind(of) == "int":
-        return io.parse_integer(typed, _flag(of), 1, _MOST)
-    if _kind(of) == "float":
-        return io.parse_positive(typed, _flag(of), "a positive number" + ", or 'none'" * none)
-    return typed
+    if parameter.name == "seed":
+        return seed_of_text(option_value)
+    if _kind(parameter) == "int":
+        return io.parse_integer(option_value, _flag(parameter), 1, _MAX_INTEGER)
+    if _kind(parameter) == "float":
+        return io.parse_positive(
+            option_value, _flag(parameter), "a positive number" + ", or 'none'" * none
+        )
+    return option_value
 
 
-def _own(of: Parameter, words: str) -> Parameter:
+def _describe_option(parameter: Parameter, words: str) -> Parameter:
     """A parameter of a command's function, or a field of a group, as the table of words says."""
-    said = {**_WORDS["any"], **_WORDS.get(words, {})}[of.name]
-    flags, called, text = _SAID.fullmatch(said).groups()  # type: ignore[union-attr]
-    if called is not None and not flags:
-        declared: Any = typer.Argument(metavar=called or None, help=text)
+    option_text = {**_WORDS["any"], **_WORDS.get(words, {})}[parameter.name]
+    flags, metavar, text = _OPTION_TEXT.fullmatch(option_text).groups()  # type: ignore[union-attr]
+    if metavar is not None and not flags:
+        declared: Any = typer.Argument(metavar=metavar or None, help=text)
     else:
-        declared = typer.Option(*(flags.split() or [_flag(of)]), metavar=called, help=text)
-    return of.replace(kind=of.KEYWORD_ONLY, annotation=Annotated[of.annotation, declared])
+        declared = typer.Option(*(flags.split() or [_flag(parameter)]), metavar=metavar, help=text)
+    return parameter.replace(
+        kind=parameter.KEYWORD_ONLY, annotation=Annotated[parameter.annotation, declared]
+    )
 
 
-def in_groups(run: Callable[..., None], *known: str) -> Callable[..., None]:
+def in_groups(run: Callable[..., None], *group_names: str) -> Callable[..., None]:
     """`run` as typer takes it; a dataclass, and arguments of a function, are given as one value.
 
     `known`: parameters that are nobody's options.
@@ -126,29 +135,29 @@ def in_groups(run: Callable[..., None], *known: str) -> Callable[..., None]:
     parameters: list[Parameter] = []
     groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
     words = getattr(run, "func", run).__name__
-    for of in inspect.signature(run, eval_str=True).parameters.values():
-        group: Any = of.annotation
+    for parameter in inspect.signature(run, eval_str=True).parameters.values():
+        group: Any = parameter.annotation
         (metadata,) = getattr(group, "__metadata__", (None,))
-        if of.name in known:
+        if parameter.name in group_names:
             continue
         if isinstance(metadata, Arguments):
             fields, group = metadata.parameters(), metadata.values
         elif isinstance(group, type) and is_dataclass(group):
-            own = inspect.signature(group, eval_str=True).parameters.values()
-            fields = [_own(each, group.__name__) for each in own]
+            group_parameters = inspect.signature(group, eval_str=True).parameters.values()
+            fields = [_describe_option(parameter, group.__name__) for parameter in group_parameters]
         else:
-            parameters.append(_own(of, words))
+            parameters.append(_describe_option(parameter, words))
             continue
-        groups[of.name] = (group, [each.name for each in fields])
+        groups[parameter.name] = (group, [each.name for each in fields])
         parameters += fields
 
-    def command(**given: Any) -> None:
-        require_separate_outputs(given)
-        made = {
-            name: group(**{key: given.pop(key) for key in keys})
+    def command(**arguments: Any) -> None:
+        require_separate_outputs(arguments)
+        groups_made = {
+            name: group(**{key: arguments.pop(key) for key in keys})
             for name, (group, keys) in groups.items()
         }
-        run(**given, **made)
+        run(**arguments, **groups_made)
 
     return asking_for(parameters, command)
 
@@ -204,11 +213,11 @@ def adds(**commands: Callable[..., None]) -> Callable[[typer.Typer, str], None]:
 def adds_group(**commands: Callable[..., None]) -> Callable[[typer.Typer, str], None]:
     """The same of a module whose verb is a group of these commands."""
 
-    made = {name: in_groups(run) for name, run in commands.items()}
+    flat_commands = {name: in_groups(run) for name, run in commands.items()}
 
     def add(app: typer.Typer, verb: str) -> None:
         group = typer.Typer(help=COMMANDS[verb].help, no_args_is_help=True)
-        for name, run in made.items():
+        for name, run in flat_commands.items():
             group.command(name, help=COMMANDS[f"{verb} {name}"].help)(run)
         app.add_typer(group, name=verb)
 

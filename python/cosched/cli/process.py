@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from cosched.errors import Terminated, printable
 
 #: Seconds after which a signal comes again whose exception Python has dropped.
-_AGAIN = 0.01
+_REPEAT_SECONDS = 0.01
 
 
 @contextmanager
@@ -34,9 +34,9 @@ def terminable() -> Iterator[None]:
             return
         is_term = issubclass(unraisable.exc_type, Terminated)
         number = signal.SIGTERM if is_term else signal.SIGINT
-        again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
-        again.daemon = True
-        again.start()
+        repeat_timer = threading.Timer(_REPEAT_SECONDS, os.kill, (os.getpid(), number))
+        repeat_timer.daemon = True
+        repeat_timer.start()
 
     sys.unraisablehook = hook
     try:
@@ -68,13 +68,15 @@ def handled(handlers: dict[int, Any]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # others get no signals
         yield
         return
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    previous_handlers = {
+        number: signal.signal(number, handler) for number, handler in handlers.items()
+    }
     try:
         yield
     finally:
         if signal.SIGALRM in handlers:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)
 
 
@@ -97,22 +99,22 @@ class _Pipe(io.FileIO):
 @contextmanager
 def patient() -> Iterator[None]:
     """In this block everything may be printed, whoever listens."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = map(_patient, before)
+    previous_streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_patient, previous_streams)
     try:
         yield
     finally:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError):
                 stream.flush()
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = previous_streams
 
 
 def _patient(stream: TextIO | None) -> TextIO:
     if stream is None:  # closed by who started this
         return open(os.devnull, "w", encoding="utf-8")
-    own = stream in (sys.__stdout__, sys.__stderr__)
-    if not own or not isinstance(stream, io.TextIOWrapper):  # of a test, a notebook
+    is_standard_stream = stream in (sys.__stdout__, sys.__stderr__)
+    if not is_standard_stream or not isinstance(stream, io.TextIOWrapper):  # of a test, a notebook
         return stream
     # Names that the terminal's character set lacks are shown as Python writes them.
     foreign = codecs.lookup(stream.encoding).name != "utf-8"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Titled = tuple[str, Result]
 
 #: Algorithms that a line names; of more it says how many.
-_NAMED = 5
+_MAX_NAMED = 5
 
 
 def progress(*, counted: bool = False) -> Progress:
@@ -46,8 +46,8 @@ def progress(*, counted: bool = False) -> Progress:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """A spinner with the elapsed time while a computation runs."""
-    with progress() as shown:
-        shown.add_task(printable(what))
+    with progress() as progress_bar:
+        progress_bar.add_task(printable(what))
         yield
 
 
@@ -62,8 +62,8 @@ def show_result(of: Presentation, result: Result) -> None:
     overview = result.overview()
     tables.show(f"{of.family.name}: {result.algorithm}", tables.columns_of(overview.frame))
     if overview.total > len(overview.frame):
-        left = overview.total - len(overview.frame)
-        say(f"... and {left:,} more {overview.what}; -o FILE writes the whole plan")
+        n_unlisted = overview.total - len(overview.frame)
+        say(f"... and {n_unlisted:,} more {overview.what}; -o FILE writes the whole plan")
     measures = [
         f"{key.replace('_', ' ')} {x if isinstance(x, str) else f'{x:.6g}'}"
         for key, x in result.metrics().items()
@@ -89,8 +89,8 @@ def in_words(of: Presentation, result: Result) -> list[str]:
     if bound is None or math.isnan(bound.value):
         return [*lines, f"no bound: how far this is from the best possible {of.ideal} is not known"]
     side = "above" if of.family.maximise else "below"
-    said = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
-    lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {said}")
+    clause = f"no {of.ideal} can be {side} {bound.value:.9g}{of.unit}"
+    lines.append(f"bound {bound.value:.9g}{of.unit} ({bound.method}): {clause}")
     if bound.note:
         lines.append(f"note: {bound.note}")
     if math.isnan(gap):
@@ -123,34 +123,38 @@ def compare_all(
     Each algorithm gets those of `options` that it takes.
     """
     chosen = [of.family.names_of(instance, names) for _, instance in instances]
-    given = {name: _taken(of, name, options) for of_one in chosen for name in of_one}
+    options_of_algorithm = {
+        name: _accepted_options(of, name, options) for of_one in chosen for name in of_one
+    }
     for key in options:
-        if not any(key in taken for taken in given.values()):
+        if not any(key in accepted_options for accepted_options in options_of_algorithm.values()):
             raise TypeError(f"--option {key}: none of the algorithms takes it")
     plan = [name for of_one in chosen for name in of_one]
-    done: list[tuple[dict[str, Any], list[tuple[dict[str, Any], Result | None]]]] = []
+    finished_instances: list[tuple[dict[str, Any], list[tuple[dict[str, Any], Result | None]]]] = []
     best: dict[str, Result] = {}
     pick = max if of.family.maximise else min
     ended = 0
     stopped = None
-    with progress() as shown, best_so_far() as stop:
-        task = shown.add_task("")
+    with progress() as progress_bar, best_so_far() as stop:
+        task = progress_bar.add_task("")
         try:
-            for (varied, instance), mine in zip(instances, chosen, strict=True):
+            for (varied, instance), algorithms in zip(instances, chosen, strict=True):
                 which = ", ".join(f"{key} = {value}" for key, value in varied.items())
                 label = f"{of.family.name} {which}".rstrip()
-                shown.update(task, description=printable(f"{label}: bound, {mine[0]}"))
-                done.append((varied, rows := []))
-                own = {name: given[name] for name in mine}
-                found = of.family.compare_rows(instance, mine, seed, time_limit, own, noise)
-                for row, result in stop.rows(found):
+                progress_bar.update(task, description=printable(f"{label}: bound, {algorithms[0]}"))
+                finished_instances.append((varied, rows := []))
+                own_options = {name: options_of_algorithm[name] for name in algorithms}
+                compared_rows = of.family.compare_rows(
+                    instance, algorithms, seed, time_limit, own_options, noise
+                )
+                for row, result in stop.rows(compared_rows):
                     rows.append((row, result))
                     ended += 1
                     if result is not None:
-                        known = [best[label]] if label in best else []
-                        best[label] = pick([*known, result], key=lambda result: result.value)
-                    now = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
-                    shown.update(task, description=printable(f"{label}: {now}"))
+                        best_results = [best[label]] if label in best else []
+                        best[label] = pick([*best_results, result], key=lambda result: result.value)
+                    status_text = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
+                    progress_bar.update(task, description=printable(f"{label}: {status_text}"))
         except KeyboardInterrupt as ending:
             if not ended:
                 raise
@@ -160,11 +164,13 @@ def compare_all(
         for label, winner in best.items()
     ]
     keys = [key for varied, _ in instances for key in varied]
-    table = [{**varied, **row} for varied, rows in done for row in apply_best_bound(rows)]
+    table = [
+        {**varied, **row} for varied, rows in finished_instances for row in apply_best_bound(rows)
+    ]
     return rows_to_frame(table, keys), list(dict.fromkeys(keys)), titled, stopped
 
 
-def _taken(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, Any]:
+def _accepted_options(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, Any]:
     accepted = of.family.options_of(name)
     return {key: v for key, v in options.items() if accepted is None or key in accepted}
 
@@ -172,10 +178,17 @@ def _taken(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, An
 def show_untaken(of: Presentation, frame: pd.DataFrame, options: dict[str, Any]) -> None:
     """Print which rows of ``compare`` are without an option that was given."""
     for key in options:
-        names = [name for name in frame["algorithm"].unique() if not _taken(of, name, {key: None})]
+        names = [
+            name
+            for name in frame["algorithm"].unique()
+            if not _accepted_options(of, name, {key: None})
+        ]
         if names:
-            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-            say(f"without {key}, which they do not take: {', '.join(names[:_NAMED])}{more}")
+            others_note = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+            say(
+                f"without {key}, which they do not take: "
+                f"{', '.join(names[:_MAX_NAMED])}{others_note}"
+            )
 
 
 def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> None:
@@ -192,23 +205,32 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     first_shown = ("value", *noisy, "bound", "gap", "seconds", "status")
     order = dict.fromkeys((*first_shown, *frame.columns))
     columns = [c for c in order if c not in {*hidden, *keys, "algorithm"}]
-    known = {c: ranked[c].dropna() for c in columns if len(frame) > 1 and _says_nothing(ranked[c])}
-    same = {c: column.iloc[0] if len(column) else math.nan for c, column in known.items()}
-    kept = [c for c in columns if c not in same or (c in ("value", "gap") and same[c] == same[c])]
+    known_columns = {
+        c: ranked[c].dropna() for c in columns if len(frame) > 1 and _says_nothing(ranked[c])
+    }
+    constant_columns = {
+        c: column.iloc[0] if len(column) else math.nan for c, column in known_columns.items()
+    }
+    listed_columns = [
+        c
+        for c in columns
+        if c not in constant_columns
+        or (c in ("value", "gap") and constant_columns[c] == constant_columns[c])
+    ]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
-    shown = [tables.Column("", marks)]
-    for name in (*keys, "algorithm", *kept):
-        shown.append(tables.column(name.replace("_", " "), ranked[name].tolist()))
+    table_columns = [tables.Column("", marks)]
+    for name in (*keys, "algorithm", *listed_columns):
+        table_columns.append(tables.column(name.replace("_", " "), ranked[name].tolist()))
     title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
-    tables.show(title, shown, keys=2 + len(keys), ends=last if keys else ())
+    tables.show(title, table_columns, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):
         median = "median of the " if _ranked_by(frame) != "value" else ""
         say(f"* the best {median}{of.objective}" + (" of each instance" if keys else ""))
     below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = {
         c: f"{c.replace('_', ' ')} {tables.cell(c, v)}"
-        for c, v in same.items()
-        if v == v and c not in (*below, *kept)
+        for c, v in constant_columns.items()
+        if v == v and c not in (*below, *listed_columns)
     }
     solved = ranked[ranked["value"].notna()]
     everywhere = [text for c, text in constant.items() if solved[c].notna().all()]
@@ -242,10 +264,10 @@ def _remarks(of: Presentation, ranked: pd.DataFrame, keys: Sequence[str]) -> lis
     return lines
 
 
-def _of_the_bound(of: Presentation, ranked: pd.DataFrame, one: bool) -> list[str]:
+def _of_the_bound(of: Presentation, ranked: pd.DataFrame, is_single: bool) -> list[str]:
     """Who proved the bound (of one instance), and what is left between it and the best row."""
     methods, lines = ", ".join(ranked.attrs["bounds"]), []
-    if methods and one:
+    if methods and is_single:
         side = "above" if of.family.maximise else "below"
         value = f"{ranked['bound'].dropna().iloc[0]:.6g}{of.unit}"
         lines.append(f"bound {value} ({methods}): no {of.ideal} can be {side} it")
@@ -286,8 +308,8 @@ def _ranked(of: Presentation, frame: pd.DataFrame, keys: list[str]) -> pd.DataFr
         _value=_value(of, frame),
     )
     by = ["_instance", "_given", "_value"]
-    found = order.sort_values(by, kind="stable", na_position="last")
-    return frame.loc[found.index].reset_index(drop=True)
+    sorted_rows = order.sort_values(by, kind="stable", na_position="last")
+    return frame.loc[sorted_rows.index].reset_index(drop=True)
 
 
 def _groups(of: Presentation, ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
@@ -295,8 +317,8 @@ def _groups(of: Presentation, ranked: pd.DataFrame, keys: list[str]) -> tuple[se
     instance = _instance(ranked, keys)
     beyond = ranked["bound"].notna() & ranked["gap"].isna()  # recorded, and no schedule
     value = _value(of, ranked)[~beyond].dropna()
-    best = value.groupby(instance[value.index]).idxmin()
-    return set(best), ranked.index[~instance.duplicated(keep="last")].tolist()
+    best_rows = value.groupby(instance[value.index]).idxmin()
+    return set(best_rows), ranked.index[~instance.duplicated(keep="last")].tolist()
 
 
 def _says_nothing(column: pd.Series) -> bool:
@@ -338,10 +360,10 @@ def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> 
         rows, 1, figsize=(11, 1 + 2.8 * rows), layout="constrained", squeeze=False
     )
     for place, (title, result) in enumerate(results):
-        mine = axes[place * len(panels) : (place + 1) * len(panels), 0]
-        for panel, ax in zip(panels, mine, strict=True):
+        own_axes = axes[place * len(panels) : (place + 1) * len(panels), 0]
+        for panel, ax in zip(panels, own_axes, strict=True):
             panel(result, ax)
-        mine[0].set_title(literal(title), fontsize=10)
+        own_axes[0].set_title(literal(title), fontsize=10)
     cosched.plot.save(figure, path)
     plt.close(figure)
 

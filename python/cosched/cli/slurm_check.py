@@ -41,27 +41,35 @@ def check(
 ) -> None:
     check_files((output, (".json",)))
     if machine is not None:
-        given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
-        return _check_log(recording, given, approximate, drop, (draws, seed), as_json, output)
+        machine_options = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
+        return _check_log(
+            recording, machine_options, approximate, drop, (draws, seed), as_json, output
+        )
     if drop is not None:
         raise InvalidInstance("--drop is for sacct output (with --machine) only")
-    found = read_recording(recording, version=slurm_version, approximate=approximate)
-    pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
-    data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
+    recording_read = read_recording(recording, version=slurm_version, approximate=approximate)
+    pairs = [(run, agreement(recording_read, run, replay=replay)) for run in recording_read.runs]
+    report = {
+        "runs": [
+            _agreement_record(recording_read, run, run_agreement) for run, run_agreement in pairs
+        ]
+    }
     if output is not None:
-        io.write_json(data, output)
+        io.write_json(report, output)
     if as_json:
-        typer.echo(json.dumps(data))
+        typer.echo(json.dumps(report))
         return
-    for number, (run, mine) in enumerate(pairs, 1):
-        _show(found, number, run, mine, replay)
+    for number, (run, run_agreement) in enumerate(pairs, 1):
+        _show(recording_read, number, run, run_agreement, replay)
 
 
 def _check_log(
-    log: Path, given: dict[str, Any], approximate: bool, drop: str | None,
+    log: Path, machine_options: dict[str, Any], approximate: bool, drop: str | None,
     drawn: tuple[int | None, int], as_json: bool, output: Path | None,
 ) -> None:  # fmt: skip
-    instance = read_log(log, cluster.Machine.read(**given), approximate=approximate, drop=drop)
+    instance = read_log(
+        log, cluster.Machine.read(**machine_options), approximate=approximate, drop=drop
+    )
     count, seed = drawn
     draws = replications_of_log(instance) if count is None else count
     start, result = simulate_log(instance, draws, seed=seed)
@@ -69,10 +77,10 @@ def _check_log(
     is_usual_start = start.begin == start_of_log(instance).begin
     is_judged = seed == SEED and is_usual_start
     judgement = cluster.judge_log(instance, simulated=result if is_judged else None)
-    said = (
+    lines = (
         f"means of {draws} replications: other starts of the controller, other delays of its host"
     )
-    notes = [*start.notes, *([said] if draws > 1 else [])]
+    notes = [*start.notes, *([lines] if draws > 1 else [])]
     data = {
         "notes": [*notes, *result.instance.notes],
         "fit": table.to_dict("records"),
@@ -91,65 +99,82 @@ def _check_log(
     report.show_frame("starts near the log's", table.round(3))
 
 
-def _plain(found: Recording, run: RecordedRun, mine: Agreement) -> dict[str, Any]:
+def _agreement_record(
+    recording: Recording, run: RecordedRun, agreement: Agreement
+) -> dict[str, Any]:
     """By job of the recording, a list of its tasks where it is an array; null: did not start."""
     # What sshare and sprio showed, and how much of it the twin has otherwise.
     names = ("factors", "factors_off", "priorities", "priorities_off") if run.samples else ()
-    start = [None if math.isnan(one) else int(one) for one in mine.start.tolist()]
-    planned, alike = mine.planned
+    start = [
+        None if math.isnan(start_time) else int(start_time)
+        for start_time in agreement.start.tolist()
+    ]
+    planned, same_plans = agreement.planned
     return {
-        "starts": _by_job(found, start),
-        "nodes": _by_job(found, [list(nodes) for nodes in mine.nodes]),
-        "off_60": mine.off_by_60,
-        "off_by_60": mine.off_by_60,
-        "same_nodes_5s": mine.good / len(start),
-        "plans": alike / planned if planned else None,
-        **dict(zip(names, samples_off(found, run) if names else (), strict=True)),
+        "starts": _by_job(recording, start),
+        "nodes": _by_job(recording, [list(nodes) for nodes in agreement.nodes]),
+        "off_60": agreement.off_by_60,
+        "off_by_60": agreement.off_by_60,
+        "same_nodes_5s": agreement.good / len(start),
+        "plans": same_plans / planned if planned else None,
+        **dict(zip(names, samples_off(recording, run) if names else (), strict=True)),
     }
 
 
-def _by_job(found: Recording, values: list[Any]) -> list[Any]:
-    if not found.rows:
+def _by_job(recording: Recording, values: list[Any]) -> list[Any]:
+    if not recording.rows:
         return values
     return [
-        values[own[0]] if number not in found.arrays else [values[row] for row in own]
-        for number, own in enumerate(found.rows)
+        values[jobs_of_row[0]]
+        if number not in recording.arrays
+        else [values[row] for row in jobs_of_row]
+        for number, jobs_of_row in enumerate(recording.rows)
     ]
 
 
-def _show(found: Recording, number: int, run: RecordedRun, mine: Agreement, replay: bool) -> None:
+def _show(
+    recording: Recording, number: int, run: RecordedRun, agreement: Agreement, replay: bool
+) -> None:
     clocks = "as recorded" if replay else "with two numbers"
-    report.say(f"{found.name} run {number} (Slurm {found.slurm}), {clocks}:")
-    for note in found.notes:
+    report.say(f"{recording.name} run {number} (Slurm {recording.slurm}), {clocks}:")
+    for note in recording.notes:
         report.say(f"note: {note}")
-    for row, (start, apart, same) in enumerate(
-        zip(run.start, mine.apart, mine.same_nodes, strict=True)
+    for row, (start, start_error, has_same_nodes) in enumerate(
+        zip(run.start, agreement.apart, agreement.same_nodes, strict=True)
     ):
         begin = "never" if math.isnan(start) else f"{start:.0f}"
-        far = "other" if math.isinf(apart) else f"{apart:+.0f}"
-        said = "" if same else f"  on {_short(mine.nodes[row])}, not {_short(run.nodes[row])}"
-        mark = "  <-- " if abs(apart) > FAR or not same else ""
-        report.say(f"  {found.label(row):>10}  start {begin:>7}  simulated {far:>5} s{mark}{said}")
-    for when, planned, equal in mine.plans:
+        error_text = "other" if math.isinf(start_error) else f"{start_error:+.0f}"
+        nodes_note = (
+            ""
+            if has_same_nodes
+            else f"  on {_short(agreement.nodes[row])}, not {_short(run.nodes[row])}"
+        )
+        mark = "  <-- " if abs(start_error) > FAR or not has_same_nodes else ""
+        report.say(
+            f"  {recording.label(row):>10}  start {begin:>7}  simulated {error_text:>5} s"
+            f"{mark}{nodes_note}"
+        )
+    for when, planned, equal in agreement.plans:
         report.say(f"  cycle at {when:9.3f}: {equal} of {planned} planned reservations equal")
     report.say(
-        f"  {mine.good} of {len(run.start)} jobs on the same nodes within 5 s, "
-        f"{mine.off_by_60} off by more than 60 s, median {mine.median:g} s"
+        f"  {agreement.good} of {len(run.start)} jobs on the same nodes within 5 s, "
+        f"{agreement.off_by_60} off by more than 60 s, median {agreement.median:g} s"
     )
-    if not math.isnan(mine.alike):
+    if not math.isnan(agreement.alike):
         report.say(
             f"  of {DRAWS} runs that differ within a second, the one that most are like; two of "
-            f"them agree in {mine.alike:.0%} of the jobs"
+            f"them agree in {agreement.alike:.0%} of the jobs"
         )
-    if mine.plans:
-        planned, alike = mine.planned
-        whole = sum(plan[1] == plan[2] for plan in mine.plans)
+    if agreement.plans:
+        planned, same_plans = agreement.planned
+        n_identical_plans = sum(plan[1] == plan[2] for plan in agreement.plans)
         report.say(
-            f"  {alike} of {planned} planned reservations and {whole} of {len(mine.plans)} whole "
+            f"  {same_plans} of {planned} planned reservations and {n_identical_plans} of "
+            f"{len(agreement.plans)} whole "
             "plans equal"
         )
     if run.samples:
-        factors, other, priorities, others = samples_off(found, run)
+        factors, other, priorities, others = samples_off(recording, run)
         report.say(
             f"  {factors - other} of {factors} fair-share factors and {priorities - others} of "
             f"{priorities} priorities as sshare and sprio showed them"

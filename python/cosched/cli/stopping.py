@@ -33,21 +33,21 @@ class Stop:
         _core.request_stop()
         signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
 
-    def rows(self, found: Iterable[_Row]) -> Iterator[_Row]:
+    def rows(self, rows: Iterable[_Row]) -> Iterator[_Row]:
         """Rows of a table, with their results, up to the one that the signal ended: it says so.
 
         Then what came is raised.
         """
-        for row, result in found:
+        for row, result in rows:
             ended = self.kind is not None and row["status"] == "time_limit"
             yield ({**row, "status": INTERRUPTED} if ended else row), result
             if self.kind is not None:
                 raise self.kind
 
-    def then(self, said: str) -> None:
+    def then(self, message: str) -> None:
         """Raise what came, now that the result has been shown."""
         if self.kind is not None:
-            raise self.kind(f"interrupted: {said}")
+            raise self.kind(f"interrupted: {message}")
 
 
 @contextmanager
@@ -56,10 +56,10 @@ def best_so_far() -> Iterator[Stop]:
 
     A second one, and what has nothing to show when it is stopped, end the command.
     """
-    wanted = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+    numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
     stop = Stop()
     try:
-        with handled(dict.fromkeys((*wanted, signal.SIGALRM), stop.handle)):
+        with handled(dict.fromkeys((*numbers, signal.SIGALRM), stop.handle)):
             yield stop
     except TimeLimit:
         if stop.kind is None:

@@ -40,7 +40,7 @@ def list_studies() -> None:
 
 def run_study(
     name: str,
-    given: Annotated[
+    arguments: Annotated[
         dict[str, Any],
         Arguments(experiments.run, "quick", "workers", "dask", "resume", "task_timeout"),
     ],
@@ -48,24 +48,26 @@ def run_study(
 ) -> None:
     _require_extra()
     report.without_screen()
-    good = _run_all(out or Path("out"), given) if name == "all" else _run_one(name, out, given)
+    good = (
+        _run_all(out or Path("out"), arguments) if name == "all" else _run_one(name, out, arguments)
+    )
     raise typer.Exit(0 if good else 1)
 
 
 def verify_study(folder: Path) -> None:
     _require_extra()
-    found = experiments.verify(folder)
-    for name, damage in found.items():
+    problems = experiments.verify(folder)
+    for name, damage in problems.items():
         report.say(f"{folder / name}: {f'DAMAGED: {damage}' if damage else 'whole'}")
-    damaged = sum(map(bool, found.values()))
+    damaged = sum(map(bool, problems.values()))
     if damaged:
         print(
-            f"{printable(folder)}: {damaged} of {len(found)} files are damaged: `cosched study "
+            f"{printable(folder)}: {damaged} of {len(problems)} files are damaged: `cosched study "
             "run` with --resume runs again what is lost",
             file=sys.stderr,
         )
         raise typer.Exit(1)
-    report.say(f"{folder}: all {len(found)} files are whole")
+    report.say(f"{folder}: all {len(problems)} files are whole")
 
 
 def show_ledger(
@@ -74,22 +76,22 @@ def show_ledger(
     _require_extra()
     suffix = None if output is None else io.check_suffix(output, (".md", ".json", ".csv"))
     rows = kept.ledger_rows(tuple(studies or ()))
-    plain = [row.plain() for row in rows]
+    records = [row.plain() for row in rows]
     if output is not None:
         if suffix == ".json":
-            io.write_json(plain, output)
+            io.write_json(records, output)
         elif suffix == ".csv":
             io.write_frame(kept.as_frame(rows), output)
         else:
             io.write_text(kept.markdown(rows), output)
-    print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else kept.markdown(rows))
+    print(json.dumps(records, indent=1, ensure_ascii=False) if as_json else kept.markdown(rows))
 
 
-def _run_one(name: str, out: Path | None, given: dict) -> bool:
+def _run_one(name: str, out: Path | None, arguments: dict) -> bool:
     """Whether no task ended in an error."""
     if ":" in name:  # a module of the user's own
         look_here_first()
-    result = experiments.run(name, out=out, **given)
+    result = experiments.run(name, out=out, **arguments)
     for table_name, table in result.tables.items():
         if len(table) <= _MOST_ROWS:
             report.show_frame(table_name, table)
@@ -97,16 +99,16 @@ def _run_one(name: str, out: Path | None, given: dict) -> bool:
     return not len(result.errors)
 
 
-def _run_all(out: Path, given: dict) -> bool:
+def _run_all(out: Path, arguments: dict) -> bool:
     """Every study; one whose data is missing does not keep the others from running."""
     left_out = []
     good = True
     for name, study in experiments.STUDIES.items():
-        missing = study.missing(given["quick"])
+        missing = study.missing(arguments["quick"])
         if missing:
             left_out.append(missing_line(name, missing))
             continue
-        result = experiments.run(name, out=out / name, **given)
+        result = experiments.run(name, out=out / name, **arguments)
         _say(result)
         good = good and not len(result.errors)
     if left_out:

@@ -87,15 +87,15 @@ def show(title: str, columns: Sequence[Column], *, keys: int = 1, ends: Sequence
         if number:
             screen.print()
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for one, width in part:
+        for column, width in part:
             table.add_column(
-                Text(one.title),
-                width=width if fits or one.right else None,
+                Text(column.title),
+                width=width if fits or column.right else None,
                 overflow="fold",
-                justify="right" if one.right else "left",
+                justify="right" if column.right else "left",
             )
         for row in range(len(columns[0].cells)):
-            cells = (Text(one.cells[row]) for one, _ in part)
+            cells = (Text(column.cells[row]) for column, _ in part)
             table.add_row(*cells, end_section=row in ends)
         screen.print(table)
 
@@ -113,9 +113,9 @@ def _parts(
         return sum(width + _PAD for _, width in part)
 
     part = sized[:keys]
-    for one in sized[keys:]:
-        if len(part) > keys and size([*part, one]) > room:
+    for column in sized[keys:]:
+        if len(part) > keys and size([*part, column]) > room:
             yield part, size(part) <= room
             part = sized[:keys]
-        part = [*part, one]
+        part = [*part, column]
     yield part, size(part) <= room

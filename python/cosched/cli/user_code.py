@@ -28,9 +28,9 @@ def import_own(name: str) -> ModuleType:
 
 def look_here_first() -> None:
     """Let modules of this folder be imported by name, as ``python -m cosched`` does."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    current_folder = str(Path.cwd())
+    if current_folder not in sys.path:
+        sys.path.insert(0, current_folder)
 
 
 def _import_file(path: Path) -> ModuleType:

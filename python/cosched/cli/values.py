@@ -31,35 +31,35 @@ def parse(argument: Argument, text: str) -> Any:
         raise InvalidInstance(f"{argument.flag} {shorten(text)}: expected {kind}") from None
 
 
-def read(of: Presentation, file: Path, given: dict[str, Any]) -> Any:
+def read(of: Presentation, file: Path, arguments: dict[str, Any]) -> Any:
     """The one instance that file and arguments describe."""
     values = {}
     for argument in of.arguments:
-        value = given.get(argument.keyword)
+        value = arguments.get(argument.keyword)
         if value is not None and value is not False:  # what is not given keeps its default
             values[argument.keyword] = value if isinstance(value, bool) else parse(argument, value)
     return of.family.instance_type.read(file, **values)  # type: ignore[attr-defined]
 
 
 def read_all(
-    of: Presentation, file: Path, given: dict[str, Any]
+    of: Presentation, file: Path, arguments: dict[str, Any]
 ) -> list[tuple[dict[str, Any], Any]]:
     """Instances for every combination of comma-separated values: ({keyword: value}, instance)."""
     varied = {
-        argument.keyword: given[argument.keyword].split(",")
+        argument.keyword: arguments[argument.keyword].split(",")
         for argument in of.arguments
-        if argument.vary and given.get(argument.keyword) and "," in given[argument.keyword]
+        if argument.vary and arguments.get(argument.keyword) and "," in arguments[argument.keyword]
     }
-    found = []
+    option_errors = []
     for values in product(*varied.values()):
         chosen = dict(zip(varied, values, strict=True))
-        found.append((chosen, read(of, file, {**given, **chosen})))
-    return found
+        option_errors.append((chosen, read(of, file, {**arguments, **chosen})))
+    return option_errors
 
 
-def parse_options(given: Sequence[str] | None) -> dict[str, Any]:
+def parse_options(option_texts: Sequence[str] | None) -> dict[str, Any]:
     options = {}
-    for text in given or ():
+    for text in option_texts or ():
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise InvalidInstance(f"--option {shorten(text)}: expected KEY=VALUE")

@@ -49,10 +49,10 @@ def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict
         data = io.read_json(path)
         _require_known(of, data)
         _require_same_facts(instance, data)
-        found = of.schedule_type.from_dict(instance, data)
+        schedule = of.schedule_type.from_dict(instance, data)
         if data.get("edges") and "edges" not in instance.facts():
-            _require_order(instance, found, data["edges"])
-        return found, data
+            _require_order(instance, schedule, data["edges"])
+        return schedule, data
     if name.endswith(".csv"):
         rows = _placements(path)
         return of.schedule_type.from_frame(instance, pd.DataFrame(rows)), {}
@@ -60,8 +60,8 @@ def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict
 
 
 def _require_known(of: Family, data: Any) -> None:
-    known = isinstance(data, dict) and "placements" in data
-    if not known or data.get("family", of.name) != of.name:
+    is_schedule = isinstance(data, dict) and "placements" in data
+    if not is_schedule or data.get("family", of.name) != of.name:
         raise InvalidSchedule(f"not a schedule of the family {of.name}")
     if (format := data.get("format", FORMAT)) != FORMAT:
         raise InvalidSchedule(f"format = {shorten(format)}: expected {FORMAT!r}")
@@ -93,13 +93,13 @@ def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
 def _require_same(what: str, theirs: Any, ours: Any) -> None:
     """As far as tables have one shape."""
     if isinstance(ours, dict):
-        given = theirs if isinstance(theirs, dict) else {}
-        for name in {**ours, **given}:
-            _require_same(f"{what}.{name}", given.get(name), ours.get(name))
+        facts_of_file = theirs if isinstance(theirs, dict) else {}
+        for name in {**ours, **facts_of_file}:
+            _require_same(f"{what}.{name}", facts_of_file.get(name), ours.get(name))
     elif isinstance(ours, list) and isinstance(theirs, list):
         pairs = zip(theirs, ours, strict=True) if len(theirs) == len(ours) else ()
-        for number, (row, own) in enumerate(pairs):
-            _require_same(f"{what}[{number}]", row, own)
+        for number, (row, own_row) in enumerate(pairs):
+            _require_same(f"{what}[{number}]", row, own_row)
     elif theirs != ours:
         raise InvalidSchedule(f"{what} = {shorten(theirs)}: it is {shorten(ours)}")
 
@@ -123,8 +123,8 @@ def _require_order(instance: Any, schedule: Any, edges: Any) -> None:
 def _placements(path: Path) -> list[dict[str, Any]]:
     """Rows of a table of placements; columns that say nothing of a placement are passed over."""
     table = io.read_csv(path)
-    known = _INTEGERS | _LISTS | _NUMBERS | _TEXTS | _FLAGS
-    columns = [(place, name) for place, name in enumerate(table.header) if name in known]
+    known_keys = _INTEGERS | _LISTS | _NUMBERS | _TEXTS | _FLAGS
+    columns = [(place, name) for place, name in enumerate(table.header) if name in known_keys]
     twice = first_repeated(name for _, name in columns)
     if twice is not None:
         raise InvalidSchedule(f"line 1: column {twice!r} is there twice")
@@ -148,8 +148,8 @@ def _parsed(name: str, text: str, where: str) -> Any:
         return io.parse_integer(text, where, 0, 2**53)
     if name in _NUMBERS:
         return io.parse_nonnegative(text, where)
-    found = _LIST.fullmatch(text.strip())
-    if not found:
+    list_match = _LIST.fullmatch(text.strip())
+    if not list_match:
         raise InvalidInstance(f"{where}: {shorten(text)}: expected integers, as (0, 3)")
     return tuple(io.parse_integer(part, where, 0, 2**31 - 1) for part in re.findall(r"\d+", text))
 
@@ -157,7 +157,7 @@ def _parsed(name: str, text: str, where: str) -> Any:
 def solve(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     algorithm: str | None = None,
     seed: str = "0",
@@ -165,9 +165,11 @@ def solve(
     picture: Path | None = None,
     output: Path | None = None,
 ) -> None:
-    files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
+    files = [
+        (out, arguments[out.keyword]) for out in of.outputs if arguments[out.keyword] is not None
+    ]
     check_files((output, SCHEDULES), (picture, PICTURES), *((p, out.suffixes) for out, p in files))
-    instance = read(of, file, given)
+    instance = read(of, file, arguments)
     built_in = [of.spelling] if of.spelling else of.family.algorithms
     name = algorithm or required("--algorithm", [*built_in, *of.family.offered()])
     options = parse_options(option)
@@ -193,7 +195,7 @@ def solve(
 def compare(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     algorithms: list[str] | None = None,
     seed: str = "0",
@@ -207,73 +209,75 @@ def compare(
     check_files((output, (".csv", ".json", ".md")), (picture, PICTURES))
     limit = time_limit_of_text(time_limit) if time_limit is not None else of.patience
     spread = None if noise is None else io.parse_positive(noise, "--noise", "a positive number")
-    instances = read_all(of, file, given)
-    asked = parse_options(option)
-    options = asked | ({} if draws is None else {"draws": draws})
-    table, keys, best, stopped = report.compare_all(
+    instances = read_all(of, file, arguments)
+    algorithm_options = parse_options(option)
+    options = algorithm_options | ({} if draws is None else {"draws": draws})
+    table, keys, best_results, stopped = report.compare_all(
         of, instances, algorithms, seed_of_text(seed), limit, options, spread
     )
     if output is not None:
         io.write_frame(table, output)
     if picture is not None:
-        report.draw(best, of, picture)
+        report.draw(best_results, of, picture)
     report.show_notes(instances[0][1])
     report.show_table(of, table, keys)
-    report.show_untaken(of, table, asked)
+    report.show_untaken(of, table, algorithm_options)
     if stopped is not None:
-        kept = "shown above" if output is None else f"in {output}"
-        raise type(stopped)(f"interrupted: {_so_far(table, kept, stopped)}")
+        place_of_table = "shown above" if output is None else f"in {output}"
+        raise type(stopped)(f"interrupted: {_so_far(table, place_of_table, stopped)}")
     if table["value"].isna().all():
         report.complain("no algorithm has a result: the lines above say why")
         raise typer.Exit(1)
 
 
-def _so_far(table: pd.DataFrame, kept: str, left: KeyboardInterrupt) -> str:
+def _so_far(table: pd.DataFrame, place_of_table: str, interrupt: KeyboardInterrupt) -> str:
     """Where the rows are, which of them was ended, and what did not run."""
     cut = table.loc[table["status"] == INTERRUPTED, "algorithm"].tolist()
     if cut and len(table) == 1:
-        rows = f"the row of {cut[0]}, with what it had found, is {kept}"
+        rows = f"the row of {cut[0]}, with what it had found, is {place_of_table}"
     elif cut:
-        rows = f"the {len(table)} rows are {kept}, that of {cut[0]} with what it had found"
+        rows = (
+            f"the {len(table)} rows are {place_of_table}, that of {cut[0]} with what it had found"
+        )
     else:
-        rows = f"the {len(table)} finished rows are {kept}"
-    return f"{rows}; not run: {left}" if str(left) else rows
+        rows = f"the {len(table)} finished rows are {place_of_table}"
+    return f"{rows}; not run: {interrupt}" if str(interrupt) else rows
 
 
 def bound(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     bound: str | None = None,
     option: list[str] | None = None,
     output: Path | None = None,
 ) -> None:
     check_files((output, RESULTS))
-    instance = read(of, file, given)
+    instance = read(of, file, arguments)
     with report.working(f"{of.family.name} bound"), best_so_far() as stop:
-        found = of.family.bound(instance, bound, **parse_options(option))
+        bound_found = of.family.bound(instance, bound, **parse_options(option))
     sense = "at most" if of.family.maximise else "at least"
-    stated = {"family": of.family.name, "method": found.method, "value": found.value}
+    stated = {"family": of.family.name, "method": bound_found.method, "value": bound_found.value}
     if output is not None and output.suffix == ".json":
         io.write_json(stated, output)
     elif output is not None:
         io.write_frame(pd.DataFrame([stated]), output)
-    report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
-    if found.note:
-        report.say(f"note: {found.note}")
+    report.say(f"{of.objective} {sense} {bound_found.value:.9g} ({bound_found.method})")
+    if bound_found.note:
+        report.say(f"note: {bound_found.note}")
     stop.then("this is the best bound that was proved until then")
 
 
-def validate(of: Presentation, file: Path, given: dict[str, Any], *, schedule: Path) -> None:
-    instance = read(of, file, given)
+def validate(of: Presentation, file: Path, arguments: dict[str, Any], *, schedule: Path) -> None:
+    instance = read(of, file, arguments)
     try:
         if (record := record_of(of.family, instance, schedule)) is not None:
             report.say(summary(record))
             return
-        found, data = read_schedule(of.family, instance, schedule)
-        found.validate()
-        result = of.family.result_of(instance, found)
+        schedule_read, data = read_schedule(of.family, instance, schedule)
+        schedule_read.validate()
+        result = of.family.result_of(instance, schedule_read)
         value = result.value
         stated = data.get("value", value)
         # written so that nan is refused
@@ -281,10 +285,10 @@ def validate(of: Presentation, file: Path, given: dict[str, Any], *, schedule: P
             raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
         bound = _stated_bound(data.get("bound"), result, of)
     except (InvalidSchedule, InvalidInstance) as error:
-        said = str(error)
-        text = said if said.startswith(f"{schedule}: ") else f"{schedule}: {said}"
+        error_text = str(error)
+        text = error_text if error_text.startswith(f"{schedule}: ") else f"{schedule}: {error_text}"
         raise InvalidSchedule(text) from None
-    text = f"valid: {len(found)} placements, {of.objective} {value:.9g}"
+    text = f"valid: {len(schedule_read)} placements, {of.objective} {value:.9g}"
     if bound is not None:
         text += f", stated bound {bound.value:.9g} (gap {percent(result.gap_to(bound))})"
     report.say(text)
@@ -294,10 +298,10 @@ def _stated_bound(stated: Any, result: Result, of: Presentation) -> Bound | None
     """The bound that a schedule file states; InvalidSchedule where the value contradicts it."""
     if stated is None:
         return None
-    known = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
-    if known is None:  # written where it is no finite number
+    stated_value = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
+    if stated_value is None:  # written where it is no finite number
         return None
-    number = _number(known, "bound")
+    number = _number(stated_value, "bound")
     if math.isnan(number):
         raise InvalidSchedule(f"states the bound {shorten(stated)}: expected value and method")
     try:
@@ -342,11 +346,11 @@ def record_of(of: Family, instance: Any, path: Path) -> Execution | None:
 def summary(record: Execution) -> str:
     """What is to be said of a run that kept what there is; InvalidSchedule for another."""
     record.validate()
-    done = sum(task.state == "completed" for task in record.tasks)
-    kept = ["no unit was used twice at once"]
+    n_completed = sum(task.state == "completed" for task in record.tasks)
+    checks = ["no unit was used twice at once"]
     if record.capacity:
-        kept.append(f"{', '.join(sorted(record.capacity))} kept")
+        checks.append(f"{', '.join(sorted(record.capacity))} kept")
     end = "" if math.isnan(record.makespan) else f", real end {record.makespan:.9g} s"
-    return f"valid as it happened: {done} of {len(record.tasks)} tasks completed{end}, " + (
-        ", ".join(kept)
+    return f"valid as it happened: {n_completed} of {len(record.tasks)} tasks completed{end}, " + (
+        ", ".join(checks)
     )

@@ -47,19 +47,19 @@ def snapshot(
     check_files((output, (".json",)))
     days = days_of(history) if history is not None else None
     if folder is not None:
-        texts, said = read_outputs(folder)
+        texts, messages = read_outputs(folder)
     else:
         with report.working("asking Slurm"):
-            texts, said = query_slurm(days)
+            texts, messages = query_slurm(days)
     if history is not None and days is None:
         texts["sacct.txt"] = io.read_text(history)
-    found = Snapshot.of_texts(texts, str(folder or "Slurm"), said, timezone)
-    (found.anonymised() if anonymise else found).write(output)
-    for line in found.missing:
+    snapshot = Snapshot.of_texts(texts, str(folder or "Slurm"), messages, timezone)
+    (snapshot.anonymised() if anonymise else snapshot).write(output)
+    for line in snapshot.missing:
         report.say(f"note: {line}")
     report.say(
-        f"wrote {output}: {len(found.running)} jobs run, {len(found.pending)} wait, "
-        f"{len(found.history)} of the past"
+        f"wrote {output}: {len(snapshot.running)} jobs run, {len(snapshot.pending)} wait, "
+        f"{len(snapshot.history)} of the past"
     )
 
 
@@ -125,10 +125,10 @@ def when(
         with report.working("asking Slurm"):
             return cluster.Snapshot.ask(_PAST)
 
-    def answer(known: cluster.Snapshot, wanted: list[str] | None) -> pd.DataFrame:
+    def answer(snapshot: cluster.Snapshot, job_ids: list[str] | None) -> pd.DataFrame:
         with _progress("futures", as_json) as progress:
             return cluster.when(
-                known, wanted, requests, **futures, calibration=known_errors, progress=progress
+                snapshot, job_ids, requests, **futures, calibration=known_errors, progress=progress
             )
 
     if watch is None:
@@ -163,8 +163,8 @@ class Outputs:
         if self.page is not None:
             io.write_text(page(frame, failed), self.page)
         if self.metrics is not None:
-            now = clock.time() if failed is None else failed.time
-            io.write_text(prometheus(frame, now, failed), self.metrics)
+            time_read = clock.time() if failed is None else failed.time
+            io.write_text(prometheus(frame, time_read, failed), self.metrics)
         if self.picture is not None and failed is None and len(frame):
             _draw(frame, self.picture)
 
@@ -200,24 +200,24 @@ def keep_watching(
 
 
 def _answer_now(
-    known: cluster.Snapshot,
+    snapshot: cluster.Snapshot,
     answer: Callable[[cluster.Snapshot, list[str] | None], pd.DataFrame],
     jobs: list[str],
     *,
     of_requests: bool,
 ) -> pd.DataFrame:
     """The answer for those of the jobs that still wait; one without rows where none does."""
-    waiting = {str(job.id) for job in known.pending}
-    wanted = [job for job in jobs if job in waiting] if jobs else None
-    if jobs and len(wanted or ()) < len(jobs):
-        states = {str(job.id): job.state for job in known.jobs}
+    waiting = {str(job.id) for job in snapshot.pending}
+    waiting_jobs = [job for job in jobs if job in waiting] if jobs else None
+    if jobs and len(waiting_jobs or ()) < len(jobs):
+        states = {str(job.id): job.state for job in snapshot.jobs}
         for job in jobs:
             if job not in waiting:
                 report.complain(f"job {job} does not wait: {states.get(job, 'it has left')}")
-    is_empty = not wanted if jobs else not waiting
+    is_empty = not waiting_jobs if jobs else not waiting
     if is_empty and not of_requests:
-        return no_jobs_wait(known)
-    return answer(known, wanted or None)
+        return no_jobs_wait(snapshot)
+    return answer(snapshot, waiting_jobs or None)
 
 
 @contextmanager
@@ -240,27 +240,30 @@ _TOO_FEW_STARTS = (
 def _backtest(past: dict[str, Any], output: Path | None, as_json: bool) -> None:
     with _progress("moments", as_json) as progress:
         frame = cluster.backtest(**past, progress=progress)
-    found = frame.attrs
+    attributes = frame.attrs
     tables = {key: coverage_by(frame, key) for key in ("partition", "horizon")}
     rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}
-    data = {**found, "slurm_median_error": None, "by": rows}
+    data = {**attributes, "slurm_median_error": None, "by": rows}
     if output is not None:
         io.write_json(data, output)
     if as_json:
         typer.echo(json.dumps(io.plain(data), indent=1))
         return
-    trust = "" if found["knows"] else f"; {_TOO_FEW_STARTS}"
+    trust = "" if attributes["knows"] else f"; {_TOO_FEW_STARTS}"
     report.say(
         f"with the real run times and submissions the simulator of Slurm starts "
-        f"{found['agreement']:.0%} of {found['jobs']} jobs within 5 minutes of the log{trust}"
+        f"{attributes['agreement']:.0%} of {attributes['jobs']} jobs within 5 minutes of the "
+        f"log{trust}"
     )
     report.say(
-        f"at {found['moments']} moments: 50% bands held {found['coverage50']:.0%}, 90% bands "
-        f"{found['coverage90']:.0%}; median error {duration(found['median_error'])}"
+        f"at {attributes['moments']} moments: 50% bands held {attributes['coverage50']:.0%}, 90% "
+        "bands "
+        f"{attributes['coverage90']:.0%}; median error {duration(attributes['median_error'])}"
     )
-    if found["calibrated90"] is not None:
+    if attributes["calibrated90"] is not None:
         report.say(
-            f"widened by {found['widen']:.2f} of their width: {found['calibrated90']:.0%} on "
+            f"widened by {attributes['widen']:.2f} of their width: "
+            f"{attributes['calibrated90']:.0%} on "
             "moments that were not used for it"
         )
     for key, table in tables.items():
@@ -295,19 +298,19 @@ def _requests(
         raise InvalidInstance("--time is missing: expected 2:00:00, or auto with --runs")
     counts = [io.parse_integer(text, "--nodes", 1, 10**7) for text in nodes.split(",")]
     measured = _measured(runs, task)
-    found = []
+    agreements = []
     for count in counts:
-        own = measured.get(count, [])
-        if runs is not None and not own:
+        measured_waits = measured.get(count, [])
+        if runs is not None and not measured_waits:
             raise InvalidInstance(f"{runs}: task {shorten(task)} has no runs on {count}")
         for text in limit.split(","):
-            if text == "auto" and not own:
+            if text == "auto" and not measured_waits:
                 raise InvalidInstance("--time auto: expected --runs and --task")
-            seconds = _auto(own) if text == "auto" else seconds_of_time(text, "--time")
+            seconds = _auto(measured_waits) if text == "auto" else seconds_of_time(text, "--time")
             if seconds == 0:  # sbatch: no limit
                 seconds = math.inf
-            found.append({"nodes": count, "time": seconds, "runs": own})
-    return found
+            agreements.append({"nodes": count, "time": seconds, "runs": measured_waits})
+    return agreements
 
 
 def _auto(runs: list[float]) -> float:
@@ -332,28 +335,28 @@ def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:
 def _megabytes(text: str | None) -> int | None:
     if text is None:
         return None
-    found = megabytes_of(text)
-    if not found:
+    megabytes = megabytes_of(text)
+    if not megabytes:
         raise InvalidInstance(f"--mem: {shorten(text)}: expected as 4G")
-    return max(1, round(found))
+    return max(1, round(megabytes))
 
 
 def _show(frame: pd.DataFrame, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(plain(frame), indent=1))
+        typer.echo(json.dumps(to_record(frame), indent=1))
         return
     if not len(frame):
         report.say(f"no job waits, as of {_as_of(frame)}")
         return
-    shown = frame.drop(columns=list(DEPRECATED_COLUMNS))
+    listed = frame.drop(columns=list(DEPRECATED_COLUMNS))
     for name in ("p05", "p25", "p50", "p75", "p95", "limit_based_start", "slurm", "run_p50",
                  "end_p50", "end_p95"):  # fmt: skip
-        if name in shown:
-            shown[name] = [duration(value) for value in frame[name]]
-    if "time" in shown:
-        shown["time"] = list(map(limit_text, frame["time"]))
-    shown["run times"] = [frame.attrs["model"][job] for job in frame["job"]]
-    report.show_frame(f"when jobs start, as of {_as_of(frame)}", shown)
+        if name in listed:
+            listed[name] = [duration(value) for value in frame[name]]
+    if "time" in listed:
+        listed["time"] = list(map(limit_text, frame["time"]))
+    listed["run times"] = [frame.attrs["model"][job] for job in frame["job"]]
+    report.show_frame(f"when jobs start, as of {_as_of(frame)}", listed)
     if frame.attrs["coverage"] is not None:
         report.say(f"of such 90% bands {frame.attrs['coverage']:.0%} held in the past")
     if not frame["has_history"].all():
@@ -376,7 +379,7 @@ def _as_of(frame: pd.DataFrame) -> str:
     return dated(frame.attrs["taken"], frame.attrs["utc_offset"])
 
 
-def plain(frame: pd.DataFrame) -> dict[str, Any]:
+def to_record(frame: pd.DataFrame) -> dict[str, Any]:
     """The answer as JSON has it; null: never, or not known."""
     rows = [
         {k: finite(v) if isinstance(v, float) else v for k, v in row.items()}

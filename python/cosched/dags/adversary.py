@@ -46,10 +46,10 @@ class Candidate:
         """Each without one of its tasks, then each without one of its edges."""
         tasks = np.arange(len(self.times))
         for task in tasks if len(tasks) > 1 else ():
-            rest = tasks[tasks != task]
-            both = np.ix_(rest, rest)
+            other_tasks = tasks[tasks != task]
+            both = np.ix_(other_tasks, other_tasks)
             data = None if self.data is None else self.data[both]
-            yield replace(self, times=self.times[rest], edge=self.edge[both], data=data)
+            yield replace(self, times=self.times[other_tasks], edge=self.edge[both], data=data)
         for before, after in np.argwhere(self.edge):
             yield replace(self, edge=_flipped(self.edge, before, after))
 
@@ -69,32 +69,32 @@ class Space:
         data = _amounts(rng, (n, n)) if self.transfers else None
         return Candidate(_amounts(rng, (n, len(self.units))), edge, self.units, data)
 
-    def moved(self, here: Candidate, rng: np.random.Generator) -> Candidate:
+    def moved(self, candidate: Candidate, rng: np.random.Generator) -> Candidate:
         """A neighbour: mostly one change."""
         for _ in range(rng.geometric(0.6)):
-            here = self._changed(here, rng)
-        return here
+            candidate = self._changed(candidate, rng)
+        return candidate
 
-    def _changed(self, here: Candidate, rng: np.random.Generator) -> Candidate:
+    def _changed(self, candidate: Candidate, rng: np.random.Generator) -> Candidate:
         what = rng.random()
         task, other = rng.integers(self.tasks, size=2)
         if what < 0.45:
-            times = here.times.copy()
+            times = candidate.times.copy()
             kind = rng.integers(len(self.units))
             times[task, kind] = _near(rng, times[task, kind])
-            return replace(here, times=times)
+            return replace(candidate, times=times)
         if what < 0.6:  # like tasks are what lists stumble over
-            times = here.times.copy()
+            times = candidate.times.copy()
             times[task] = times[other]
-            return replace(here, times=times)
+            return replace(candidate, times=times)
         if task == other:
-            return here
+            return candidate
         pair = min(task, other), max(task, other)
-        if here.data is not None and what < 0.8:
-            data = here.data.copy()
+        if candidate.data is not None and what < 0.8:
+            data = candidate.data.copy()
             data[pair] = _near(rng, data[pair])
-            return replace(here, data=data)
-        return replace(here, edge=_flipped(here.edge, *pair))
+            return replace(candidate, data=data)
+        return replace(candidate, edge=_flipped(candidate.edge, *pair))
 
 
 def _amounts(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -267,13 +267,13 @@ def worst_case(
     one_of(method, "method", ("annealing", "random"))
     counts = tuple(integer_array(sequence(units), "units", 1, 1).tolist())
     space = Space(integer(tasks, "tasks", 1, 1000), counts, bool(transfers))
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
     count, limit = budget(work, seconds, _WORK)
     if count < 1:
         raise InvalidInstance(f"work = {count}: expected at least 1 instance")
     with _core.time_limit(limit):
-        search = _Search(space, algorithm, against, used, dict(options or {}), count, limit)
-        stopped_by = search.run(np.random.default_rng(used), anneal=method == "annealing")
+        search = _Search(space, algorithm, against, seed_value, dict(options or {}), count, limit)
+        stopped_by = search.run(np.random.default_rng(seed_value), anneal=method == "annealing")
     if search.worst is None:
         raise TimeLimit("worst_case: the time was over before one instance was evaluated")
     worst = search.worst
@@ -286,12 +286,12 @@ def worst_case(
         proven=math.nan if worst.result.ratio is None else worst.result.ratio,
         evaluations=search.done,
         stopped_by=stopped_by,
-        seed=used,
+        seed=seed_value,
     )
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _Evaluation:
     candidate: Candidate
     result: Result
     best: Result
@@ -311,14 +311,14 @@ class _Search:
     work: int
     seconds: float | None
     done: int = 0
-    worst: _Judged | None = None
+    worst: _Evaluation | None = None
 
     def run(self, rng: np.random.Generator, anneal: bool) -> str:
         """What ended it: ``"work"`` or ``"time"``."""
         stopped_by = "work"
-        most = None if self.seconds is None else self.seconds * (1 - _SMALLER)
+        max_seconds = None if self.seconds is None else self.seconds * (1 - _SMALLER)
         try:
-            with _core.time_limit(most):
+            with _core.time_limit(max_seconds):
                 self._anneal(rng) if anneal else self._draw(rng, self.work)
         except TimeLimit:
             stopped_by = "time"
@@ -328,21 +328,23 @@ class _Search:
             return "time"
         return stopped_by
 
-    def _judge(self, candidate: Candidate, strong: bool = False) -> _Judged:
+    def _judge(self, candidate: Candidate, strong: bool = False) -> _Evaluation:
         if _core.seconds_left() <= 0:
             raise TimeLimit("the time of worst_case is over")
         self.done += 1
         instance = candidate.instance()
         result = self._solve(instance, self.algorithm, self.options)
-        best = min(self._references(instance, result, strong), key=lambda found: found.value)
-        below = best.value
+        best_reference = min(
+            self._references(instance, result, strong), key=lambda reference: reference.value
+        )
+        below = best_reference.value
         if self.against == "bound":
-            bound = best.bound
-            below = best.value if bound is None else bound.value
-        judged = _Judged(candidate, result, best, _quotient(result.value, below))
-        if self.worst is None or judged.score > self.worst.score:
-            self.worst = judged
-        return judged
+            bound = best_reference.bound
+            below = best_reference.value if bound is None else bound.value
+        evaluation = _Evaluation(candidate, result, best_reference, _quotient(result.value, below))
+        if self.worst is None or evaluation.score > self.worst.score:
+            self.worst = evaluation
+        return evaluation
 
     def _references(self, instance: Instance, result: Result, strong: bool) -> Iterator[Result]:
         """Schedules of which the best is the reference."""
@@ -357,14 +359,16 @@ class _Search:
         yield result  # the one that is judged may be better than what was found in little work
 
     def _solve(self, instance: Instance, name: str, options: Mapping[str, Any]) -> Result:
-        found = FAMILY.solve(instance, name, seed=self.seed, **options)
-        assert isinstance(found, Result)
-        return found
+        reference = FAMILY.solve(instance, name, seed=self.seed, **options)
+        assert isinstance(reference, Result)
+        return reference
 
-    def _draw(self, rng: np.random.Generator, end: int) -> _Judged:
+    def _draw(self, rng: np.random.Generator, end: int) -> _Evaluation:
         worst = self._judge(self.space.drawn(rng))
         while self.done < end:
-            worst = max(worst, self._judge(self.space.drawn(rng)), key=lambda one: one.score)
+            worst = max(
+                worst, self._judge(self.space.drawn(rng)), key=lambda evaluation: evaluation.score
+            )
         return worst
 
     def _anneal(self, rng: np.random.Generator) -> None:
@@ -377,13 +381,13 @@ class _Search:
 
     def _round(self, rng: np.random.Generator, end: int) -> None:
         first, steps = self.done, end - self.done
-        here = self._draw(rng, first + max(1, round(steps * _DRAWN)))
+        current = self._draw(rng, first + max(1, round(steps * _DRAWN)))
         while self.done < end:
             heat = _HOT * (_COLD / _HOT) ** ((self.done - first) / steps)
-            there = self._judge(self.space.moved(here.candidate, rng))
-            loss = math.log(here.score) - math.log(there.score)
+            neighbour = self._judge(self.space.moved(current.candidate, rng))
+            loss = math.log(current.score) - math.log(neighbour.score)
             if loss <= 0 or rng.random() < math.exp(-loss / heat):
-                here = there
+                current = neighbour
 
     def _shrink(self, anneal: bool) -> None:
         """Judge the worst instance with care, and take out what the ratio does not need."""
@@ -397,9 +401,9 @@ class _Search:
             for without in self.worst.candidate.smaller():
                 if self.done >= self.work:
                     return
-                judged = self._judge(without, strong=True)
-                if judged.score >= self.worst.score * (1 - 1e-12):
-                    self.worst, smaller = judged, True
+                evaluation = self._judge(without, strong=True)
+                if evaluation.score >= self.worst.score * (1 - 1e-12):
+                    self.worst, smaller = evaluation, True
                     break
 
 

@@ -30,26 +30,28 @@ def links(
     )
 
 
-def of_file(graph: Graph, **asked: Any) -> dict[str, Any]:
+def of_file(graph: Graph, **arguments: Any) -> dict[str, Any]:
     """Arguments of the constructor for the data of a file, and what to note of it.
 
     `asked`: bandwidth, latency, memories and memory_capacity, None where the file is to say.
     """
-    said = {name: getattr(graph, name) if value is None else value for name, value in asked.items()}
-    given = {name: value for name, value in said.items() if value is not None}
+    fields = {
+        name: getattr(graph, name) if value is None else value for name, value in arguments.items()
+    }
+    given_fields = {name: value for name, value in fields.items() if value is not None}
     notes = list(graph.notes)
     if graph.data is None:
-        if given:
+        if given_fields:
             notes.append("no data on the edges: transfers take no time")
-    elif given:
-        return {"data": graph.data, "notes": notes, **given}
+    elif given_fields:
+        return {"data": graph.data, "notes": notes, **given_fields}
     elif graph.data.any():
         edges = int((graph.data > 0).sum())
         notes.append(
             f"not used (no bandwidth, so transfers take no time): data of {edges} "
-            f"edge{'s' * (edges != 1)}"
+            f"{'edge' if edges == 1 else 'edges'}"
         )
-    return {"notes": notes, **given}
+    return {"notes": notes, **given_fields}
 
 
 def checked_data(data: Any, edges: int) -> np.ndarray | None:
@@ -147,19 +149,19 @@ def distinct(pairs: np.ndarray, by_tasks: np.ndarray) -> tuple[np.ndarray, np.nd
         by_tasks.flags.writeable = False
         return by_tasks, None
     _, first, row = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    kept = np.sort(first)
-    edges = pairs[kept].astype(by_tasks.dtype)
+    sorted_pairs = np.sort(first)
+    edges = pairs[sorted_pairs].astype(by_tasks.dtype)
     edges.flags.writeable = False
-    return edges, row.ravel()[kept]
+    return edges, row.ravel()[sorted_pairs]
 
 
 def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
     """Rows an edge, from the core's order (by tasks) to that of ``edges``."""
     if core_rows is None:
         return rows
-    found = rows[core_rows]
-    found.flags.writeable = False
-    return found
+    rows_of_edges = rows[core_rows]
+    rows_of_edges.flags.writeable = False
+    return rows_of_edges
 
 
 def edge_number(edge: Any, edges: np.ndarray) -> int:
@@ -167,12 +169,12 @@ def edge_number(edge: Any, edges: np.ndarray) -> int:
     if not np.iterable(edge):
         return integer(edge, "edge", 0, len(edges) - 1)
     pair = integer_array(edge, "edge", 1)
-    found = np.flatnonzero((edges == pair).all(axis=1) if len(pair) == 2 else [])
-    if len(found) == 0:
+    matching_edges = np.flatnonzero((edges == pair).all(axis=1) if len(pair) == 2 else [])
+    if len(matching_edges) == 0:
         raise InvalidInstance(
             f"edge = {shorten(edge)}: expected a row of edges, or its two tasks (i, j)"
         )
-    return int(found[0])
+    return int(matching_edges[0])
 
 
 def place(unit: Any, name: str, units: Sequence[int]) -> tuple[int, int]:
@@ -236,16 +238,16 @@ def fitting(run: Run | None, units: Any) -> Run | None:
     return run
 
 
-def same_run(one: Run | None, other: Run | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return all(map(np.array_equal, one, other))
+def is_same_run(run: Run | None, other: Run | None) -> bool:
+    if run is None or other is None:
+        return run is other
+    return all(map(np.array_equal, run, other))
 
 
-def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)
+def is_same_array(array: np.ndarray | None, other: np.ndarray | None) -> bool:
+    if array is None or other is None:
+        return array is other
+    return np.array_equal(array, other)
 
 
 def sequence(units: Any) -> Any:

@@ -139,8 +139,8 @@ class Instance(core.Instance):
         )
         n = len(table)
         names = rows_named(times, names)
-        called = labels(names, n, self.label if names is None else "task")
-        groups = _kernels(called) if kernels is None else labels(kernels, n, "task", "kernels")
+        task_names = labels(names, n, self.label if names is None else "task")
+        groups = _kernels(task_names) if kernels is None else labels(kernels, n, "task", "kernels")
         stored, core_rows = arguments.distinct(pairs, inner.edges.reshape(-1, 2))
         self._set(
             _core=inner,
@@ -150,7 +150,7 @@ class Instance(core.Instance):
             types=inner.types,
             units=tuple(counts.tolist()),
             edges=stored,
-            names=called,
+            names=task_names,
             kernels=groups,
             notes=tuple(texts(notes, "notes")),
             bandwidth=None if bandwidth is None else links[0],
@@ -251,10 +251,10 @@ class Instance(core.Instance):
 
         ``edges``, and ``memory_capacity`` where memories are limited.
         """
-        found: dict[str, Any] = {"edges": self.edges.tolist()}
+        fields: dict[str, Any] = {"edges": self.edges.tolist()}
         if self.memory_capacity is not None:
-            found["memory_capacity"] = self.memory_capacity
-        return found
+            fields["memory_capacity"] = self.memory_capacity
+        return fields
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         # An instance stands for its table wherever a table is expected.
@@ -285,12 +285,12 @@ class Instance(core.Instance):
             and self.kernels == other.kernels
             and np.array_equal(self.times, other.times)
             and np.array_equal(self._core.edges, other._core.edges)  # whatever their order
-            and arguments.same(self._core.data, other._core.data)
-            and arguments.same(self.bandwidth, other.bandwidth)
-            and arguments.same(self.latency, other.latency)
+            and arguments.is_same_array(self._core.data, other._core.data)
+            and arguments.is_same_array(self.bandwidth, other.bandwidth)
+            and arguments.is_same_array(self.latency, other.latency)
             and self.memories == other.memories
             and self.memory_capacity == other.memory_capacity
-            and arguments.same_run(self.executed, other.executed)
+            and arguments.is_same_run(self.executed, other.executed)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -439,8 +439,8 @@ class Instance(core.Instance):
         """
         io.check_suffix(path, (".json",))
         fields = ["times", "edges", "units", "names", "kernels"]
-        plain = self.data is None and self.bandwidth is None and not self.latency.any()
-        if not (plain and self.memories == "host"):
+        has_no_transfers = self.data is None and self.bandwidth is None and not self.latency.any()
+        if not (has_no_transfers and self.memories == "host"):
             fields += ["latency", "memories"]
         said = {field: getattr(self, field) for field in fields}
         for field in ("data", "bandwidth", "memory_capacity"):
@@ -461,6 +461,6 @@ def without_limits(instance: Any, name: str) -> None:
 
 
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    before = re.compile(r"[^\d(\[\s]*").match
-    found = tuple(before(name)[0].rstrip("_-:.") for name in names)  # type: ignore[index]
-    return found if len(set(found)) > 1 else None
+    prefix_match = re.compile(r"[^\d(\[\s]*").match
+    prefixes = tuple(prefix_match(name)[0].rstrip("_-:.") for name in names)  # type: ignore[index]
+    return prefixes if len(set(prefixes)) > 1 else None

@@ -41,19 +41,19 @@ def ratios(
     'makespan / hlp-ols'
     """
     require_columns(frame, (), "frame")
-    wanted = (
+    columns = (
         pairs
         if isinstance(pairs, Mapping)
         else {name: (name, reference) for name in texts(pairs, "pairs")}
     )
-    missing = {c for pair in wanted.values() for c in pair} - set(frame.columns)
-    if missing or group not in frame.columns or not len(frame) or not wanted:
+    missing = {c for pair in columns.values() for c in pair} - set(frame.columns)
+    if missing or group not in frame.columns or not len(frame) or not columns:
         raise InvalidInstance(f"ratios: no rows, or no column {sorted(missing) or group!r}")
     ax = axes_or_new(ax, (9, 4))
     groups = list(dict.fromkeys(frame[group]))
-    width = 0.8 / len(wanted)
+    width = 0.8 / len(columns)
     spread = np.random.default_rng(0)  # of the dots, so that they do not hide each other
-    for k, (label, (above, below)) in enumerate(wanted.items()):
+    for k, (label, (above, below)) in enumerate(columns.items()):
         ratio = (frame[above] / frame[below]).to_numpy()
         centre = np.array([groups.index(g) for g in frame[group]]) + (k + 0.5) * width - 0.4
         dots = ax.plot(
@@ -66,10 +66,10 @@ def ratios(
             rasterized=True,
         )
         for number in range(len(groups)):
-            here = ratio[(frame[group] == groups[number]).to_numpy()]
+            ratios = ratio[(frame[group] == groups[number]).to_numpy()]
             ax.plot(
                 number + (k + 0.5) * width - 0.4,
-                np.nanmean(here),
+                np.nanmean(ratios),
                 "o",
                 color=dots[0].get_color(),
                 markeredgecolor="red",
@@ -77,7 +77,7 @@ def ratios(
             )
     ax.axhline(1, color="grey", linewidth=0.8)
     ax.set_xticks(range(len(groups)), [literal(name) for name in groups])
-    only = {below for _, below in wanted.values()}
+    only = {below for _, below in columns.values()}
     ax.set_ylabel(f"makespan / {only.pop() if len(only) == 1 else 'other'}")
     ax.legend(markerscale=5, fontsize=8)
     return ax

@@ -106,43 +106,45 @@ def replay(
     if noise is None and count > 1:
         raise InvalidInstance(f"draws = {count}: expected 1 without noise")
     columns = columns_of(placed)
-    plan = _kept(columns, "list" if order == "list" else "units")
+    plan = _keep_runs(columns, "list" if order == "list" else "units")
     instance: Any = placed.instance  # of a task graph, it was checked
     changed = _changed(instance, columns["kind"], times, transfers)
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
     name = getattr(schedule, "algorithm", "")
     if noise is not None and count == 1:
-        factors = next(_factors(changed, noise, cv, 1, used))[0]
+        factors = next(_factors(changed, noise, cv, 1, seed_value))[0]
         changed = _with(changed, times=changed.times * factors[:, None])
     if count == 1:
-        return result_of_plan(changed, name, *_core.dags.replay(changed._core, **plan), seed=used)
-    return _table(changed, plan, _factors(changed, noise, cv, count, used), bound)
+        return result_of_plan(
+            changed, name, *_core.dags.replay(changed._core, **plan), seed=seed_value
+        )
+    return _table(changed, plan, _factors(changed, noise, cv, count, seed_value), bound)
 
 
 def quantiles(result: Result, noise: float, seed: int) -> dict[str, float]:
     """``value_p50, value_p95`` of a result's makespan under lognormal noise: for ``compare``."""
-    plan = _kept(columns_of(result.schedule), "units")
+    plan = _keep_runs(columns_of(result.schedule), "units")
     table = _table(
         result.instance, plan, _factors(result.instance, "lognormal", noise, _DRAWS, seed), False
     )
     return {f"value_p{p}": float(np.percentile(table["value"], p)) for p in (50, 95)}
 
 
-def _kept(columns: dict[str, Any], kept: str) -> dict[str, Any]:
+def _keep_runs(columns: dict[str, Any], rule: str) -> dict[str, Any]:
     """What C++ takes as a plan, and what of it a replay keeps."""
-    return {"plan": tuple(columns.values()), "kept": _core.dags.Kept[kept]}
+    return {"plan": tuple(columns.values()), "kept": _core.dags.Kept[rule]}
 
 
 def _table(instance: Instance, plan: dict[str, Any], blocks: Iterator, bound: bool) -> pd.DataFrame:
     certificate = hlp(instance).certificate.of_core() if bound else None
-    found = [
+    runs = [
         _core.dags.replay_draws(instance._core, **plan, factors=factors, certificate=certificate)
         for factors in blocks
     ]
-    table = pd.DataFrame({"value": np.concatenate([values for values, _ in found])})
+    table = pd.DataFrame({"value": np.concatenate([values for values, _ in runs])})
     table.insert(0, "draw", np.arange(len(table)))
     if bound:
-        table["bound"] = np.concatenate([bounds for _, bounds in found])
+        table["bound"] = np.concatenate([bounds for _, bounds in runs])
     return table
 
 

@@ -281,12 +281,12 @@ def optimal_bound(
     is_known = not instance.sharing.slows and instance.jobs <= EXACT_JOBS
     solved = instance._core if is_known else instance._core.alone()
     _, value, stopped_by = _core.moldable.optimal(solved, chosen, effort, limit)
-    found = Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
+    bound = Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
     if objective == "makespan" and len(instance.edges):
-        return max(found, work_path_bound(instance), key=float)
+        return max(bound, work_path_bound(instance), key=float)
     if objective == "makespan" and instance.sharing:
-        return max(found, configurations_bound(instance, time_limit=limit), key=float)
-    return found
+        return max(bound, configurations_bound(instance, time_limit=limit), key=float)
+    return bound
 
 
 @dataclass(frozen=True)
@@ -334,8 +334,8 @@ class WorkPath:
         SolverError
             It proves nothing for this instance: what is wrong is named.
         """
-        given = {name: getattr(self, name) for name in _CERTIFICATE}
-        return _core.moldable.work_path_certified_bound(instance._core, given)
+        certificate = {name: getattr(self, name) for name in _CERTIFICATE}
+        return _core.moldable.work_path_certified_bound(instance._core, certificate)
 
 
 _CERTIFICATE = ("weights", "task_flow", "edges", "edge_flow")
@@ -399,27 +399,27 @@ def best_bound(instance: Instance) -> Bound:
     """The bound beside the makespans of an instance."""
     if len(instance.edges):
         return work_path_bound(instance)
-    found = slots_bound(instance)
+    bounds = slots_bound(instance)
     if instance.jobs <= EXACT_JOBS:
-        return max(optimal_bound(instance), found, key=float)
+        return max(optimal_bound(instance), bounds, key=float)
     if instance.sharing:
-        return max(configurations_bound(instance), found, key=float)
-    return found
+        return max(configurations_bound(instance), bounds, key=float)
+    return bounds
 
 
 def minsum_bound_beside(instance: Instance) -> Bound:
     """The best of :func:`time_indexed_bound`, the paper's on a finer grid, and a search."""
-    found = [time_indexed_bound(instance)]
+    bounds = [time_indexed_bound(instance)]
     if instance.jobs <= EXACT_JOBS:
-        found.append(optimal_bound(instance, objective="minsum"))
+        bounds.append(optimal_bound(instance, objective="minsum"))
     try:
         grid = default_grid(instance)
         parts = min(8, max(1, 160 // len(grid))) if instance.jobs <= 10_000 else 1
-        found.append(minsum_bound(instance, grid=grid, refine=parts))
+        bounds.append(minsum_bound(instance, grid=grid, refine=parts))
     except TimeLimit:  # of compare: the others say something at any time
-        found.append(Bound(0.0, "minsum", "time_limit"))
+        bounds.append(Bound(0.0, "minsum", "time_limit"))
     except SolverError as error:
-        found.append(Bound(0.0, "minsum", note=f"a part of it failed ({error})"))
-    cut = any(bound.status != "ok" for bound in found)
-    best = float(max(found, key=float))
-    return Bound(best, "minsum", "time_limit" if cut else "ok", found[-1].note)
+        bounds.append(Bound(0.0, "minsum", note=f"a part of it failed ({error})"))
+    cut = any(bound.status != "ok" for bound in bounds)
+    best_value = float(max(bounds, key=float))
+    return Bound(best_value, "minsum", "time_limit" if cut else "ok", bounds[-1].note)

@@ -38,8 +38,8 @@ WITH_EDGES = ("list-lp", "list-local", "local-search", "optimal")
 
 def _default_names(instance: Instance) -> list[str]:
     if len(instance.edges):
-        few = instance.jobs <= bounds.EXACT_JOBS
-        return [name for name in WITH_EDGES if few or name != "optimal"]
+        is_small = instance.jobs <= bounds.EXACT_JOBS
+        return [name for name in WITH_EDGES if is_small or name != "optimal"]
     listable = instance.jobs * instance.machines <= 2**25
     suits = {"gang": listable, "optimal": instance.jobs <= bounds.EXACT_JOBS}
     return [name for name in DEFAULT_COMPARE if suits.get(name, True)]
@@ -114,11 +114,11 @@ def online(
     [10.0, 0.0, 2.0]
     """
     Instance.require(instance)
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
 
-    def run(part: Instance, **given: Any) -> Result:
-        found = FAMILY.solve(part, algorithm, seed=used, **given)
-        assert isinstance(found, Result)
-        return found
+    def run(part: Instance, **options: Any) -> Result:
+        result = FAMILY.solve(part, algorithm, seed=seed_value, **options)
+        assert isinstance(result, Result)
+        return result
 
-    return algorithms.by_batches(instance, f"{algorithm} on-line", run, options, used)
+    return algorithms.by_batches(instance, f"{algorithm} on-line", run, options, seed_value)

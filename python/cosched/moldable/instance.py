@@ -115,26 +115,26 @@ class Instance(profiles.HasSharing, core.Instance):
         require_labels(names, {"weights": weights, "release": release, "slowdowns": slowdowns})
         require_labels(names, resources if isinstance(resources, Mapping) else {})
         table = real_array(times, "times", 2)
-        most = None if machines is None else integer(machines, "machines", 1)
+        max_procs = None if machines is None else integer(machines, "machines", 1)
         costs = np.ones(len(table)) if weights is None else _per_job(weights, "weights")
-        given = _core.moldable.Instance(table, costs, _released(release), most)
+        core_instance = _core.moldable.Instance(table, costs, _released(release), max_procs)
         pairs = edge_pairs(edges)
         if len(pairs):
-            given = given.after(pairs)
+            core_instance = core_instance.after(pairs)
         sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
         if sharing:
-            called = labels(names, given.jobs, self.label)
+            job_names = labels(names, core_instance.jobs, self.label)
             sharing.require_counts(*table.shape)
-            sharing = sharing.cut(most)
-            given = given.with_sharing(sharing.core(given.times, called))
+            sharing = sharing.cut(max_procs)
+            core_instance = core_instance.with_sharing(sharing.core(core_instance.times, job_names))
         source = _origin(origin, table.shape)
         scatter = profiles.spread_of(spread, table.shape)
         self._fill(
-            given,
+            core_instance,
             None,
             names,
-            None if source is None else source[:, :most],
-            None if scatter is None else scatter[:, :most],
+            None if source is None else source[:, :max_procs],
+            None if scatter is None else scatter[:, :max_procs],
             notes,
             sharing,
             pairs,
@@ -191,18 +191,18 @@ class Instance(profiles.HasSharing, core.Instance):
             if len(values) != len(numbers[0]):
                 raise InvalidInstance(f"{name} has {len(values)} entries, t1 has {len(numbers[0])}")
             values.flags.writeable = False
-        most, costs = integer(machines, "machines", 1), _per_job(weights, "weights")
-        alone, parallelism, variance = numbers
-        given = _core.moldable.Instance.from_downey(
-            alone, parallelism, variance, costs, _released(release), most
+        max_procs, costs = integer(machines, "machines", 1), _per_job(weights, "weights")
+        sequential_times, parallelism, variance = numbers
+        core_instance = _core.moldable.Instance.from_downey(
+            sequential_times, parallelism, variance, costs, _released(release), max_procs
         )
-        made = cls.__new__(cls)
-        made._fill(given, numbers, names, None, None, notes)
-        return made
+        instance = cls.__new__(cls)
+        instance._fill(core_instance, numbers, names, None, None, notes)
+        return instance
 
     def _fill(
         self,
-        given: Any,
+        core_instance: Any,
         downey: tuple[np.ndarray, ...] | None,
         names: Sequence[str] | None,
         origin: np.ndarray | None,
@@ -212,20 +212,20 @@ class Instance(profiles.HasSharing, core.Instance):
         edges: np.ndarray | None = None,
     ) -> None:
         sharing = profiles.Sharing() if sharing is None else sharing
-        weights, release, pairs = given.weights, given.release, edge_pairs(edges)
+        weights, release, pairs = core_instance.weights, core_instance.release, edge_pairs(edges)
         for array in (weights, release, pairs):
             array.flags.writeable = False
-        labels_of = labels(names, given.jobs, self.label)
+        labels_of = labels(names, core_instance.jobs, self.label)
         lines = tuple(texts(notes, "notes"))
         if downey is None:
-            lines += profiles.property_notes(given.times, labels_of, UNCLAIMED)
+            lines += profiles.property_notes(core_instance.times, labels_of, UNCLAIMED)
         lines += tuple(sharing.notes(labels_of))
         self._set(
-            _core=given,
+            _core=core_instance,
             sharing=sharing,
             edges=pairs,
-            jobs=given.jobs,
-            machines=given.machines,
+            jobs=core_instance.jobs,
+            machines=core_instance.machines,
             weights=weights,
             release=release,
             names=labels_of,
@@ -283,8 +283,8 @@ class Instance(profiles.HasSharing, core.Instance):
             return False
         if self.downey is not None:
             return True
-        best = np.minimum.accumulate(self.times, axis=1)
-        return bool((self.times <= best * (1 + 1e-12)).all())
+        best_times = np.minimum.accumulate(self.times, axis=1)
+        return bool((self.times <= best_times * (1 + 1e-12)).all())
 
     @property
     def spread(self) -> np.ndarray:
@@ -376,28 +376,28 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> inst.without_slowdowns() == Instance([[4.0], [3.0]], [1, 1])
         True
         """
-        return self._again(*self._unslowed())() if self.sharing else self
+        return self._reconstruct(*self._unslowed())() if self.sharing else self
 
-    def _again(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
+    def _reconstruct(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
         """Makes it of its times or, of formulas, of what they are made of."""
-        given: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "machines": self.machines,
             "release": self.release,
             "names": self.names,
         }
         if self.downey is not None:
-            return partial(Instance.from_downey, *self.downey, self.weights, **given)
-        given |= {"edges": self.edges, "origin": self._origin, "spread": self._spread}
-        given |= {"weights": self.weights, "notes": notes, **sharing.arguments()}
-        return partial(Instance, self.times, **given)
+            return partial(Instance.from_downey, *self.downey, self.weights, **arguments)
+        arguments |= {"edges": self.edges, "origin": self._origin, "spread": self._spread}
+        arguments |= {"weights": self.weights, "notes": notes, **sharing.arguments()}
+        return partial(Instance, self.times, **arguments)
 
     def __reduce__(self) -> tuple:
-        return self._again(self.notes, self.sharing), ()
+        return self._reconstruct(self.notes, self.sharing), ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance) or (self.downey is None) != (other.downey is None):
             return NotImplemented if not isinstance(other, Instance) else False
-        mine = self.downey or (self.times,)
+        own_columns = self.downey or (self.times,)
         return (
             self.machines == other.machines
             and self.names == other.names
@@ -405,7 +405,7 @@ class Instance(profiles.HasSharing, core.Instance):
             and np.array_equal(self.release, other.release)
             and self.sharing == other.sharing
             and set(map(tuple, self.edges)) == set(map(tuple, other.edges))
-            and all(map(np.array_equal, mine, other.downey or (other.times,)))
+            and all(map(np.array_equal, own_columns, other.downey or (other.times,)))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -482,8 +482,8 @@ class Instance(profiles.HasSharing, core.Instance):
             files.write_json(path, self.machines, *jobs, self._profiles(), self._links())
         else:
             profiles.require_plain(path, self.sharing.to_dict())
-            after = files.after_column(self.edges, self.names, path)
-            files.write_csv(path, *jobs, self.times, after)
+            after_texts = files.after_column(self.edges, self.names, path)
+            files.write_csv(path, *jobs, self.times, after_texts)
 
     def _profiles(self) -> Iterator[dict[str, Any]]:
         """Of each job, what a JSON file says of its times."""

@@ -87,11 +87,11 @@ class Result(core.Result):
         proves with a tenth of its work. Under a time limit (that of ``compare``) it is what was
         proved until then.
         """
-        own = self.own_minsum_bound
-        if own is not None and self.stopped_by == "proved":
-            return own
-        beside = self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))
-        return beside if own is None else max(own, beside, key=float)
+        own_bound = self.own_minsum_bound
+        if own_bound is not None and self.stopped_by == "proved":
+            return own_bound
+        minsum_bound = self.instance.once("minsum", lambda: minsum_bound_beside(self.instance))
+        return minsum_bound if own_bound is None else max(own_bound, minsum_bound, key=float)
 
     @property
     def minsum_gap(self) -> float:

@@ -76,20 +76,20 @@ def moldable(
     random = np.random.default_rng(seed_of(seed))
     weight = random.uniform(*weights, jobs)
     if chosen == "cirne-berman":
-        alone = random.uniform(*sequential, jobs)
+        sequential_times = random.uniform(*sequential, jobs)
         A, sigma = _cirne_berman(random, jobs)
-        return Instance.from_downey(alone, A, sigma, weight, machines)
+        return Instance.from_downey(sequential_times, A, sigma, weight, machines)
     if chosen == "mixed":
         is_small = random.random(jobs) < small_part
-        alone = np.where(
+        sequential_times = np.where(
             is_small, _normal(random, *small, jobs, 0), _normal(random, *large, jobs, 0)
         )
         mean = np.where(is_small, _WEAKLY, _HIGHLY)
     else:
-        alone = random.uniform(*sequential, jobs)
+        sequential_times = random.uniform(*sequential, jobs)
         mean = np.full(jobs, _WEAKLY if chosen == "weakly-parallel" else _HIGHLY)
     times = np.empty((jobs, machines))
-    times[:, 0] = alone
+    times[:, 0] = sequential_times
     for q in range(2, machines + 1):
         x = _normal(random, mean, deviation, jobs, 0, 1)
         times[:, q - 1] = times[:, q - 2] * (q - x) / q
@@ -98,10 +98,10 @@ def moldable(
 
 def _kind(kind: str) -> str:
     text = str(kind).lower().replace("_", "-").replace(" ", "-").removeprefix("uniform-")
-    found = [known for known in KINDS if known.startswith(text)] if text else []
-    if len(found) != 1:
+    matching_kinds = [kind for kind in KINDS if kind.startswith(text)] if text else []
+    if len(matching_kinds) != 1:
         raise InvalidInstance(f"kind = {shorten(kind)}: expected one of {', '.join(KINDS)}")
-    return found[0]
+    return matching_kinds[0]
 
 
 def _normal(
@@ -115,11 +115,11 @@ def _normal(
     """Normal draws within [low, high] (above 0 where low is 0 and there is no high)."""
     means = np.broadcast_to(np.asarray(mean, dtype=float), count)
 
-    def inside(values: np.ndarray) -> np.ndarray:
+    def is_inside(values: np.ndarray) -> np.ndarray:
         above = values > low if high == np.inf else values >= low
         return above & (values <= high)
 
-    return sampled_inside(lambda at: random.normal(means[at], deviation), count, inside)
+    return sampled_inside(lambda at: random.normal(means[at], deviation), count, is_inside)
 
 
 def _cirne_berman(random: np.random.Generator, jobs: int) -> tuple[np.ndarray, np.ndarray]:

@@ -15,8 +15,8 @@ def read(path: str | PathLike[str], **options: Any) -> dict[str, Any]:
     table = profiles.read(path, **options)
     if table.edges:
         raise InvalidInstance(f"{path}: column 'after': packs know no precedence: see moldable")
-    given = (("weight", table.weights), ("release", table.release))
-    unread = [name for name, values in given if values is not None]
+    optional_columns = (("weight", table.weights), ("release", table.release))
+    unread = [name for name, values in optional_columns if values is not None]
     return {
         "times": table.times,
         "max_tasks": table.max_tasks,

@@ -97,9 +97,9 @@ class Instance(profiles.HasSharing, core.Instance):
         require_labels(names, {"slowdowns": slowdowns})
         require_labels(names, resources if isinstance(resources, Mapping) else {})
         table = real_array(times, "times", 2)
-        most = min(table.shape)
-        largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
-        inner = _core.packs.Instance(table, max(min(largest, most), 1))
+        max_procs = min(table.shape)
+        largest = max_procs if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
+        inner = _core.packs.Instance(table, max(min(largest, max_procs), 1))
         labels_of = labels(names, len(table), self.label)
         sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
         if sharing:
@@ -153,7 +153,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return np.array(self.times, dtype=dtype)
 
     def __reduce__(self) -> tuple:
-        return self._again(self.notes, self.sharing), (self.times, self.max_tasks)
+        return self._reconstruct(self.notes, self.sharing), (self.times, self.max_tasks)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -182,7 +182,7 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> Instance([[4.0, 2.5], [3.0, 1.5]], max_tasks=1).with_max_tasks(2)
         <packs.Instance: 2 tasks, p = 2, k = 2>
         """
-        return self._again(self.notes, self.sharing)(self.times, max_tasks)
+        return self._reconstruct(self.notes, self.sharing)(self.times, max_tasks)
 
     def without_slowdowns(self) -> Instance:
         """The same tasks with their resources, as if none slowed another: for comparison.
@@ -193,13 +193,13 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> inst.without_slowdowns() == Instance([[4.0, 2.5], [3.0, 1.5]])
         True
         """
-        return self._again(*self._unslowed())(self.times, self.max_tasks)
+        return self._reconstruct(*self._unslowed())(self.times, self.max_tasks)
 
-    def _again(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
+    def _reconstruct(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
         """Makes it of times and a pack size."""
-        given: dict[str, Any] = {"names": self.names, "origin": self.origin}
-        given |= {"spread": self._spread, "notes": notes, **sharing.arguments()}
-        return partial(Instance, **given)
+        arguments: dict[str, Any] = {"names": self.names, "origin": self.origin}
+        arguments |= {"spread": self._spread, "notes": notes, **sharing.arguments()}
+        return partial(Instance, **arguments)
 
     @classmethod
     def read(

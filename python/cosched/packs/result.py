@@ -136,5 +136,5 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     order = np.argsort(schedule.task)
     _, pack_of = np.unique(schedule.start[order], return_inverse=True)
     procs = np.diff(schedule.unit_begin)[order]
-    found = result_of_packs(instance, "", pack_of.astype(np.int64), procs)
-    return replace(found, schedule=schedule)
+    packs_result = result_of_packs(instance, "", pack_of.astype(np.int64), procs)
+    return replace(packs_result, schedule=schedule)

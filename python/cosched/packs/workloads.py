@@ -108,8 +108,8 @@ def packs_ii(
         s = int(random.integers(len(laws)))
         o = int(random.integers(len(kappas)))
         m = np.exp(random.uniform(np.log(low), np.log(high)))
-        alone = reference_time * laws[s](m) / laws[s](mean_size)
-        table[i] = f * alone + (1 - f) * alone / cores + kappas[o](m, cores)
+        sequential_times = reference_time * laws[s](m) / laws[s](mean_size)
+        table[i] = f * sequential_times + (1 - f) * sequential_times / cores + kappas[o](m, cores)
         names.append(f"{i}: {sequential[s]}, f={f:g}, {overheads[o]}")
     return Instance(monotone(table), max_tasks, names=names)
 

@@ -48,33 +48,37 @@ class Table:
 
     def fields(self, counts: Any, machines: Any, idle_power: Any = None) -> dict[str, Any]:
         """The arguments of Instance, without what is to be dropped."""
-        known = np.isfinite(self.seconds) & np.isfinite(self.watts)
-        rows, columns = np.ones(len(known), dtype=bool), np.ones(known.shape[1], dtype=bool)
+        is_known = np.isfinite(self.seconds) & np.isfinite(self.watts)
+        rows, columns = np.ones(len(is_known), dtype=bool), np.ones(is_known.shape[1], dtype=bool)
         if self.missing == "drop-tasks":
-            rows = known.all(axis=1)
-            dropped = [name for name, kept in zip(self.tasks, rows, strict=True) if not kept]
+            rows = is_known.all(axis=1)
+            dropped = [name for name, is_kept in zip(self.tasks, rows, strict=True) if not is_kept]
         elif self.missing == "drop-machines":
-            columns = known.all(axis=0)
-            dropped = [name for name, kept in zip(self.machines, columns, strict=True) if not kept]
+            columns = is_known.all(axis=0)
+            dropped = [
+                name for name, is_kept in zip(self.machines, columns, strict=True) if not is_kept
+            ]
         else:
-            dropped = [f"{self.tasks[i]} on {self.machines[j]}" for i, j in np.argwhere(~known)]
+            dropped = [f"{self.tasks[i]} on {self.machines[j]}" for i, j in np.argwhere(~is_known)]
         chosen = np.ix_(rows, columns)
         return {
             "counts": np.asarray(counts)[rows],
             "machines": np.asarray(machines)[columns],
             "etc": self.seconds[chosen],
             "apc": self.watts[chosen],
-            "allowed": None if known[chosen].all() else known[chosen],
+            "allowed": None if is_known[chosen].all() else is_known[chosen],
             "idle_power": None if idle_power is None else np.asarray(idle_power)[columns],
-            "names": [name for name, kept in zip(self.tasks, rows, strict=True) if kept],
-            "machine_names": [n for n, kept in zip(self.machines, columns, strict=True) if kept],
+            "names": [name for name, is_kept in zip(self.tasks, rows, strict=True) if is_kept],
+            "machine_names": [
+                n for n, is_kept in zip(self.machines, columns, strict=True) if is_kept
+            ],
             "notes": [f"dropped {what}: a time or power is missing" for what in dropped],
         }
 
 
 #: Optional files: idle watts of each machine type, watts of all machines together.
 IDLE, CAP = "IDLE.csv", "CAP.csv"
-_MOST = 2**53
+_MAX_INTEGER = 2**53
 
 
 @dataclass(frozen=True)
@@ -106,28 +110,34 @@ def read_folder(folder: Path, missing: str) -> dict[str, Any]:
     table = Table(missing, list(names), list(machine_names))
     _fill(table, table.seconds, times, "a positive number of seconds")
     _fill(table, table.watts, powers, "a positive number of watts")
-    watts = None if idle is None else [io.parse_nonnegative(*cell) for cell in _each(idle)]
-    counts = [io.parse_integer(*cell, 0, _MOST) for cell in _each(tasks)]
-    units = [io.parse_integer(*cell, 0, _MOST) for cell in _each(machines)]
+    watts = (
+        None if idle is None else [io.parse_nonnegative(*cell) for cell in _label_and_text(idle)]
+    )
+    counts = [io.parse_integer(*cell, 0, _MAX_INTEGER) for cell in _label_and_text(tasks)]
+    units = [io.parse_integer(*cell, 0, _MAX_INTEGER) for cell in _label_and_text(machines)]
     return {**table.fields(counts, units, watts), **_cap(folder / CAP)}
 
 
 def _cap(path: Path) -> dict[str, float]:
     if not path.exists():
         return {}
-    found = [io.parse_positive(*cell, "watts, > 0") for cell in _each(_numbers(path))]
-    if len(found) != 1:
-        raise InvalidInstance(f"{path}: {len(found)} numbers: expected one, watts of all machines")
-    return {"power_cap": found[0]}
+    power_values = [
+        io.parse_positive(*cell, "watts, > 0") for cell in _label_and_text(_numbers(path))
+    ]
+    if len(power_values) != 1:
+        raise InvalidInstance(
+            f"{path}: {len(power_values)} numbers: expected one, watts of all machines"
+        )
+    return {"power_cap": power_values[0]}
 
 
 def _require_entries(
     shape: tuple[int, int], tasks: _Cells, machines: _Cells, powers: _Cells, idle: _Cells | None
 ) -> None:
-    counted = [(tasks, shape[0]), (machines, shape[1])]
+    sizes = [(tasks, shape[0]), (machines, shape[1])]
     if idle is not None:
-        counted.append((idle, shape[1]))
-    for cells, expected in counted:
+        sizes.append((idle, shape[1]))
+    for cells, expected in sizes:
         _require(cells, sum(len(texts) for _, _, texts in cells.rows), expected)
     _require(powers, len(powers.rows), shape[0])
 
@@ -151,7 +161,7 @@ def _fill(table: Table, target: np.ndarray, cells: _Cells, what: str) -> None:
             table.put(target, i, j, text, f"{cells.path}: line {line}, column {j + first}", what)
 
 
-def _each(cells: _Cells) -> list[tuple[str, str]]:
+def _label_and_text(cells: _Cells) -> list[tuple[str, str]]:
     """Each cell and where it is."""
     return [
         (text, f"{cells.path}: line {line}, column {column}")
@@ -164,7 +174,7 @@ def _is_label(text: str) -> bool:
     return not is_gap(text) and not io.is_number(text)
 
 
-def _counted(texts: Sequence[str]) -> bool:
+def _are_numbered(texts: Sequence[str]) -> bool:
     """0, 1, 2, ...: what pandas writes where nobody gave labels."""
     return list(texts) == [str(k) for k in range(len(texts))]
 
@@ -172,9 +182,9 @@ def _counted(texts: Sequence[str]) -> bool:
 def _split(path: Path, header: bool, index: bool, rows: list[tuple[int, list[str]]]) -> _Cells:
     first = int(index)
     above = [text.strip() for text in rows[0][1][first:]] if header else None
-    beside = [cells[0].strip() for _, cells in rows[header:]] if index else None
+    row_labels = [cells[0].strip() for _, cells in rows[header:]] if index else None
     cells = [(line, first + 1, texts[first:]) for line, texts in rows[header:]]
-    return _Cells(path, cells, beside, above)
+    return _Cells(path, cells, row_labels, above)
 
 
 def _matrix(path: Path, machines: int) -> _Cells:
@@ -184,10 +194,10 @@ def _matrix(path: Path, machines: int) -> _Cells:
         return _Cells(path, [], None, None)
     top = [text.strip() for text in rows[0][1]]
     words = [text for text in top if not is_gap(text)]
-    pandas_wrote = not top[0] and len(top) > 1 and _counted(top[1:])
+    pandas_wrote = not top[0] and len(top) > 1 and _are_numbered(top[1:])
     header = pandas_wrote or (bool(words) and all(map(_is_label, words)))
-    beside = [cells[0] for _, cells in rows[header:]]
-    index = bool(beside) and all(map(_is_label, beside))
+    row_labels = [cells[0] for _, cells in rows[header:]]
+    index = bool(row_labels) and all(map(_is_label, row_labels))
     if header and not index:
         index = not top[0] or len(top) == machines + 1
     return _split(path, header, index, rows)
@@ -200,23 +210,26 @@ def _numbers(path: Path) -> _Cells:
         return _Cells(path, [], None, None)
     top = [text.strip() for text in rows[0][1]]
     header = not top[0] or all(map(_is_label, top))
-    beside = [cells[0] for _, cells in rows[header:]]
-    pairs = bool(beside) and all(len(cells) == 2 for _, cells in rows)
-    index = pairs and (header or all(map(_is_label, beside)))
+    row_labels = [cells[0] for _, cells in rows[header:]]
+    pairs = bool(row_labels) and all(len(cells) == 2 for _, cells in rows)
+    index = pairs and (header or all(map(_is_label, row_labels)))
     return _split(path, header, index, rows)
 
 
-def _agreed(read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
+def _agreed(tables_read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
     """The labels that all files give which have some; None where there are none."""
-    known = [(cells.path, names) for cells, names in read if names and not _counted(names)]
-    for path, names in known[1:]:
-        for name, expected in zip(names, known[0][1], strict=False):
+    named_tables = [
+        (cells.path, names) for cells, names in tables_read if names and not _are_numbered(names)
+    ]
+    for path, names in named_tables[1:]:
+        for name, expected in zip(names, named_tables[0][1], strict=False):
             if name != expected:
                 raise InvalidInstance(
-                    f"{path}: {shorten(name)}: expected {shorten(expected)}, as {known[0][0]} has "
+                    f"{path}: {shorten(name)}: expected {shorten(expected)}, as "
+                    f"{named_tables[0][0]} has "
                     "(the order of types is the same in all files)"
                 )
-    return known[0][1] if known else None
+    return named_tables[0][1] if named_tables else None
 
 
 def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> None:
@@ -228,7 +241,7 @@ def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> Non
         rows = [["" if not math.isfinite(x) else repr(float(x)) for x in row] for row in table]
         _write(folder / name, rows, names if labelled else None, machines)
     idle, cap = fields["idle_power"], fields["power_cap"]
-    for name, numbers, beside, title in (
+    for name, numbers, row_labels, title in (
         ("TPT.csv", fields["counts"], names, "tasks"),
         ("MPT.csv", fields["machines"], machines, "machines"),
         (IDLE, idle if np.any(idle) else (), machines, "watts"),
@@ -236,7 +249,7 @@ def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> Non
     ):
         if len(numbers):
             column = [[str(x)] for x in np.asarray(numbers).tolist()]
-            _write(folder / name, column, beside if labelled else None, [title])
+            _write(folder / name, column, row_labels if labelled else None, [title])
         else:  # of another instance that was written here before
             (folder / name).unlink(missing_ok=True)
 
@@ -292,11 +305,11 @@ def write(path: str | PathLike[str], fields: Mapping[str, Any], labelled: bool) 
 
 def _read_json(path: Path) -> dict[str, Any]:
     data = io.read_json(path)
-    needed = ("counts", "machines", "etc", "apc")
+    required_keys = ("counts", "machines", "etc", "apc")
     optional = ("price", "energy_cost", "idle_power", "power_cap", "names", "machine_names")
-    if not isinstance(data, Mapping) or any(key not in data for key in needed):
-        raise InvalidInstance(f"{path}: expected an object with {', '.join(needed)}")
-    fields = {key: data[key] for key in (*needed, *optional) if data.get(key) is not None}
+    if not isinstance(data, Mapping) or any(key not in data for key in required_keys):
+        raise InvalidInstance(f"{path}: expected an object with {', '.join(required_keys)}")
+    fields = {key: data[key] for key in (*required_keys, *optional) if data.get(key) is not None}
     for key in ("etc", "apc"):
         rows = fields[key]
         if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
@@ -307,7 +320,7 @@ def _read_json(path: Path) -> dict[str, Any]:
             fields[key] = [[1.0 if x is None else x for x in row] for row in fields[key]]
         if len({len(row) for row in closed}) == 1:
             fields["allowed"] = ~np.array(closed)
-    fields["notes"] = not_read("fields", [k for k in data if k not in (*needed, *optional)])
+    fields["notes"] = not_read("fields", [k for k in data if k not in (*required_keys, *optional)])
     return fields
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import fraction, integer, nonnegative, positive
-from cosched.core.text import count_of, require_columns
+from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -324,9 +324,10 @@ def after_preceding(table: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
     start = submit + table["wait"].to_numpy()
     early = eligible > start  # never where the log has no wait
     n_followed = int((chained & ~np.isnan(free)).sum())
+    noun = "job" if n_followed == 1 else "jobs"
     notes = [
         f"  eligible when the preceding_job of the log has ended, and its think_time: "
-        f"{count_of(n_followed, 'job')} of {int(chained.sum())} that name one"
+        f"{n_followed} {noun} of {int(chained.sum())} that name one"
     ]
     if early.any():
         notes.append(f"  repaired {int(early.sum())}: eligible after the start: the start taken")

@@ -20,7 +20,6 @@ from cosched.core.arrays import (
     share_above,
     step_function,
 )
-from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -244,7 +243,7 @@ def shared_machine(
     memory, from_memory = _memory(path, header, memory_per_node, known_machine)
     notes = (
         f"{count} nodes ({from_nodes})",
-        f"{count_of(cores, 'core')} a node ({from_cores})",
+        f"{cores} {'core' if cores == 1 else 'cores'} a node ({from_cores})",
         f"{memory / 1024**2:.6g} GB a node ({from_memory})",
     )
     return LogMachine(count, cores, memory, notes)

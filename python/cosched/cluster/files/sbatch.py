@@ -148,7 +148,7 @@ class OptionReader:
                 first_option = name
                 has_count = words[1:] or (words and re.fullmatch("[-+.0-9]*", words[0]))
                 count = words.pop() if has_count else "1"
-                number = _parse_integer(count, f"{place}: --{name}", least=0)
+                number = _parse_integer(count, f"{place}: --{name}", minimum=0)
                 if name != "gpus":
                     gpu_columns["gpus_per"] = "node"
                     number *= row.get("nodes", 1)

@@ -150,27 +150,27 @@ def hlp_best(
     (5.0, Bound(5, 'windows'), 0.0, 'ok')
     """
     Instance.require(instance)
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
     count, limit = budget(_one_of(work, evaluations), time_limit, -1)
     with _core.time_limit(limit):
         relaxation = hlp_at_hand(instance, method)
-        known = None
+        known_bound = None
         if relaxation is not None:
-            known = relaxation.x, relaxation.certificate.of_core()
-        found = _core.dags.hlp_best(instance._core, known, used, count, limit)
+            known_bound = relaxation.x, relaxation.certificate.of_core()
+        core_result = _core.dags.hlp_best(instance._core, known_bound, seed_value, count, limit)
     if relaxation is None:
-        keep_hlp(instance, found["relaxation"])
-    met, plan = found["met"], found["plan"]
-    proved = float(plan[-1].max()) if met else found["bound"]
-    bound = Bound(proved, found["method"], note=found["failure"])
+        keep_hlp(instance, core_result["relaxation"])
+    met, plan = core_result["met"], core_result["plan"]
+    proved = float(plan[-1].max()) if met else core_result["bound"]
+    bound = Bound(proved, core_result["method"], note=core_result["failure"])
     return result_of_plan(
         instance,
         "hlp-best",
         *plan,
         own_bound=bound if met or instance._core.moves_free else None,
-        seed=used,
+        seed=seed_value,
         ratio=_guaranteed(instance),
-        **ended_by(found["stopped_by"]),
+        **ended_by(core_result["stopped_by"]),
     )
 
 
@@ -241,10 +241,10 @@ def optimal(
     """
     without_limits(instance, "optimal")
     nodes, limit = budget(work, time_limit, _NODES)
-    found = _core.dags.optimal(instance._core, nodes, limit)
-    proved = found["stopped_by"] == "proved"
-    name = "optimal" if proved else "transfers" if found["transfers"] else "windows"
-    bound = Bound(found["bound"], name, note=found["failure"])
-    own = bound if proved or instance._core.moves_free else None
-    end = ended_by(found["stopped_by"])
-    return result_of_plan(instance, "optimal", *found["plan"], own_bound=own, **end)
+    core_result = _core.dags.optimal(instance._core, nodes, limit)
+    proved = core_result["stopped_by"] == "proved"
+    name = "optimal" if proved else "transfers" if core_result["transfers"] else "windows"
+    bound = Bound(core_result["bound"], name, note=core_result["failure"])
+    own_bound = bound if proved or instance._core.moves_free else None
+    end = ended_by(core_result["stopped_by"])
+    return result_of_plan(instance, "optimal", *core_result["plan"], own_bound=own_bound, **end)

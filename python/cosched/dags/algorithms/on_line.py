@@ -118,9 +118,9 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
     >>> result.seed, result.makespan >= result.bound.value
     (1, True)
     """
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
     rule = _core.dags.random_types
-    return scheduled(instance, "random", rule, used, _arrivals(order), seed=used)
+    return scheduled(instance, "random", rule, seed_value, _arrivals(order), seed=seed_value)
 
 
 def _arrivals(order: Any) -> np.ndarray:
@@ -220,9 +220,9 @@ def dmdas(
     >>> cs.dags.dmdas(inst, priority=[0, 1, 5, 1]).start.tolist()
     [0.0, 2.0, 1.0, 3.0]
     """
-    given = None if priority is None else real_array(priority, "priority", 1)
+    priorities = None if priority is None else real_array(priority, "priority", 1)
     weights = nonnegative(alpha, "alpha"), nonnegative(beta, "beta")
-    return scheduled(instance, "dmdas", _core.dags.dmdas, given, *weights)
+    return scheduled(instance, "dmdas", _core.dags.dmdas, priorities, *weights)
 
 
 def qa(instance: Instance) -> Result:
@@ -244,8 +244,8 @@ def qa(instance: Instance) -> Result:
     ([1, 0], 5.0)
     """
     Instance.require(instance)
-    least = min(instance.units)
-    shares = [math.sqrt(units / least) for units in instance.units]
+    min_units = min(instance.units)
+    shares = [math.sqrt(units / min_units) for units in instance.units]
     ratio = sum(shares) + max(shares)
     return scheduled(instance, "qa", _core.dags.qa, ratio=ratio)
 

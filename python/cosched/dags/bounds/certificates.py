@@ -19,7 +19,7 @@ _CHECKS = {
 }
 #: Tables by their columns; all other arrays are vectors.
 _COLUMNS = {"edges": 2, "guesses": 3, "intervals": 4}
-_WHOLE = ("edges", "guesses")
+_INTEGER_FIELDS = ("edges", "guesses")
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +132,10 @@ def _checked(name: str, value: Any) -> Any:
     columns = _COLUMNS.get(name)
     if not np.size(value):
         shape = (0,) if columns is None else (0, columns)
-        return np.zeros(shape, int if name in _WHOLE else float)
+        return np.zeros(shape, int if name in _INTEGER_FIELDS else float)
     if columns is None:
         return real_array(np.ravel(value), name, 1)
-    table = (integer_array if name in _WHOLE else real_array)(value, name, 2)
+    table = (integer_array if name in _INTEGER_FIELDS else real_array)(value, name, 2)
     if table.shape[1] != columns:
         raise InvalidInstance(f"{name} has shape {table.shape}: expected {columns} columns")
     return table

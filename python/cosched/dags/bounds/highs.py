@@ -29,8 +29,8 @@ def lp_of(model: Mapping[str, Any]) -> Any:
 
     highspy = optional("highspy", extra="highs")
     rows, columns = len(model["row_lower"]), len(model["cost"])
-    kept = model["value"] != 0
-    entries = model["value"][kept], (model["row"][kept], model["col"][kept])
+    is_nonzero = model["value"] != 0
+    entries = model["value"][is_nonzero], (model["row"][is_nonzero], model["col"][is_nonzero])
     by_column = sparse.coo_array(entries, shape=(rows, columns)).tocsc()
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = rows, columns
@@ -46,10 +46,10 @@ def lp_of(model: Mapping[str, Any]) -> Any:
 def solved(model: Mapping[str, Any]) -> Solution:
     """Optimum, a value a column and a price a row; obeys a time limit around it, and Ctrl-C."""
     optional("highspy", extra="highs")
-    apart = len(model["value"]) >= APART_FROM
-    found = _solved_apart(model) if apart else _solved_here(model)
+    runs_in_process = len(model["value"]) >= APART_FROM
+    outcome = _solved_apart(model) if runs_in_process else _solved_here(model)
     _core.check_interrupt()
-    return found
+    return outcome
 
 
 def _solved_here(model: Mapping[str, Any]) -> Solution:
@@ -58,15 +58,15 @@ def _solved_here(model: Mapping[str, Any]) -> Solution:
     solver.setOptionValue("output_flag", False)
     solver.passModel(lp_of(model))
     _core.check_interrupt()
-    if math.isfinite(left := _core.seconds_left()):
-        solver.setOptionValue("time_limit", max(0.0, left))
+    if math.isfinite(seconds_left := _core.seconds_left()):
+        solver.setOptionValue("time_limit", max(0.0, seconds_left))
     solver.run()
     _core.check_interrupt()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise SolverError(f"HiGHS: {solver.modelStatusToString(solver.getModelStatus())}")
-    found = solver.getSolution()
+    solution = solver.getSolution()
     value = solver.getInfo().objective_function_value
-    return value, np.array(found.col_value), np.array(found.row_dual)
+    return value, np.array(solution.col_value), np.array(solution.row_dual)
 
 
 def _solved_apart(model: Mapping[str, Any]) -> Solution:

@@ -14,7 +14,7 @@ from cosched.errors import InvalidInstance, SolverError, TimeLimit
 
 #: Fields of the proof that a search starts from, what it found, whether that proof is whole, and
 #: what went wrong on its way.
-_Found = tuple[dict[str, Any], dict[str, Any], bool, str]
+_Refutation = tuple[dict[str, Any], dict[str, Any], bool, str]
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ def windows(
     (6.0, 7.0)
     """
 
-    def search(top: float | None) -> _Found:
+    def search(top: float | None) -> _Refutation:
         relaxation, in_time = hlp_so_far(instance)
-        known = relaxation.certificate
-        found = _core.dags.windows_bound(instance._core, known.of_core(), top)
-        return {"relaxation": known.fields}, found, in_time, relaxation.note
+        certificate = relaxation.certificate
+        core_result = _core.dags.windows_bound(instance._core, certificate.of_core(), top)
+        return {"relaxation": certificate.fields}, core_result, in_time, relaxation.note
 
     return _proved(instance, "windows", upper, time_limit_of(time_limit), search)
 
@@ -141,11 +141,11 @@ def transfers(
     """
     limit = time_limit_of(time_limit)
 
-    def search(top: float | None) -> _Found:
+    def search(top: float | None) -> _Refutation:
         start = windows(instance, time_limit=limit)
-        known = start.certificate
-        found = _core.dags.transfers_bound(instance._core, known.of_core(), top)
-        return {"windows": known.fields}, found, start.complete, start.note
+        certificate = start.certificate
+        core_result = _core.dags.transfers_bound(instance._core, certificate.of_core(), top)
+        return {"windows": certificate.fields}, core_result, start.complete, start.note
 
     return _proved(instance, "transfers", upper, limit, search)
 
@@ -155,7 +155,7 @@ def _proved(
     kind: str,
     upper: float | None,
     limit: float | None,
-    search: Callable[[float | None], _Found],
+    search: Callable[[float | None], _Refutation],
 ) -> ProvenBound:
     """What a search found, kept with the instance if it has ended; else its best so far.
 
@@ -170,10 +170,10 @@ def _proved(
     if cached is not None:
         return cached
     with _core.time_limit(limit):
-        start, found, whole, note = search(top)
-    value, complete, failure = (found.pop(name) for name in ("value", "complete", "failure"))
-    proof = Certificate(kind, {**start, **found})
-    bound = ProvenBound(value, proof, complete and whole, failure or note)
+        start, proof_fields, is_complete, note = search(top)
+    value, complete, failure = (proof_fields.pop(name) for name in ("value", "complete", "failure"))
+    proof = Certificate(kind, {**start, **proof_fields})
+    bound = ProvenBound(value, proof, complete and is_complete, failure or note)
     if bound.complete:
         return instance.once(key, lambda: bound)
     if limit is None:
@@ -191,10 +191,10 @@ def _bound(
     Instance.require(instance)
     name = proof.__name__
     try:
-        found = proof(instance, time_limit=limit)
+        bound = proof(instance, time_limit=limit)
     except SolverError as error:
         return replace(weaker(instance, time_limit=limit), note=f"{name} failed: {error}")
-    return Bound(found.value, name, "ok" if found.complete else "time_limit", found.note)
+    return Bound(bound.value, name, "ok" if bound.complete else "time_limit", bound.note)
 
 
 def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:

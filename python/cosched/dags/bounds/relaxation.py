@@ -163,15 +163,18 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
 
 
 def _without_structured(instance: Instance, reason: str) -> Relaxation:
-    known = _relaxation(_core.dags.hlp_so_far(instance._core), "structured")
+    best_relaxation = _relaxation(_core.dags.hlp_so_far(instance._core), "structured")
     try:
-        found = hlp(instance, method="glpk")
-        proved, best = found.certificate.bound(instance), known.certificate.bound(instance)
+        glpk_relaxation = hlp(instance, method="glpk")
+        proved, best = (
+            glpk_relaxation.certificate.bound(instance),
+            best_relaxation.certificate.bound(instance),
+        )
         if proved >= best * (1 - 1e-9):
-            return replace(found, note=f"{reason}; solved by GLPK")
+            return replace(glpk_relaxation, note=f"{reason}; solved by GLPK")
     except SolverError:
         pass
-    return replace(known, note=f"{reason}; its best so far, GLPK proves less")
+    return replace(best_relaxation, note=f"{reason}; its best so far, GLPK proves less")
 
 
 def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxation:
@@ -211,13 +214,17 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxat
 def _with_plans(instance: Instance, method: str) -> Relaxation:
     if method == "highs":
         _, *solution = highs.solved(_core.dags.transfers_model(instance._core))
-        found = _core.dags.transfers_from_lp(instance._core, *solution)
+        core_relaxation = _core.dags.transfers_from_lp(instance._core, *solution)
     else:
-        found = _core.dags.transfers_relaxation(instance._core, _core.dags.Method[method])
-    value, x, ends = (found.pop(key) for key in ("value", "x", "C"))
-    nothing = {"relaxation": hlp(instance).certificate.fields, "makespan": 0.0, "stages": []}
-    proof = Certificate("transfers", {"windows": nothing, **found})
-    return Relaxation(value, x, ends, proof, method)
+        core_relaxation = _core.dags.transfers_relaxation(instance._core, _core.dags.Method[method])
+    value, x, end_times = (core_relaxation.pop(key) for key in ("value", "x", "C"))
+    empty_certificate = {
+        "relaxation": hlp(instance).certificate.fields,
+        "makespan": 0.0,
+        "stages": [],
+    }
+    proof = Certificate("transfers", {"windows": empty_certificate, **core_relaxation})
+    return Relaxation(value, x, end_times, proof, method)
 
 
 def _require(instance: Instance, method: str) -> None:
@@ -347,6 +354,13 @@ def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
     return instance.once("hlp structured", lambda: relaxation)
 
 
-def _relaxation(found: dict, method: str) -> Relaxation:
-    certificate = Certificate("hlp", found["certificate"])
-    return Relaxation(found["value"], found["x"], found["C"], certificate, method, found["failure"])
+def _relaxation(core_relaxation: dict, method: str) -> Relaxation:
+    certificate = Certificate("hlp", core_relaxation["certificate"])
+    return Relaxation(
+        core_relaxation["value"],
+        core_relaxation["x"],
+        core_relaxation["C"],
+        certificate,
+        method,
+        core_relaxation["failure"],
+    )

@@ -39,22 +39,22 @@ class Tokens:
         self.advance()
 
     def advance(self) -> None:
-        found = None
+        html_match = None
         while self._next < len(self.text):
-            found = _TOKEN.match(self.text, self._next)
-            if found is None or found.lastgroup != "skip":
+            html_match = _TOKEN.match(self.text, self._next)
+            if html_match is None or html_match.lastgroup != "skip":
                 break
-            self._next = found.end()
+            self._next = html_match.end()
         self.place = self._next
         if self._next >= len(self.text):
             self.kind, self.value = "end", "the end of the file"
             return
-        if found is None:
+        if html_match is None:
             self.kind, self.value = "", self.text[self.place : self.place + 12]
             raise self.error("a name, or an end of the text or comment")
-        self.kind, self.value = str(found.lastgroup), found[0]
-        self._next = found.end()
-        if self.kind == "word" and (longer := _LONG_WORD.match(self.text, found.end())):
+        self.kind, self.value = str(html_match.lastgroup), html_match[0]
+        self._next = html_match.end()
+        if self.kind == "word" and (longer := _LONG_WORD.match(self.text, html_match.end())):
             self.value += longer[0]  # 1e5, 2nd: not of Graphviz, but clear
             self._next = longer.end()
         elif self.kind == "html":
@@ -63,10 +63,10 @@ class Tokens:
 
     def _end_of_html(self) -> int:
         depth = 0
-        for found in _ANGLE.finditer(self.text, self.place):
-            depth += 1 if found[0] == "<" else -1
+        for bracket in _ANGLE.finditer(self.text, self.place):
+            depth += 1 if bracket[0] == "<" else -1
             if depth == 0:
-                return found.end()
+                return bracket.end()
         raise self.error("a > for each <")
 
     def take(self, mark: str) -> bool:
@@ -275,35 +275,37 @@ class _Parser:
             if not tokens.take(arrow):
                 raise tokens.error(arrow)
             return
-        ends, scope.ends = scope.ends, []
+        edge_ends, scope.ends = scope.ends, []
         line = tokens.line()
-        said = self._attributes()
-        if len(ends) == 1:
-            if said and isinstance(end, str):
-                self.found.nodes[end].update(said)
+        attributes = self._attributes()
+        if len(edge_ends) == 1:
+            if attributes and isinstance(end, str):
+                self.found.nodes[end].update(attributes)
                 self.found.lines[end] = line
             return
-        of_arc = ChainMap(said, scope.defaults["edge"])
-        names = [self._names(one) for one in ends]
+        of_arc = ChainMap(attributes, scope.defaults["edge"])
+        names = [self._names(edge_end) for edge_end in edge_ends]
         for before, after in pairwise(names):
             if len(before) > 1 or len(after) > 1:
                 self._spend(len(before) * len(after))
-            self.found.arcs += [(one, other, of_arc, line) for one in before for other in after]
+            self.found.arcs += [
+                (source, other, of_arc, line) for source in before for other in after
+            ]
 
     def _names(self, end: str | _Group) -> list[str]:
         """The nodes at one end of an arc."""
         if isinstance(end, str):
             return [end]
-        found: dict[str, None] = {}
-        seen, waiting = {id(end)}, [end]
+        names: dict[str, None] = {}
+        seen_ids, waiting = {id(end)}, [end]
         while waiting:
             group = waiting.pop()
             self._spend(1 + len(group.nodes))
-            found.update(dict.fromkeys(group.nodes))
-            parts = [part for part in group.parts if id(part) not in seen]
-            seen.update(map(id, parts))
+            names.update(dict.fromkeys(group.nodes))
+            parts = [part for part in group.parts if id(part) not in seen_ids]
+            seen_ids.update(map(id, parts))
             waiting += parts
-        return list(found)
+        return list(names)
 
     def _spend(self, work: int) -> None:
         self.budget -= work
@@ -314,20 +316,20 @@ class _Parser:
         self.tokens.advance()
         if not self.tokens.is_mark("["):
             raise self.tokens.error("[")
-        said = self._attributes()
+        attributes = self._attributes()
         if keyword != "graph":
-            scope.defaults[keyword] = {**scope.defaults[keyword], **said}
+            scope.defaults[keyword] = {**scope.defaults[keyword], **attributes}
             if len(scope.defaults[keyword]) > _MOST_DEFAULTS:
                 raise self.tokens.error(f"at most {_MOST_DEFAULTS} attributes in 'node [...]'")
 
     def _attributes(self) -> dict[str, str]:
         """What stands in brackets, if any come next."""
         tokens = self.tokens
-        said: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         while tokens.take("["):
             while not tokens.take("]"):
                 if tokens.take(",") or tokens.take(";"):
                     continue
                 key = tokens.name("an attribute, or ]")
-                said[key] = tokens.name("a value") if tokens.take("=") else "true"
-        return said
+                attributes[key] = tokens.name("a value") if tokens.take("=") else "true"
+        return attributes

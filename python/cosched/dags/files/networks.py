@@ -48,14 +48,19 @@ def read_dot(
     graph = parse_dot(text, path)
     if not graph.directed:
         raise InvalidInstance(f"{path}: expected a digraph, got an undirected graph")
-    kernels = {name: _PARSEC.search(said.get("tooltip", "")) for name, said in graph.nodes.items()}
+    kernels = {
+        name: _PARSEC.search(attributes.get("tooltip", ""))
+        for name, attributes in graph.nodes.items()
+    }
     of_parsec = any(kernels.values())
-    data = {name for name, found in kernels.items() if of_parsec and found is None}
-    for name, found in kernels.items():
-        if found is not None:
-            graph.nodes[name].setdefault("kernel", found[1])
+    data = {name for name, kernel_match in kernels.items() if of_parsec and kernel_match is None}
+    for name, kernel_match in kernels.items():
+        if kernel_match is not None:
+            graph.nodes[name].setdefault("kernel", kernel_match[1])
     nodes = (
-        (name, said, graph.lines[name]) for name, said in graph.nodes.items() if name not in data
+        (name, attributes, graph.lines[name])
+        for name, attributes in graph.nodes.items()
+        if name not in data
     )
     arcs = [arc for arc in graph.arcs if not data & {arc[0], arc[1]}]
     parsed = _parsed(path, nodes, arcs, need_times, edge_data)
@@ -74,13 +79,16 @@ def read_graphml(
     try:
         graph = nx.parse_graphml(text)
     except Exception as error:  # a parser of foreign text: anything may come
-        said = " ".join(str(error).split())[:120] or type(error).__name__
-        raise InvalidInstance(f"{path}: not GraphML ({said})") from None
+        error_text = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InvalidInstance(f"{path}: not GraphML ({error_text})") from None
     _require_all_nodes(text, path, graph.number_of_nodes())
     if not graph.is_directed():
         raise InvalidInstance(f"{path}: expected a directed graph (edgedefault='directed')")
-    nodes = ((str(name), said, None) for name, said in graph.nodes(data=True))
-    arcs = ((str(one), str(other), said, None) for one, other, said in graph.edges(data=True))
+    nodes = ((str(name), attributes, None) for name, attributes in graph.nodes(data=True))
+    arcs = (
+        (str(source), str(other), attributes, None)
+        for source, other, attributes in graph.edges(data=True)
+    )
     return _parsed(path, nodes, arcs, need_times, edge_data)
 
 
@@ -126,8 +134,8 @@ def _parsed(
     unused.clear()
     for before, after, attributes, line in io.polled(arcs):
         where = _where(line, "arc", before)
-        said = _DATA if edge_data is None else (edge_data,)
-        key = next((one for one in said if one in attributes), None)
+        data_keys = _DATA if edge_data is None else (edge_data,)
+        key = next((key_name for key_name in data_keys if key_name in attributes), None)
         text = None if key is None else _plain(attributes[key])
         data = None if text is None else bytes_of(text, f"{path}: {where}: {key}")
         parsed.precede(before, after, where, data)
@@ -146,10 +154,11 @@ def _meant(attributes: Mapping[str, Any]) -> set[str]:
     return {name for name in attributes if name.lower() not in _DRAWING}
 
 
-def _note(parsed: Parsed, unused: Counter[str], of: str, why: str) -> None:
+def _note(parsed: Parsed, unused: Counter[str], noun: str, why: str) -> None:
     if unused:
         counts = ", ".join(
-            f"{shorten(name)} of {n} {of}{'s' * (n != 1)}" for name, n in sorted(unused.items())[:9]
+            f"{shorten(name)} of {count} {noun if count == 1 else noun + 's'}"
+            for name, count in sorted(unused.items())[:9]
         )
         parsed.notes.append(f"{why}: {counts}{', ...' if len(unused) > 9 else ''}")
 

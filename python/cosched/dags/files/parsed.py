@@ -157,31 +157,31 @@ class Parsed:
 
     def data(self) -> np.ndarray | None:
         """(e,) bytes along each of :meth:`edges`, 0 where not said; None where said of none."""
-        if all(one is None for one in self._data):
+        if all(amount is None for amount in self._data):
             return None
         number = {name: k for k, name in enumerate(self.names)}
-        found: dict[tuple[int, int], float] = {}
+        amount_of_edge: dict[tuple[int, int], float] = {}
         for (before, after, where), data in zip(self._edges, self._data, strict=True):
             edge = number[before], number[after]
             bytes_here = 0.0 if data is None else data
-            if found.setdefault(edge, bytes_here) != bytes_here:
+            if amount_of_edge.setdefault(edge, bytes_here) != bytes_here:
                 raise InvalidInstance(
                     f"{self.path}: {where}: {bytes_here:g} bytes to {shorten(after)}: the arc was "
-                    f"there with {found[edge]:g}: expected it once, or the same each time"
+                    f"there with {amount_of_edge[edge]:g}: expected it once, or the same each time"
                 )
-        return np.array([found[edge] for edge in sorted(found)])
+        return np.array([amount_of_edge[edge] for edge in sorted(amount_of_edge)])
 
     def drop(self, names: Iterable[str]) -> None:
         """Take tasks and their arcs out again."""
-        gone = set(names)
-        kept = [k for k, name in enumerate(self.names) if name not in gone]
-        self.names = [self.names[k] for k in kept]
-        self.times = [self.times[k] for k in kept]
-        self.kernels = [self.kernels[k] for k in kept]
+        removed = set(names)
+        kept_rows = [k for k, name in enumerate(self.names) if name not in removed]
+        self.names = [self.names[k] for k in kept_rows]
+        self.times = [self.times[k] for k in kept_rows]
+        self.kernels = [self.kernels[k] for k in kept_rows]
         arcs = [
             (edge, data)
             for edge, data in zip(self._edges, self._data, strict=True)
-            if edge[0] not in gone and edge[1] not in gone
+            if edge[0] not in removed and edge[1] not in removed
         ]
         self._edges = [edge for edge, _ in arcs]
         self._data = [data for _, data in arcs]
@@ -213,8 +213,8 @@ def _require_acyclic(edges: np.ndarray, names: list[str]) -> None:
     while walk[-1] not in walk[:-1]:
         walk.append(follow[walk[-1]])
     cycle = [shorten(names[task]) for task in walk[walk.index(walk[-1]) :]]
-    shown = cycle if len(cycle) <= 8 else [*cycle[:6], "...", cycle[-1]]
-    raise InvalidInstance(f"cycle of {len(cycle) - 1} tasks: {' -> '.join(shown)}")
+    listed_names = cycle if len(cycle) <= 8 else [*cycle[:6], "...", cycle[-1]]
+    raise InvalidInstance(f"cycle of {len(cycle) - 1} tasks: {' -> '.join(listed_names)}")
 
 
 def bytes_of(text: str, where: str) -> float:

@@ -40,8 +40,9 @@ def read_amaris(
     if types is None and likely == q - 1 and _all_predecessors(lines, q):
         q = likely
     if q < (2 if types is None else 1) or len(fields) < q + 1:
+        noun = "column" if len(fields) == 1 else "columns"
         raise InvalidInstance(
-            f"{path}: line {shortest}: {len(fields)} column{'s' * (len(fields) != 1)}: expected "
+            f"{path}: line {shortest}: {len(fields)} {noun}: expected "
             f"'id t_CPU t_GPU [predecessors]'" + (f" with {q} times" if types is not None else "")
         )
     parsed = Parsed(
@@ -172,23 +173,25 @@ def read_edges(text: str, path: str, tasks: Iterable[str]) -> Parsed:
         parsed.add(name, [0.0], "times")
     for line, cells in io.polled(rows.rows):
         where = f"line {line}"
-        before, after, *said = (cell.strip() for cell in cells)
-        data = bytes_of(said[0], f"{path}: {where}") if said and said[0] else None
-        parsed.precede(before, after, where, 0.0 if said and data is None else data)
+        before, after, *extra_cells = (cell.strip() for cell in cells)
+        data = (
+            bytes_of(extra_cells[0], f"{path}: {where}") if extra_cells and extra_cells[0] else None
+        )
+        parsed.precede(before, after, where, 0.0 if extra_cells and data is None else data)
     return parsed
 
 
 def _drop_dummies(parsed: Parsed, has_predecessor: bool) -> None:
     entry, leaving = parsed.names[0], parsed.names[-1]
-    gone = []
+    removed = []
     if parsed.times[0][0] == 0 and not has_predecessor:
-        gone.append(entry)
+        removed.append(entry)
     if leaving != entry and parsed.times[-1][0] == 0 and not parsed.has_successor(leaving):
-        gone.append(leaving)
-    if gone and len(gone) < len(parsed.names):
+        removed.append(leaving)
+    if removed and len(removed) < len(parsed.names):
         parsed.edges()  # refuses unknown predecessors before any arc is dropped
-        parsed.drop(gone)
-        parsed.notes.append(f"left out the dummy tasks {', '.join(gone)} of time 0")
+        parsed.drop(removed)
+        parsed.notes.append(f"left out the dummy tasks {', '.join(removed)} of time 0")
 
 
 def _integer(text: str, where: str) -> int:

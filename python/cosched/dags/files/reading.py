@@ -83,22 +83,22 @@ def replaced(parsed: Parsed, times: TimesTable) -> np.ndarray:
         if isinstance(times, Mapping)
         else (str(times), _times_csv(times))
     )
-    known = {*parsed.names, *parsed.kernels}
+    known_names = {*parsed.names, *parsed.kernels}
     for name in rows:
-        if name not in known:
+        if name not in known_names:
             raise InvalidInstance(f"{source}: {parsed.path} has no task {shorten(name)}")
-    found = []
+    kernels = []
     for name, kernel in zip(parsed.names, parsed.kernels, strict=True):
         row = rows.get(name, rows.get(kernel or ""))
         if row is None:
             raise InvalidInstance(f"{source}: no times of task {shorten(name)} of {parsed.path}")
-        found.append(row)
-        if len(row) != len(found[0]):
+        kernels.append(row)
+        if len(row) != len(kernels[0]):
             raise InvalidInstance(
                 f"{source}: task {shorten(name)} has {len(row)} times, the first one "
-                f"{len(found[0])}"
+                f"{len(kernels[0])}"
             )
-    return np.array(found)
+    return np.array(kernels)
 
 
 def named(times: TimesTable) -> list[str]:
@@ -211,14 +211,14 @@ def read_graph(path: str | PathLike[str], **options: Any) -> Graph:
     the machine at hand: they tell a last column of times from one of predecessors where it could be
     either.
     """
-    asked = _Options(**options)
-    if asked.format is not None:
-        one_of(asked.format, "format", FORMATS)
-    if asked.acceleration is not None and asked.times is not None:
+    read_options = _Options(**options)
+    if read_options.format is not None:
+        one_of(read_options.format, "format", FORMATS)
+    if read_options.acceleration is not None and read_options.times is not None:
         raise InvalidInstance("expected either acceleration or times, got both")
-    if asked.types_in_file is not None:
-        integer(asked.types_in_file, "types_in_file", 1)
-    return _graph(io.read_text(path), str(path), asked)
+    if read_options.types_in_file is not None:
+        integer(read_options.types_in_file, "types_in_file", 1)
+    return _graph(io.read_text(path), str(path), read_options)
 
 
 @dataclass(frozen=True)
@@ -235,40 +235,44 @@ class _Options:
     perfmodels: str | PathLike[str] | None = None
 
 
-def _graph(text: str, name: str, asked: _Options) -> Graph:
+def _graph(text: str, name: str, read_options: _Options) -> Graph:
     io.refuse_foreign_text(text, name)
     looks = io.bare_name(name).endswith(".json") or text.lstrip()[:1] in ("{", "[")
-    is_json = looks if asked.format is None else asked.format in ("json", "wfformat")
+    is_json = looks if read_options.format is None else read_options.format in ("json", "wfformat")
     data = io.parse_json(text, name) if is_json else None
     io.refuse_foreign_json(data, name)
-    format = asked.format or _format(text, name, data)
+    format = read_options.format or _format(text, name, data)
     if format == "json":
-        if asked.acceleration is not None or asked.times is not None:
+        if read_options.acceleration is not None or read_options.times is not None:
             raise InvalidInstance(f"{name}: has a time a resource type: no acceleration, no times")
-        return _own(data, name)
-    return _assembled(_parsed(format, text, name, data, asked), asked.acceleration, asked.times)
+        return _cosched_graph(data, name)
+    return _assembled(
+        _parsed(format, text, name, data, read_options),
+        read_options.acceleration,
+        read_options.times,
+    )
 
 
-def _parsed(format: str, text: str, name: str, data: Any, asked: _Options) -> Parsed:
-    need = asked.times is None
-    if asked.perfmodels is not None and format != "starpu":
+def _parsed(format: str, text: str, name: str, data: Any, read_options: _Options) -> Parsed:
+    need = read_options.times is None
+    if read_options.perfmodels is not None and format != "starpu":
         raise InvalidInstance(f"{name}: perfmodels: expected a tasks.rec of StarPU beside them")
     if format == "wfformat":
         if not isinstance(data, dict) or "workflow" not in data:
             raise InvalidInstance(f"{name}: expected an object with 'workflow' (WfFormat 1.5)")
         return wfformat.read_wfformat(data, name, need_times=need)
     if format == "amaris_het":
-        return plain.read_amaris(text, name, asked.types_in_file, asked.likely_types)
+        return plain.read_amaris(text, name, read_options.types_in_file, read_options.likely_types)
     if format == "stg":
-        return plain.read_stg(text, name, asked.dummies)
+        return plain.read_stg(text, name, read_options.dummies)
     if format == "starpu":
-        return starpu.read_starpu(text, name, asked.perfmodels)
+        return starpu.read_starpu(text, name, read_options.perfmodels)
     if format == "csv":
-        if asked.times is None:
+        if read_options.times is None:
             raise InvalidInstance(f"{name}: a list of arcs has no times: expected times as well")
-        return plain.read_edges(text, name, named(asked.times))
+        return plain.read_edges(text, name, named(read_options.times))
     reader = networks.read_dot if format == "dot" else networks.read_graphml
-    return reader(text, name, need_times=need, edge_data=asked.edge_data)
+    return reader(text, name, need_times=need, edge_data=read_options.edge_data)
 
 
 def _assembled(
@@ -276,8 +280,9 @@ def _assembled(
 ) -> Graph:
     edges, data = parsed.edges(), parsed.data()
     if data is not None:
-        edges_of, moving = f"{len(data)} edge{'s' * (len(data) != 1)}", int((data > 0).sum())
-        parsed.notes.append(f"data on {moving} of {edges_of}: {data.sum():.6g} bytes")
+        n_moving = int((data > 0).sum())
+        noun = "edge" if len(data) == 1 else "edges"
+        parsed.notes.append(f"data on {n_moving} of {len(data)} {noun}: {data.sum():.6g} bytes")
     table = np.array(parsed.times)
     if times is not None:
         table = replaced(parsed, times)
@@ -334,7 +339,7 @@ def _format(text: str, name: str, data: Any) -> str:
     return "stg" if len(lines[0][1]) <= 2 else "amaris_het"
 
 
-def _own(data: Any, name: str) -> Graph:
+def _cosched_graph(data: Any, name: str) -> Graph:
     """This package's own JSON, of a graph or (with units) of an instance."""
     if not isinstance(data, dict) or not isinstance(data.get("times"), list):
         raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
@@ -348,21 +353,25 @@ def _own(data: Any, name: str) -> Graph:
             raise InvalidInstance(f"{name}: {key}: expected a list of texts")
     if not isinstance(data.get("edges", []), list):
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
-    said = {"edges": [], **{key: value for key, value in data.items() if value is not None}}
+    fields = {"edges": [], **{key: value for key, value in data.items() if value is not None}}
     for key in ("times", "bandwidth", "memory_capacity"):
-        if key in said:
-            (said[key],) = _finite_or_infinite([said[key]])
+        if key in fields:
+            (fields[key],) = _finite_or_infinite([fields[key]])
     with io.naming(name):
-        said["times"] = real_array(said["times"], "times", 2)
-        if "data" in said:
-            said["data"] = real_array(said["data"], "data", 1)
-        said["executed"] = run_of(data.get("executed"), len(said["times"]))
-    return Graph(**said)
+        fields["times"] = real_array(fields["times"], "times", 2)
+        if "data" in fields:
+            fields["data"] = real_array(fields["data"], "data", 1)
+        fields["executed"] = run_of(data.get("executed"), len(fields["times"]))
+    return Graph(**fields)
 
 
 def _finite_or_infinite(values: list[Any]) -> list[Any]:
     """Numbers and tables of them, in which null is infinity."""
     return [
-        math.inf if one is None else _finite_or_infinite(one) if isinstance(one, list) else one
-        for one in io.polled(values)
+        math.inf
+        if element is None
+        else _finite_or_infinite(element)
+        if isinstance(element, list)
+        else element
+        for element in io.polled(values)
     ]

@@ -86,20 +86,22 @@ class Machine:
     def modelled(self, key: Key, estimates: Sequence[float], kind: int) -> float | None:
         """Mean over the workers of a type of what StarPU expects there; None: it knows nothing."""
         by_architecture = self.means.get(key[1:], {})
-        workers = [worker for worker, (own, _) in self.places.items() if own == kind]
-        known = [
+        workers = [
+            worker for worker, (kind_of_worker, _) in self.places.items() if kind_of_worker == kind
+        ]
+        known_kinds = [
             by_architecture[self.architectures[worker]]
             for worker in workers
             if self.architectures.get(worker) in by_architecture
         ] or [estimates[worker] for worker in workers if worker < len(estimates)]
-        finite = [seconds for seconds in known if seconds < math.inf]
+        finite = [seconds for seconds in known_kinds if seconds < math.inf]
         return float(np.mean(finite)) if finite else None
 
 
-def machine_of_tasks(ran: Iterable[tuple[int, int | None]], notes: list[str]) -> Machine:
+def machine_of_tasks(executed_tasks: Iterable[tuple[int, int | None]], notes: list[str]) -> Machine:
     """Workers with the memory nodes of their tasks: node 0 is the CPUs', others are GPUs'."""
     node: dict[int, int | None] = {}
-    for worker, memory in ran:
+    for worker, memory in executed_tasks:
         node[worker] = memory
     if None in node.values():
         notes.append("no MemoryNode: all workers are taken to be of one type (or pass perfmodels)")
@@ -156,23 +158,23 @@ def _machine(
 
 def _node(name: str, where: str) -> tuple[str, int]:
     """``"CUDA 1"`` as ("cuda", 1); where CPUs compute: ("cpu", ...)."""
-    found = re.fullmatch(r"([A-Za-z]+)\s*([0-9]{0,9})", name.strip())
-    if not found:
+    name_match = re.fullmatch(r"([A-Za-z]+)\s*([0-9]{0,9})", name.strip())
+    if not name_match:
         raise InvalidInstance(f"{where}: Name {shorten(name)}: expected a memory node, as CUDA 0")
-    label = found[1].lower()
-    return (_CPU if label in _HOST else label), int(found[2] or 0)
+    label = name_match[1].lower()
+    return (_CPU if label in _HOST else label), int(name_match[2] or 0)
 
 
 def _timing(block: Block, where: str) -> tuple[str, str, int, float]:
-    said = block.fields
+    fields = block.fields
     for key in ("Model", "Architecture", "Footprint", "Mean"):
-        if key not in said:
+        if key not in fields:
             raise InvalidInstance(f"{where}: no {key}: expected a record of a performance model")
-    mean = io.parse_nonnegative(said["Mean"], f"{where}: Mean", "microseconds >= 0")
+    mean = io.parse_nonnegative(fields["Mean"], f"{where}: Mean", "microseconds >= 0")
     return (
-        said["Model"].strip(),
-        said["Architecture"].strip(),
-        hexadecimal(said["Footprint"], f"{where}: Footprint"),
+        fields["Model"].strip(),
+        fields["Architecture"].strip(),
+        hexadecimal(fields["Footprint"], f"{where}: Footprint"),
         mean * _MICROSECONDS,
     )
 
@@ -204,25 +206,32 @@ class _Job:
 def read_starpu(text: str, path: str, perfmodels: str | PathLike[str] | None) -> Parsed:
     """Tasks that a worker ran, and the run; `perfmodels`: what starpu_perfmodel_recdump wrote."""
     jobs = _jobs(text, path)
-    ran = {job.name: job for job in jobs.values() if job.ran is not None}
-    if not ran:
+    executed_jobs = {job.name: job for job in jobs.values() if job.ran is not None}
+    if not executed_jobs:
         raise InvalidInstance(
             f"{path}: no task with WorkerId, StartTime and EndTime: expected StarPU's tasks.rec"
         )
     parsed = Parsed(path)
-    workers = [(job.ran[0], job.ran[1]) for job in ran.values() if job.ran is not None]
+    workers = [(job.ran[0], job.ran[1]) for job in executed_jobs.values() if job.ran is not None]
     if perfmodels is None:
         machine = machine_of_tasks(workers, parsed.notes)
     else:
         machine = read_machine(perfmodels)
     parsed.units = machine.units
-    parsed.executed = _run(ran.values(), machine, path)
-    for job, times in zip(ran.values(), _times(ran.values(), machine, parsed), strict=True):
+    parsed.executed = _run(executed_jobs.values(), machine, path)
+    for job, times in zip(
+        executed_jobs.values(), _times(executed_jobs.values(), machine, parsed), strict=True
+    ):
         parsed.add(job.name, times, job.where, job.key[0])
-    moved = _moved(jobs.values())
-    for name, before in _predecessors(jobs, ran, parsed).items():
-        for one in sorted(before, key=lambda name: jobs[name].order):
-            parsed.precede(one, name, ran[name].where, moved.get((one, name)) if moved else None)
+    moved_bytes = _moved(jobs.values())
+    for name, predecessors in _predecessors(jobs, executed_jobs, parsed).items():
+        for predecessor in sorted(predecessors, key=lambda name: jobs[name].order):
+            parsed.precede(
+                predecessor,
+                name,
+                executed_jobs[name].where,
+                moved_bytes.get((predecessor, name)) if moved_bytes else None,
+            )
     return parsed
 
 
@@ -245,36 +254,38 @@ def _jobs(text: str, path: str) -> dict[str, _Job]:
 
 
 def _job(block: Block, where: str, place: int) -> _Job:
-    said = block.fields
-    name = said.get("JobId", "").strip()
+    fields = block.fields
+    name = fields.get("JobId", "").strip()
     if not name:
         raise InvalidInstance(f"{where}: no JobId: expected a record of StarPU's tasks.rec")
-    kernel = (said.get("Name") or said.get("Model") or "").strip()
-    model = said.get("Model", kernel).strip()
-    print_of_data = hexadecimal(said.get("Footprint", "0"), f"{where}: Footprint")
+    kernel = (fields.get("Name") or fields.get("Model") or "").strip()
+    model = fields.get("Model", kernel).strip()
+    print_of_data = hexadecimal(fields.get("Footprint", "0"), f"{where}: Footprint")
     order = place
-    if "SubmitOrder" in said:
-        order = io.parse_integer(said["SubmitOrder"], f"{where}: SubmitOrder", 0, _LARGEST)
+    if "SubmitOrder" in fields:
+        order = io.parse_integer(fields["SubmitOrder"], f"{where}: SubmitOrder", 0, _LARGEST)
     return _Job(
         name=name,
         where=where,
         key=(kernel or "task", model, print_of_data),
-        after=said.get("DependsOn", "").split(),
+        after=fields.get("DependsOn", "").split(),
         order=order,
-        ran=_ran(said, where),
-        estimates=_estimates(said.get("EstimatedTime", ""), where),
-        data=_data(said, where),
+        ran=_execution_of(fields, where),
+        estimates=_estimates(fields.get("EstimatedTime", ""), where),
+        data=_data(fields, where),
     )
 
 
-def _ran(said: Mapping[str, str], where: str) -> tuple[int, int | None, float, float] | None:
-    if "WorkerId" not in said or "EndTime" not in said:
+def _execution_of(
+    fields: Mapping[str, str], where: str
+) -> tuple[int, int | None, float, float] | None:
+    if "WorkerId" not in fields or "EndTime" not in fields:
         return None
-    worker = io.parse_integer(said["WorkerId"], f"{where}: WorkerId", 0, 2**31 - 1)
-    node = said.get("MemoryNode")
+    worker = io.parse_integer(fields["WorkerId"], f"{where}: WorkerId", 0, 2**31 - 1)
+    node = fields.get("MemoryNode")
     # A time of zero is not written.
     start, end = (
-        io.parse_nonnegative(said.get(key, "0"), f"{where}: {key}", "milliseconds >= 0")
+        io.parse_nonnegative(fields.get(key, "0"), f"{where}: {key}", "milliseconds >= 0")
         for key in ("StartTime", "EndTime")
     )
     if end < start:
@@ -299,9 +310,9 @@ def _estimates(text: str, where: str) -> list[float]:
     ]
 
 
-def _data(said: Mapping[str, str], where: str) -> list[tuple[str, str, float]]:
-    handles, sizes = said.get("Handles", "").split(), said.get("Sizes", "").split()
-    modes = said.get("Modes", "").split(" ")[: len(handles)]  # a mode may be empty
+def _data(fields: Mapping[str, str], where: str) -> list[tuple[str, str, float]]:
+    handles, sizes = fields.get("Handles", "").split(), fields.get("Sizes", "").split()
+    modes = fields.get("Modes", "").split(" ")[: len(handles)]  # a mode may be empty
     if not sizes:
         return []
     if not len(handles) == len(sizes) == len(modes):
@@ -331,10 +342,10 @@ def _times(jobs: Iterable[_Job], machine: Machine, parsed: Parsed) -> list[list[
     run = parsed.executed
     assert run is not None
     took = (run.end - run.start).tolist()
-    seen: dict[tuple[Key, int], list[float]] = {}
+    seconds_of_group: dict[tuple[Key, int], list[float]] = {}
     for job, kind, seconds in zip(jobs, run.kind.tolist(), took, strict=True):
-        seen.setdefault((job.key, kind), []).append(seconds)
-    means = {group: float(np.mean(some)) for group, some in seen.items()}
+        seconds_of_group.setdefault((job.key, kind), []).append(seconds)
+    means = {group: float(np.mean(samples)) for group, samples in seconds_of_group.items()}
     rows = []
     for job, own, seconds in zip(jobs, run.kind.tolist(), took, strict=True):
         row = []
@@ -353,49 +364,53 @@ def _times(jobs: Iterable[_Job], machine: Machine, parsed: Parsed) -> list[list[
 
 
 def _predecessors(
-    jobs: Mapping[str, _Job], ran: Mapping[str, _Job], parsed: Parsed
+    jobs: Mapping[str, _Job], executed_jobs: Mapping[str, _Job], parsed: Parsed
 ) -> dict[str, set[str]]:
     """Tasks with a worker that each of them waits for, through those without."""
     unknown = 0
-    known: dict[str, list[str]] = {}
+    known_predecessors: dict[str, list[str]] = {}
     for job in jobs.values():
-        known[job.name] = [name for name in job.after if name in jobs]
-        unknown += len(job.after) - len(known[job.name])
+        known_predecessors[job.name] = [name for name in job.after if name in jobs]
+        unknown += len(job.after) - len(known_predecessors[job.name])
     try:
-        order = list(TopologicalSorter(known).static_order())
+        order = list(TopologicalSorter(known_predecessors).static_order())
     except CycleError as error:
         cycle = " -> ".join(map(shorten, error.args[1][:8]))
         raise InvalidInstance(f"{parsed.path}: cycle: {cycle}") from None
-    before: dict[str, set[str]] = {}
+    predecessors: dict[str, set[str]] = {}
     total = 0
     for name in io.polled(order):
-        ends = [{one} if one in ran else before[one] for one in known[name]]
-        before[name] = set().union(*ends)
-        total += len(before[name])
+        ends = [
+            {name_of_job} if name_of_job in executed_jobs else predecessors[name_of_job]
+            for name_of_job in known_predecessors[name]
+        ]
+        predecessors[name] = set().union(*ends)
+        total += len(predecessors[name])
         if total > _MOST_ARCS:
             raise InvalidInstance(
                 f"{parsed.path}: more than {_MOST_ARCS:,} arcs through tasks without a worker"
             )
-    gone = len(jobs) - len(ran)
-    if gone:
+    n_removed = len(jobs) - len(executed_jobs)
+    if n_removed:
         parsed.notes.append(
-            f"taken out: {gone} tasks that no worker ran (synchronisation, waits for data); who "
+            f"taken out: {n_removed} tasks that no worker ran (synchronisation, waits for data); "
+            "who "
             "waits for them waits for what they wait for"
         )
     if unknown:
         parsed.notes.append(f"left out: {unknown} dependencies on tasks that the file lacks")
-    return {name: before[name] for name in ran}
+    return {name: predecessors[name] for name in executed_jobs}
 
 
 def _moved(jobs: Iterable[_Job]) -> dict[tuple[str, str], float]:
     """Bytes that a task reads and another was the last to write, in the order of submission."""
-    moved: dict[tuple[str, str], float] = {}
+    moved_bytes: dict[tuple[str, str], float] = {}
     writer: dict[str, str] = {}
     for job in sorted(jobs, key=lambda job: job.order):
-        read = {handle: size for handle, mode, size in job.data if "R" in mode}  # each once
-        for handle, size in read.items():
+        read_sizes = {handle: size for handle, mode, size in job.data if "R" in mode}  # each once
+        for handle, size in read_sizes.items():
             if handle in writer:
                 arc = writer[handle], job.name
-                moved[arc] = moved.get(arc, 0.0) + size
+                moved_bytes[arc] = moved_bytes.get(arc, 0.0) + size
         writer.update({handle: job.name for handle, mode, _ in job.data if set(mode) & {"W", "X"}})
-    return moved
+    return moved_bytes

@@ -48,13 +48,13 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             arcs.setdefault((parent, name), where)
         for child in _names(entry, "children", path, where):
             arcs.setdefault((name, child), where)
-    moved = _data(workflow["specification"], arcs, path, parsed.notes)
+    moved_bytes = _data(workflow["specification"], arcs, path, parsed.notes)
     for (parent, child), where in arcs.items():
-        parsed.precede(parent, child, where, moved.get((parent, child)))
+        parsed.precede(parent, child, where, moved_bytes.get((parent, child)))
     if cores:
+        noun = "task" if cores == 1 else "tasks"
         parsed.notes.append(
-            f"not used: coreCount above 1 of {cores} task{'s' * (cores != 1)} (a task takes one "
-            "unit for its runtime)"
+            f"not used: coreCount above 1 of {cores} {noun} (a task takes one unit for its runtime)"
         )
     return parsed
 
@@ -66,8 +66,8 @@ def _data(
     sizes = _sizes(specification.get("files"), path)
     if not sizes:
         return {}
-    moved = dict.fromkeys(arcs, 0.0)
-    used = set()
+    moved_bytes = dict.fromkeys(arcs, 0.0)
+    used_files = set()
     writers: dict[str, list[str]] = {}
     tasks = specification["tasks"]
     for task in tasks:
@@ -76,16 +76,16 @@ def _data(
     for task in tasks:
         for file in dict.fromkeys(_files(task, "inputFiles")):
             for writer in writers.get(file, ()):
-                if file in sizes and (writer, task["id"]) in moved:
-                    moved[writer, task["id"]] += sizes[file]
-                    used.add(file)
-    rest = len(sizes) - len(used)
-    if rest:
+                if file in sizes and (writer, task["id"]) in moved_bytes:
+                    moved_bytes[writer, task["id"]] += sizes[file]
+                    used_files.add(file)
+    n_unused = len(sizes) - len(used_files)
+    if n_unused:
         notes.append(
-            f"not moved along an arc: {rest} of {len(sizes)} files with a sizeInBytes (from "
+            f"not moved along an arc: {n_unused} of {len(sizes)} files with a sizeInBytes (from "
             "outside, results, or read by no task that follows the writer)"
         )
-    return moved if used else {}
+    return moved_bytes if used_files else {}
 
 
 def _sizes(files: Any, path: str) -> dict[str, float]:

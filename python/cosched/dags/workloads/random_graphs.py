@@ -52,8 +52,8 @@ def data_of_tasks(
     """
     if ccr is None:
         return None
-    made = random.uniform(*DAGGEN, len(times))
-    return scaled(made[edges[:, 0]], times, ccr, bandwidth)
+    factors = random.uniform(*DAGGEN, len(times))
+    return scaled(factors[edges[:, 0]], times, ccr, bandwidth)
 
 
 def scaled(weights: np.ndarray, times: np.ndarray, ccr: float, bandwidth: float) -> np.ndarray:
@@ -213,8 +213,8 @@ def layered(
     random = np.random.default_rng(seed_of(seed))
     starts = _layers(random, n, fat, regularity)
     edges = _between_layers(random, starts, density, jump)
-    one = any_array(acceleration, "acceleration", 1).ndim == 1
-    ranges = [acceleration] if one else list(acceleration)
+    is_per_type = any_array(acceleration, "acceleration", 1).ndim == 1
+    ranges = [acceleration] if is_per_type else list(acceleration)
     times = np.empty((n, 1 + len(ranges)))
     # A gamma variate of small shape may underflow to 0; times stay positive.
     times[:, 0] = np.maximum(random.gamma(1 / cv**2, mean * cv**2, n), mean * 1e-9)
@@ -245,9 +245,9 @@ def _between_layers(
         oldest = int(starts[max(0, layer - jump)])
         tasks = np.arange(first, last)
         parts.append(random.integers(before, first, len(tasks)) * n + tasks)
-        more = random.integers(0, int(density * (first - before)) + 1, len(tasks))
-        others = random.integers(oldest, first, int(more.sum()))
-        parts.append(others * n + np.repeat(tasks, more))
+        counts = random.integers(0, int(density * (first - before)) + 1, len(tasks))
+        other_tasks = random.integers(oldest, first, int(counts.sum()))
+        parts.append(other_tasks * n + np.repeat(tasks, counts))
     if not parts:
         return np.zeros((0, 2), dtype=np.int64)
     codes = np.unique(np.concatenate(parts))

@@ -151,12 +151,12 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
     alone = (count * m + more) / (m - 1)
     times = [[alone] + [np.inf] * (types - 1)]
     names = ["A"]
-    for own in range(types):
-        times += [[float(slow) if q == own else 1.0 for q in range(types)]] * count
-        names += [f"B{own + 1}.{j}" for j in range(count)]
+    for own_type in range(types):
+        times += [[float(slow) if q == own_type else 1.0 for q in range(types)]] * count
+        names += [f"B{own_type + 1}.{j}" for j in range(count)]
     edges = [
         np.column_stack([np.repeat(first, count), np.tile(first + count, count)])
-        for first in (1 + own * count + np.arange(count) for own in range(types - 1))
+        for first in (1 + own_type * count + np.arange(count) for own_type in range(types - 1))
     ]
     return _worst(times, np.concatenate(edges), names, (m,) * types)
 

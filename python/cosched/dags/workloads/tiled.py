@@ -165,8 +165,8 @@ def _tasks(t: int, lower: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     parts = []
     for k in range(t):
         j, i = (a.ravel() for a in np.meshgrid(np.arange(k, t), np.arange(k, t), indexing="ij"))
-        kept = j <= i if lower else np.ones(len(i), dtype=bool)
-        parts.append((i[kept], j[kept], np.full(int(kept.sum()), k)))
+        is_kept = j <= i if lower else np.ones(len(i), dtype=bool)
+        parts.append((i[is_kept], j[is_kept], np.full(int(is_kept.sum()), k)))
     rows, columns, steps = (np.concatenate(column) for column in zip(*parts, strict=True))
     return rows, columns, steps
 

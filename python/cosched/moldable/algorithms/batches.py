@@ -22,10 +22,10 @@ def by_batches(
     parts: list[Result] = []
 
     def batch(jobs: np.ndarray) -> Placement:
-        left = {}
+        jobs_left = {}
         if limit is not None:  # one limit for all batches together
-            left["time_limit"] = max(0.0, limit - (time.monotonic() - begin))
-        parts.append(run(instance.select(jobs), **{**options, **left}))
+            jobs_left["time_limit"] = max(0.0, limit - (time.monotonic() - begin))
+        parts.append(run(instance.select(jobs), **{**options, **jobs_left}))
         return parts[-1].procs, parts[-1].start, parts[-1].end
 
     placement = _core.moldable.by_batches(instance._core, batch)

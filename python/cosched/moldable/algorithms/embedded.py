@@ -92,7 +92,7 @@ def step(
     >>> cs.moldable.step([], machine=3).start
     ()
     """
-    given = ready if isinstance(ready, Instance) else None
+    part_instance = ready if isinstance(ready, Instance) else None
     many = integer(machine, "machine", 1) if np.ndim(machine) == 0 else None
     if many is None:
         free = real_array(machine, "machine", 1)
@@ -104,21 +104,22 @@ def step(
     seconds = real(budget, "budget")
     if not seconds > 0:
         raise InvalidInstance(f"budget = {shorten(budget)}: expected seconds > 0")
-    if given is None:
+    if part_instance is None:
         if isinstance(ready, core.Instance):
             raise InvalidInstance(f"ready = {shorten(ready)}: expected seconds, or one of moldable")
         if hasattr(ready, "__len__") and len(ready) == 0:
             _core.moldable.check_step(free, seconds, ratio)
             return Step((), 0.0, 0.0, ratio)
-        given = Instance(ready, machines=len(free))
-    if given.machines != len(free):
+        part_instance = Instance(ready, machines=len(free))
+    if part_instance.machines != len(free):
         raise InvalidInstance(
-            f"machine: {len(free)} processors: expected {given.machines}, as the instance has"
+            f"machine: {len(free)} processors: expected {part_instance.machines}, as the instance "
+            "has"
         )
-    owner, makespan, bound, kept = _core.moldable.step(given._core, free, seconds, ratio)
+    owner, makespan, bound, is_kept = _core.moldable.step(part_instance._core, free, seconds, ratio)
     units: dict[int, list[int]] = {}
     for processor, job in enumerate(owner.tolist()):
         if job >= 0:
             units.setdefault(job, []).append(processor)
-    start = tuple((job, tuple(mine)) for job, mine in sorted(units.items()))
-    return Step(start, makespan, bound, kept)
+    start = tuple((job, tuple(units_of_job)) for job, units_of_job in sorted(units.items()))
+    return Step(start, makespan, bound, is_kept)

@@ -89,10 +89,10 @@ def list_local(instance: Instance, *, model: str = "general", mu: float | None =
     """
     _require_known(instance, "list-local")
     one_of(model, "model", MODELS)
-    used = MODELS[model] if mu is None else real(mu, "mu")
-    if not 0 < used <= _MOST_MU:
-        raise InvalidInstance(f"mu = {used}: expected a number in (0, {_MOST_MU:.4f}]")
-    placement, ratio = _core.moldable.list_local(instance._core, used)
+    mu_value = MODELS[model] if mu is None else real(mu, "mu")
+    if not 0 < mu_value <= _MOST_MU:
+        raise InvalidInstance(f"mu = {mu_value}: expected a number in (0, {_MOST_MU:.4f}]")
+    placement, ratio = _core.moldable.list_local(instance._core, mu_value)
     return make_result(instance, "list-local", placement, ratio=ratio or None)
 
 

@@ -60,16 +60,16 @@ def demt(
     (8.9, 20.7)
     """
     instance.require_unshared("demt", KNOWING)
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
     placement = _core.moldable.demt(
         instance._core,
         named(compaction, "compaction", _core.moldable.Compaction),
         named(local_order, "local_order", _core.moldable.LocalOrder),
         integer(shuffles, "shuffles"),
         None if horizon is None else real(horizon, "horizon"),
-        used,
+        seed_value,
     )
-    return make_result(instance, "demt", placement, seed=used)
+    return make_result(instance, "demt", placement, seed=seed_value)
 
 
 @on_line_by_batches
@@ -105,12 +105,12 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     """
     instance.require_unshared("dual-approximation", KNOWING)
     precision = real(tolerance, "tolerance")
-    placement, least, ratio = _core.moldable.dual_approximation(instance._core, precision)
+    placement, lower_bound, ratio = _core.moldable.dual_approximation(instance._core, precision)
     return make_result(
         instance,
         "dual-approximation",
         placement,
-        own_bound=Bound(least, "dual-approximation"),
+        own_bound=Bound(lower_bound, "dual-approximation"),
         ratio=ratio * (1 + precision),
     )
 
@@ -230,6 +230,6 @@ def replay(instance: Instance, result: Result) -> Result:
     """
     Instance.require(instance)
     Result.require(result)
-    given = (result.procs, result.start, result.end)
-    placement = _core.moldable.replay(instance._core, given)
+    columns = (result.procs, result.start, result.end)
+    placement = _core.moldable.replay(instance._core, columns)
     return make_result(instance, result.algorithm, placement)

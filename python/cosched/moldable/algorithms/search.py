@@ -52,11 +52,11 @@ def demt_best(
     """
     instance.require_unshared("demt-best", KNOWING)
     effort, limit = budget(work, time_limit, BEST_WORK)
-    used = seed_of(seed)
-    placement, front, end = _core.moldable.demt_best(instance._core, used, effort, limit)
+    seed_value = seed_of(seed)
+    placement, front, end = _core.moldable.demt_best(instance._core, seed_value, effort, limit)
     front.flags.writeable = False
     return make_result(
-        instance, "demt-best", placement, seed=used, pareto_front=front, **ended_by(end)
+        instance, "demt-best", placement, seed=seed_value, pareto_front=front, **ended_by(end)
     )
 
 
@@ -117,12 +117,14 @@ def local_search(
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, SEARCH_WORK)
-    used = seed_of(seed)
+    seed_value = seed_of(seed)
     placement, value, end = _core.moldable.local_search(
-        instance._core, chosen, used, effort, limit, _starts(instance, start)
+        instance._core, chosen, seed_value, effort, limit, _starts(instance, start)
     )
-    more = _proved(instance, objective, placement, value, end)
-    return make_result(instance, "local-search", placement, seed=used, **more, **ended_by(end))
+    proof_fields = _proved(instance, objective, placement, value, end)
+    return make_result(
+        instance, "local-search", placement, seed=seed_value, **proof_fields, **ended_by(end)
+    )
 
 
 def _proved(
@@ -193,16 +195,23 @@ def optimal(
         instance.require_unshared("optimal", KNOWING)
     placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)
     proven = "own_bound" if objective == "makespan" else "own_minsum_bound"
-    more = {proven: Bound(value, "optimal"), **ended_by(end)}
-    return make_result(instance, "optimal", placement, **more)
+    proof_fields = {proven: Bound(value, "optimal"), **ended_by(end)}
+    return make_result(instance, "optimal", placement, **proof_fields)
 
 
 def _starts(instance: Instance, start: core.Result | Schedule | None) -> list[Any]:
     if start is None:
         return []
-    given = start.schedule if isinstance(start, core.Result) else start
-    if not isinstance(given, Schedule):
-        raise InvalidInstance(f"start: expected a schedule, got {type(given).__name__}")
-    columns = (given.task, given.kind, given.unit_begin, given.unit, given.start, given.end)
-    found = result_of_schedule(instance, Schedule(instance, *columns))
-    return [(found.procs, found.start, found.end)]
+    schedule = start.schedule if isinstance(start, core.Result) else start
+    if not isinstance(schedule, Schedule):
+        raise InvalidInstance(f"start: expected a schedule, got {type(schedule).__name__}")
+    columns = (
+        schedule.task,
+        schedule.kind,
+        schedule.unit_begin,
+        schedule.unit,
+        schedule.start,
+        schedule.end,
+    )
+    start_result = result_of_schedule(instance, Schedule(instance, *columns))
+    return [(start_result.procs, start_result.start, start_result.end)]

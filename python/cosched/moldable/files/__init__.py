@@ -18,30 +18,35 @@ def read(
     path: str | PathLike[str], machines: int | None, *, fit: str, extrapolate: bool, counts: str
 ) -> dict[str, Any]:
     """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds."""
-    most = None if machines is None else integer(machines, "machines", 1)
+    max_procs = None if machines is None else integer(machines, "machines", 1)
     profiles.check_options(fit, extrapolate, counts)
     if io.bare_name(path).endswith(".json"):
-        return _read_json(path, most, counts)
+        return _read_json(path, max_procs, counts)
     # Otherwise the instance goes on beyond the file's counts.
-    procs = most if extrapolate or counts == "measured" else None
-    found = profiles.from_csv(
-        io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts, most=most
+    procs = max_procs if extrapolate or counts == "measured" else None
+    profile_table = profiles.from_csv(
+        io.read_csv(path),
+        procs=procs,
+        fit=fit,
+        extrapolate=extrapolate,
+        counts=counts,
+        most=max_procs,
     )
-    jobs, columns = found.times.shape
-    notes = list(found.notes)
-    if most is not None and most > columns:
+    jobs, columns = profile_table.times.shape
+    notes = list(profile_table.notes)
+    if max_procs is not None and max_procs > columns:
         notes.append(
             f"on more than {columns} processors the jobs are taken to be as fast as on {columns}"
         )
     return {
-        "times": found.times,
-        "weights": np.ones(jobs) if found.weights is None else found.weights,
-        "release": found.release,
-        "edges": found.edges,
-        "machines": most,
-        "names": found.names,
-        "origin": found.origin,
-        "spread": found.spread,
+        "times": profile_table.times,
+        "weights": np.ones(jobs) if profile_table.weights is None else profile_table.weights,
+        "release": profile_table.release,
+        "edges": profile_table.edges,
+        "machines": max_procs,
+        "names": profile_table.names,
+        "origin": profile_table.origin,
+        "spread": profile_table.spread,
         "notes": notes,
     }
 
@@ -62,11 +67,11 @@ def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> 
         if machines is None and data.get("machines") is not None:
             machines = integer(data["machines"], "machines", 1)
         if "jobs" not in data:
-            fields, known = _of_table(data, machines, counts), _TABLE
+            fields, known_keys = _of_table(data, machines, counts), _TABLE
         else:
             fields = _of_jobs(data["jobs"], machines, counts)
-            known = {"jobs", "machines", *(() if "t1" in fields else _TIES)}
-        unread = [key for key in data if key not in known]
+            known_keys = {"jobs", "machines", *(() if "t1" in fields else _TIES)}
+        unread = [key for key in data if key not in known_keys]
         shared = {} if "t1" in fields else profiles.sharing_of_json(data)
         if "edges" in data and "t1" not in fields:
             shared["edges"] = data["edges"]
@@ -78,8 +83,10 @@ def _unread_of_jobs(data: dict[str, Any]) -> list[str]:
     """Fields of jobs that nothing reads, as ``jobs.weigth``, each once."""
     jobs = data.get("jobs", [])
     formulas = any("downey" in job for job in jobs)
-    known = {"id", "weight", "release", "downey" if formulas else "processingTimes"}
-    return list(dict.fromkeys(f"jobs.{key}" for job in jobs for key in job if key not in known))
+    known_keys = {"id", "weight", "release", "downey" if formulas else "processingTimes"}
+    return list(
+        dict.fromkeys(f"jobs.{key}" for job in jobs for key in job if key not in known_keys)
+    )
 
 
 def _of_table(data: dict[str, Any], machines: int | None, counts: str) -> dict[str, Any]:
@@ -206,16 +213,16 @@ def write_json(
 
 def after_column(edges: np.ndarray, names: Sequence[str], path: str | PathLike[str]) -> list[str]:
     """Of each job, the names of those that it waits for, as a cell."""
-    before: list[list[str]] = [[] for _ in names]
+    predecessors: list[list[str]] = [[] for _ in names]
     for first, second in edges.tolist():
         name = names[first]
         if ";" in name or name != name.strip() or not name:
             raise InvalidInstance(
                 f"{path}: job {shorten(name)} would be split in the column 'after': expected .json"
             )
-        before[second].append(name)
+        predecessors[second].append(name)
     # One name with blanks in it would be taken for several.
-    return [";".join(group) + (";" if len(group) == 1 else "") for group in before]
+    return [";".join(group) + (";" if len(group) == 1 else "") for group in predecessors]
 
 
 def write_csv(

@@ -9,7 +9,7 @@ from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, shorten
 
 #: Seconds of a task whose runtime is 0: a job takes some time.
-_LEAST = 1e-6
+_MIN_SECONDS = 1e-6
 
 
 def is_wfformat(data: Any) -> bool:
@@ -23,7 +23,7 @@ def read_wfformat(data: dict[str, Any], machines: int | None) -> dict[str, Any]:
     Parents and children are those of ``workflow.specification``, runtimes and cores those of
     ``workflow.execution``.
     """
-    ran = dict(_tasks(data, "execution"))
+    executed_tasks = dict(_tasks(data, "execution"))
     tasks = _tasks(data, "specification")
     names = [name for name, _ in tasks]
     if (twice := first_repeated(names)) is not None:
@@ -33,11 +33,13 @@ def read_wfformat(data: dict[str, Any], machines: int | None) -> dict[str, Any]:
     seconds, cores = [], []
     for name, entry in tasks:
         where = f"workflow.execution.tasks: {shorten(name)}"
-        if name not in ran:
+        if name not in executed_tasks:
             raise InvalidInstance(f"{where}: expected its runtimeInSeconds")
-        seconds.append(real(ran[name].get("runtimeInSeconds"), f"{where}: runtimeInSeconds"))
-        given = ran[name].get("coreCount", ran[name].get("cores"))
-        cores.append(1 if given is None else integer(given, f"{where}: coreCount", 1))
+        seconds.append(
+            real(executed_tasks[name].get("runtimeInSeconds"), f"{where}: runtimeInSeconds")
+        )
+        core_count = executed_tasks[name].get("coreCount", executed_tasks[name].get("cores"))
+        cores.append(1 if core_count is None else integer(core_count, f"{where}: coreCount", 1))
         for key, pair in (("parents", (1, 0)), ("children", (0, 1))):
             for other in entry.get(key) or []:
                 if other not in number:
@@ -49,14 +51,15 @@ def read_wfformat(data: dict[str, Any], machines: int | None) -> dict[str, Any]:
                 arcs[ends[pair[0]], ends[pair[1]]] = None
     count = max(cores) if machines is None else machines
     if max(cores) > count:
-        most = names[cores.index(max(cores))]
+        most_cores_task = names[cores.index(max(cores))]
         raise InvalidInstance(
-            f"task {shorten(most)} needs {max(cores)} cores: expected machines >= {max(cores)}"
+            f"task {shorten(most_cores_task)} needs {max(cores)} cores: expected machines >= "
+            f"{max(cores)}"
         )
     times = np.full((len(names), count), np.inf)
-    times[np.arange(len(names)), np.array(cores) - 1] = np.maximum(seconds, _LEAST)
+    times[np.arange(len(names)), np.array(cores) - 1] = np.maximum(seconds, _MIN_SECONDS)
     instant = sum(value == 0 for value in seconds)
-    notes = [f"runtime 0 of {instant} tasks is taken as {_LEAST:g} s"] if instant else []
+    notes = [f"runtime 0 of {instant} tasks is taken as {_MIN_SECONDS:g} s"] if instant else []
     return {
         "times": times,
         "machines": machines,

@@ -149,8 +149,8 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     Instance.require(instance)
     instance.require_unshared("make-pack", "co_schedule")
     counts = integer_array(procs, "procs", 1, 1)
-    found = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
-    return result_of_packs(instance, "make-pack", *found)
+    core_result = _core.packs.make_pack(instance._core, counts, bool(reoptimise))
+    return result_of_packs(instance, "make-pack", *core_result)
 
 
 def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
@@ -177,10 +177,10 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
     7.0
     """
     Instance.require(instance)
-    given = integer_array(pack_of, "pack_of", 1, 0)
-    if len(given) != instance.tasks:
-        raise InvalidInstance(f"pack_of has {len(given)} entries: expected {instance.tasks}")
-    packs, pack = np.unique(given, return_inverse=True)
+    pack_numbers = integer_array(pack_of, "pack_of", 1, 0)
+    if len(pack_numbers) != instance.tasks:
+        raise InvalidInstance(f"pack_of has {len(pack_numbers)} entries: expected {instance.tasks}")
+    packs, pack = np.unique(pack_numbers, return_inverse=True)
     if procs is None:
         counts = np.empty(instance.tasks, dtype=np.int64)
         for number in range(len(packs)):
@@ -191,14 +191,14 @@ def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
         if len(counts) != instance.tasks:
             raise InvalidInstance(f"procs has {len(counts)} entries: expected {instance.tasks}")
     for number, given_name in enumerate(packs):
-        size, used = int((pack == number).sum()), int(counts[pack == number].sum())
+        size, procs_used = int((pack == number).sum()), int(counts[pack == number].sum())
         if size > instance.max_tasks:
             raise InvalidInstance(
                 f"pack {given_name} has {size} tasks: expected at most {instance.max_tasks}"
             )
-        if used > instance.procs:
+        if procs_used > instance.procs:
             raise InvalidInstance(
-                f"pack {given_name} uses {used} processors: expected at most {instance.procs}"
+                f"pack {given_name} uses {procs_used} processors: expected at most {instance.procs}"
             )
     return result_of_packs(instance, "co-schedule", pack.astype(np.int64), counts)
 

@@ -62,8 +62,8 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     """
     Instance.require(instance)
     instance.require_unshared("pack-approx", KNOWING)
-    found = _core.packs.pack_approx(instance._core, bool(reoptimise))
-    return result_of_packs(instance, "pack-approx", *found)
+    core_result = _core.packs.pack_approx(instance._core, bool(reoptimise))
+    return result_of_packs(instance, "pack-approx", *core_result)
 
 
 def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
@@ -80,9 +80,9 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     True
     """
     Instance.require(instance)
-    count, used = integer(draws, "draws", 1), seed_of(seed)
-    found = _core.packs.random_pack(instance._core, count, used)
-    return result_of_packs(instance, f"random-pack-{count}", *found, seed=used)
+    count, seed_value = integer(draws, "draws", 1), seed_of(seed)
+    core_result = _core.packs.random_pack(instance._core, count, seed_value)
+    return result_of_packs(instance, f"random-pack-{count}", *core_result, seed=seed_value)
 
 
 def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
@@ -99,9 +99,9 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     True
     """
     Instance.require(instance)
-    count, used = integer(draws, "draws", 1), seed_of(seed)
-    found = _core.packs.random_proc(instance._core, count, used)
-    return result_of_packs(instance, f"random-proc-{count}", *found, seed=used)
+    count, seed_value = integer(draws, "draws", 1), seed_of(seed)
+    core_result = _core.packs.random_proc(instance._core, count, seed_value)
+    return result_of_packs(instance, f"random-proc-{count}", *core_result, seed=seed_value)
 
 
 def pack_by_pack(
@@ -141,16 +141,16 @@ def pack_by_pack(
     6.5
     """
     Instance.require(instance)
-    given = [epsilons] if isinstance(epsilons, (int, float)) else epsilons
-    if not isinstance(given, Iterable):
+    epsilon_values = [epsilons] if isinstance(epsilons, (int, float)) else epsilons
+    if not isinstance(epsilon_values, Iterable):
         raise InvalidInstance(f"epsilons = {shorten(epsilons)}: expected numbers")
-    some = list(islice(given, MOST_EPSILONS + 1))
-    if len(some) > MOST_EPSILONS:
+    first_values = list(islice(epsilon_values, MOST_EPSILONS + 1))
+    if len(first_values) > MOST_EPSILONS:
         raise InvalidInstance(f"epsilons: expected at most {MOST_EPSILONS:,} values, got more")
-    values = real_array(some, "epsilons", 1)
+    values = real_array(first_values, "epsilons", 1)
     chosen = named(choice, "choice", _core.packs.PackChoice)
-    found = _core.packs.pack_by_pack(instance._core, values, chosen)
-    return result_of_packs(instance, "pack-by-pack", *found)
+    core_result = _core.packs.pack_by_pack(instance._core, values, chosen)
+    return result_of_packs(instance, "pack-by-pack", *core_result)
 
 
 def local_search(
@@ -181,9 +181,11 @@ def local_search(
     Instance.require(instance)
     default = min(LOCAL_SEARCH_WORK, _core.packs.default_work(instance.tasks))
     effort, limit = budget(work, time_limit, default)
-    used = seed_of(seed)
-    pack_of, procs, end = _core.packs.local_search(instance._core, used, effort, limit)
-    return result_of_packs(instance, "local-search", pack_of, procs, seed=used, **ended_by(end))
+    seed_value = seed_of(seed)
+    pack_of, procs, end = _core.packs.local_search(instance._core, seed_value, effort, limit)
+    return result_of_packs(
+        instance, "local-search", pack_of, procs, seed=seed_value, **ended_by(end)
+    )
 
 
 def pairs(instance: Instance) -> Result:
@@ -212,8 +214,8 @@ def pairs(instance: Instance) -> Result:
     """
     Instance.require(instance)
     pack_of, procs = _core.packs.pairs(instance._core)
-    found = result_of_packs(instance, "pairs", pack_of, procs)
-    return replace(found, own_bound=Bound(found.value, "pairs"))
+    result = result_of_packs(instance, "pairs", pack_of, procs)
+    return replace(result, own_bound=Bound(result.value, "pairs"))
 
 
 def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
@@ -265,7 +267,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 
-def _exact(instance: Instance, found: tuple, method: str) -> Result:
-    pack_of, procs, lower, end = found
+def _exact(instance: Instance, core_result: tuple, method: str) -> Result:
+    pack_of, procs, lower, end = core_result
     result = result_of_packs(instance, method, pack_of, procs, **ended_by(end))
     return replace(result, own_bound=Bound(min(lower, result.value), method))
