@@ -17,13 +17,13 @@ _SUFFIXES = (".swf", ".csv", ".json", ".parquet")
 def convert(
     of: Presentation,
     file: Path,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
     *,
     output: Path,
     anonymise: bool = False,
 ) -> None:
     check_files((output, _SUFFIXES))
-    instance = read(of, file, given)
+    instance = read(of, file, arguments)
     notes = instance.write(output, anonymise=anonymise)
     report.show_notes(instance)
     for note in notes:
