@@ -220,9 +220,12 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
         [kind.count for kind in machine.nodes],
     )
     memory = np.rint(node_attribute(machine, "memory_gb") * 1024)
-    is_of_type = np.array([
-        not gpu_type or gpu_type in name.split(",") for name in node_attribute(machine, "gpu_type")
-    ])  # fmt: skip
+    is_of_type = np.array(
+        [
+            not gpu_type or gpu_type in name.split(",")
+            for name in node_attribute(machine, "gpu_type")
+        ]
+    )
     gpus = np.where(is_of_type, node_attribute(machine, "gpus"), 0)
     kind_of_gpus = f"GPUs of type {gpu_type}" if gpu_type else "GPUs"
     amounts = [

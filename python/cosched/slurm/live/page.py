@@ -95,10 +95,17 @@ class _Axis:
         return f"left:{self.percent(low):.1f}%;width:{self.percent(high) - self.percent(low):.1f}%"
 
     def ticks(self) -> str:
-        shown = [("0", 0.0)]
-        shown += [(text, self.at(at)) for at, text in _TICKS.items() if at < 0.6 * self.last]
-        shown.append((format_duration(self.last), 100.0))
-        return "".join(f'<span style="left:{at:.1f}%">{text}</span>' for text, at in shown)
+        """Return the labels of the axis as HTML."""
+        labels = [("0", 0.0)]
+        labels += [
+            (text, self.percent(seconds))
+            for seconds, text in _TICKS.items()
+            if seconds < 0.6 * self.last
+        ]
+        labels.append((format_duration(self.last), 100.0))
+        return "".join(
+            f'<span style="left:{seconds:.1f}%">{text}</span>' for text, seconds in labels
+        )
 
 
 def _row(row: dict[str, Any], axis: _Axis) -> str:

@@ -61,7 +61,7 @@ def node_shares(
         ]
         parts = [(numbers[name], cores, memory) for name, (cores, memory, _) in shares.items()]
         return sorted(parts), sorted(gpus)
-    each = node_attribute(machine, "cores").tolist()
+    cores_by_node = node_attribute(machine, "cores").tolist()
     parts = []
     for rank, node in enumerate(sorted(numbers[name] for name in nodes), 1):
         cores = min(max(tasks - (len(nodes) - rank), 1), cores_by_node[node])
@@ -425,9 +425,9 @@ class Recording:
         """Return by when jobs were over, as starts of others tell."""
         cores = {}
         if "cores" in self.jobs and self.machine.slurm is not None:
-            each = node_attribute(self.machine, "cores").tolist()
-            cores = dict(zip(self.machine.slurm.names, each, strict=True))
-        jobs: dict[int, Placed] = {}
+            cores_by_node = node_attribute(self.machine, "cores").tolist()
+            cores = dict(zip(self.machine.slurm.names, cores_by_node, strict=True))
+        jobs: dict[int, ExecutedJob] = {}
         arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():
             node_names = run.nodes[row]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.arguments import held_of
+from cosched.cluster.instance.arguments import parse_held_cores
 from cosched.cluster.instance.unschedulable import also_of, partition_place, place_of_job
 from cosched.cluster.instance.usage import numbers_of, ran_in_log, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_count, hosts
-from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.parts import node_attribute
 from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
@@ -495,7 +495,7 @@ def gpus_of_jobs(instance: Instance) -> np.ndarray:
 
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:
     """Return the GPUs of each node, by type."""
-    gpus, types = of_nodes(machine, "gpus"), of_nodes(machine, "gpu_type")
+    gpus, types = node_attribute(machine, "gpus"), node_attribute(machine, "gpu_type")
     return [np.where(types == name, gpus, 0).tolist() for name in core.gpu_types_of(machine)]
 
 
@@ -517,7 +517,7 @@ def with_running(
     fields_by_row = {row: dict(values) for row, values in requests.jobs.items()}
     rows = np.flatnonzero(instance.column("running")).tolist()
     for row in sorted(rows, key=lambda row: texts is None or not texts[row]):
-        shares_of_job = held_of(texts[row]) if texts is not None else []
+        shares_of_job = parse_held_cores(texts[row]) if texts is not None else []
         if shares_of_job and shares_of_job[-1][0] >= len(free):
             raise InvalidInstance(
                 f"running: job {instance.ids[row]}: node {shares_of_job[-1][0]}: the machine has "

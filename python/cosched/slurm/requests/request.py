@@ -371,7 +371,7 @@ def admin_event(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tup
 
 
 def megabytes_of_nodes(machine: Machine) -> list[int]:
-    """Memory as Slurm counts it."""
+    """Return the memory of each node in MB, as Slurm counts it."""
     return np.rint(node_attribute(machine, "memory_gb") * 1024).astype(int).tolist()
 
 

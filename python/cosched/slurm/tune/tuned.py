@@ -66,27 +66,27 @@ _METHOD_NOTE = (
 )
 
 
-def render_page(tuned: Tuned) -> str:
+def render_tuning_page(tuned: Tuned) -> str:
     """Return the HTML page about a search, as one file."""
     title = f"{tuned.instance.source or 'jobs'}: tune"
     test_title = f"Test {week_numbers(tuned.judged_weeks)}"
     parts = [
-        ("What to write", _lines(found)),
-        (f"Test {week_numbers(found.judged_weeks)}", _test_weeks(found) + _verdicts(found)),
-        ("Whom it costs, and who gains", _groups(found)),
-        ("The search", _picture(found) + _trials(found)),
-    ]  # fmt: skip
-    gone = f"left out, since they never start as it is: {found.left_out:,} jobs"
-    notes = (
-        *[gone] * bool(found.left_out),
-        *found.idle,
-        *found.today.notes,
-        *(note.strip() for note in found.instance.notes),
-    )
-    beside = render_aside("What was ignored, and what was assumed", dict.fromkeys(notes))
-    lead = paragraph(outcome_sentence(found), "lead")
-    small = paragraph(_size(found), "small") + about_judgement(found.judgement)
-    return render_page(title, f"{lead}\n{small}", parts, beside)
+        ("What to write", _config_html(tuned)),
+        (test_title, _test_weeks_section(tuned) + _gains_table(tuned)),
+        ("Whom it costs, and who gains", _groups_section(tuned)),
+        ("The search", _trials_chart(tuned) + _trials_table(tuned)),
+    ]
+    notes = [
+        *tuned.idle,
+        *tuned.today.notes,
+        *(note.strip() for note in tuned.instance.notes),
+    ]
+    if tuned.left_out:
+        notes.insert(0, f"left out, since they never start as it is: {tuned.left_out:,} jobs")
+    notes_box = render_aside("What was ignored, and what was assumed", dict.fromkeys(notes))
+    lead = paragraph(outcome_sentence(tuned), "lead")
+    small = paragraph(_size_sentence(tuned), "small") + about_judgement(tuned.judgement)
+    return render_page(title, f"{lead}\n{small}", parts, notes_box)
 
 
 def outcome_sentence(tuned: Tuned) -> str:
@@ -153,10 +153,12 @@ def _config_html(tuned: Tuned) -> str:
 def _gains_table(tuned: Tuned) -> str:
     """Return the table of measures: today, under the winner, and the interval of the gain."""
     rows = []
-    limits = [""] * len(found.objectives) + [f"{c.sign} {c.limit:g}" for c in found.constraints]
-    for one, limit in zip(found.verdicts, limits, strict=True):
-        shown = number if one.measure.statistic == "mean_bounded_slowdown" else format_duration
-        ratio = one.then / one.today if one.today > 0 else np.nan
+    limits = [""] * len(tuned.objectives) + [f"{c.sign} {c.limit:g}" for c in tuned.constraints]
+    for effect, limit in zip(tuned.verdicts, limits, strict=True):
+        format_amount = (
+            number if effect.measure.statistic == "mean_bounded_slowdown" else format_duration
+        )
+        ratio = effect.then / effect.today if effect.today > 0 else np.nan
         rows.append(
             [
                 str(effect.measure),
@@ -181,7 +183,9 @@ def _groups_section(tuned: Tuned) -> str:
         "The groups that change most; in brackets where the difference of one more replication "
         f"lies with 95% probability, by {tuned.draws} of them."
     )
-    return group_changes_table(who_pays(found.today, found.then)) + paragraph(about, "small")
+    return group_changes_table(largest_group_changes(tuned.today, tuned.then)) + paragraph(
+        about, "small"
+    )
 
 
 def _trials_table(tuned: Tuned) -> str:
@@ -248,8 +252,8 @@ def _trials_chart(tuned: Tuned) -> str:
             ax.plot(*(100 * front), color=COLOURS["log"], label="Pareto front")
             ax.axvline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
         ax.axhline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
-        ax.set_xlabel(f"{found.objectives[0]}, % of today's" if both else "setting")
-        ax.set_ylabel(f"{found.objectives[-1]}, % of today's", fontsize=9)
+        ax.set_xlabel(f"{tuned.objectives[0]}, % of today's" if has_two_objectives else "setting")
+        ax.set_ylabel(f"{tuned.objectives[-1]}, % of today's", fontsize=9)
         ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     return picture(figure, "settings that were tried, against today's")
 
@@ -506,7 +510,7 @@ class Tuned:
         if io.check_suffix(path, (".html", ".json")) == ".json":
             io.write_json(io.plain(self.plain()), path)
         else:
-            io.write_text(render_page(self), path)
+            io.write_text(render_tuning_page(self), path)
 
     def __repr__(self) -> str:
         changes = ", ".join(f"{key}={value}" for key, value in self.best.items())
