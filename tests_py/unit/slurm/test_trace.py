@@ -180,7 +180,7 @@ def test_json_has_the_records_and_the_file_too(capsys, tmp_path):
     [
         (["--cycle", "1200"], "--cycle 1200: no such cycle: the simulation has 195 cycles"),
         (["--at", "-500"], "--at -500: no such cycle: the simulation has 195 cycles"),
-        (["--cycle", "0"], "--cycle: '0': expected"),
+        (["--cycle", "0"], "--cycle: 0: expected an integer in 1.."),
         (["--cycle", "7-3"], "--cycle '7-3': expected the smaller number first"),
         (["--at", "9-3"], "--at '9-3': expected the earlier time first"),
         (["--cycle", "x"], "--cycle: 'x': expected"),

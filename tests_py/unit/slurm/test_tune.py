@@ -626,7 +626,7 @@ def test_a_key_without_effect_is_said():
     found = search(given, vary)
     why = "PriorityWeightAge has no effect: AccountingStorageType is not"
     assert [one.startswith(why) for one in found.idle] == [True]
-    assert found.idle[0] in tune_page.render_page(found)
+    assert found.idle[0] in tune_page.render_tuning_page(found)
 
 
 def test_one_run_of_a_setting_is_too_few(inst):

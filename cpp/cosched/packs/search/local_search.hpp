@@ -1,5 +1,6 @@
 // A heuristic better than the paper's: simulated annealing over partitions, from the best of
-// pack-by-pack and longest_first, with the 1-pack solver as incremental curves (pack_partition.hpp).
+// pack-by-pack and longest_first, with the 1-pack solver as incremental curves
+// (pack_partition.hpp).
 #pragma once
 
 #include <functional>

@@ -122,14 +122,14 @@ struct Job {
   Conditions conditions = {};
   bool can_requeue = true;        // when a node of it fails
   bool exits_with_error = false;  // exits with another code than 0
-  // Since when its age counts, where that is before its arrival: of a task that %n of its array kept
-  // (RULES.md 13.6).
+  // Since when its age counts, where that is before its arrival: of a task that %n of its array
+  // kept (RULES.md 13.6).
   double age_from = std::numeric_limits<double>::infinity();
   std::optional<RunningState> running_state = {};
   std::optional<QueueState> queue_state = {};
   bool is_unlimited = false;  // in a Scenario: it has no limit, so that no check ends it
-  // In a Scenario: jobs of one shape ask the same of nodes, those of one kind also for as long, with
-  // the same features, in the same reservation.
+  // In a Scenario: jobs of one shape ask the same of nodes, those of one kind also for as long,
+  // with the same features, in the same reservation.
   int shape = -1, kind = -1;
 };
 

@@ -514,8 +514,8 @@ Second BackfillCycle::end_of_plan(Second begin, Second limit) const {
 
 // --- starts and preemption ---
 
-// Starts the job on nodes that are chosen anew among the idle ones.  A limit is tested whether there
-// are enough of them or not.
+// Starts the job on nodes that are chosen anew among the idle ones.  A limit is tested whether
+// there are enough of them or not.
 BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits& available_nodes) {
   const Loan<NodeChoice> choice = select_.select_now(entry, available_nodes);
   if (const auto violation = controller_.policy().violation_with_nodes(entry, choice.get())) {

@@ -59,8 +59,8 @@ class CycleMemory {
   /// PLANNED marks on allocated nodes counted as changes (24.11).
   void end_cycle(Second now, bool has_later_second, bool marks_nodes);
 
-  /// A job is tried; `is_first_try` = false: from a later time on, after the cycle yielded its locks
-  /// in the middle of the job, so that the outcome is nobody else's.
+  /// A job is tried; `is_first_try` = false: from a later time on, after the cycle yielded its
+  /// locks in the middle of the job, so that the outcome is nobody else's.
   void begin_try(QueueEntry entry, Second now, bool is_first_try = true);
   /// The last try of the kind of the job, where this one would end like it; null: it may not.
   const NegativeResult* recall(const TryKey& key);

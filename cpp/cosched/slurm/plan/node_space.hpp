@@ -9,8 +9,8 @@
 
 namespace cosched::slurm {
 
-// Calls visit(count) with the number of words of a node set.  For machines of usual sizes the number
-// is a compile-time constant, so that the compiler unrolls the loops over words.
+// Calls visit(count) with the number of words of a node set.  For machines of usual sizes the
+// number is a compile-time constant, so that the compiler unrolls the loops over words.
 template <class Visit>
 auto with_fixed_width(std::size_t count, Visit visit) {
   switch (count) {
@@ -136,8 +136,8 @@ class NodeSpace {
  private:
   using Word = std::uint64_t;
 
-  // Removes `nodes` from record `first` and those after it up to `end`; returns the record after the
-  // last change.
+  // Removes `nodes` from record `first` and those after it up to `end`; returns the record after
+  // the last change.
   int remove_from_records(const NodeBits& nodes, int first, Second end) {
     return with_fixed_width(words_per_record_, [&](const auto size) {
       const Word* const removed_words = nodes.words().data();
@@ -232,8 +232,8 @@ class NodeSpace {
     return words_.data() + static_cast<std::size_t>(record) * words_per_record_;
   }
 
-  // How the next record differs from a record: it has nodes that this one lacks, or lacks nodes that
-  // this one has.  Of the last record both are false.
+  // How the next record differs from a record: it has nodes that this one lacks, or lacks nodes
+  // that this one has.  Of the last record both are false.
   struct Delta {
     bool adds_nodes = false;
     bool removes_nodes = false;

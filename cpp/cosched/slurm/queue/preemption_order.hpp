@@ -7,12 +7,12 @@
 
 namespace cosched::slurm {
 
-/// Whether "a comes before b where it may preempt b, else by priority" is a strict weak order of all
-/// jobs, whatever their priorities are.  It is where "may preempt" itself is one of the QOS, or
+/// Whether "a comes before b where it may preempt b, else by priority" is a strict weak order of
+/// all jobs, whatever their priorities are.  It is where "may preempt" itself is one of the QOS, or
 /// partitions, of the jobs, and where it never disagrees with the order behind it: by PriorityTier,
 /// when no job has a reservation.  It is none for QOS high that may preempt low alone, beside a QOS
-/// normal: high, of the least priority, comes before low, low before normal, and normal before high.
-/// O(jobs + groups^3).
+/// normal: high, of the least priority, comes before low, low before normal, and normal before
+/// high. O(jobs + groups^3).
 inline bool preemption_keeps_order(const Scenario& scenario) {
   const Settings::Preempt& settings = scenario.settings().preempt;
   if (!settings.is_enabled()) return true;

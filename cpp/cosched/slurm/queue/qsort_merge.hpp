@@ -8,8 +8,8 @@
 namespace cosched::slurm {
 
 /// Sorts as list_sort() of Slurm does, by glibc's qsort(): merge sort, the first half of n / 2
-/// elements, the left element first unless the right one comes before it.  Where `comes_before` is a
-/// strict weak order the result is that of std::stable_sort; where it is not, std::stable_sort is
+/// elements, the left element first unless the right one comes before it.  Where `comes_before` is
+/// a strict weak order the result is that of std::stable_sort; where it is not, std::stable_sort is
 /// undefined, and this is what Slurm gets.  O(n log n).
 template <class Value, class ComesBefore>
 void sort_like_qsort(std::vector<Value>& values, const ComesBefore& comes_before) {

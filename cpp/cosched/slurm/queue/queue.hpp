@@ -128,7 +128,8 @@ class Queue {
   /// A pass or a cycle begins.  Where preemption leaves the queue no order (preemption_order.hpp),
   /// its records are sorted as slurmctld sorts them: from their places on its list of jobs, by
   /// merges.  Tasks of an array that have not started are one record.
-  /// list_place(job): the job's place on that list.  O(entries log entries), where something changed.
+  /// list_place(job): the job's place on that list.  O(entries log entries), where something
+  /// changed.
   template <class ListPlace>
   void sort_as_slurmctld(ListPlace list_place) {
     if (has_order_ || !is_unsorted_) return;

@@ -359,8 +359,8 @@ class EndBatches {
   }
 
  private:
-  // Moves to the next running job that has a node in `avail` and ends by `later_start`; false: there
-  // is none.
+  // Moves to the next running job that has a node in `avail` and ends by `later_start`; false:
+  // there is none.
   bool find_next_job() {
     while (matching_jobs_ == 0 && scanned_count_ < running_.size()) {
       matching_jobs_ = running_.jobs_on_nodes(scanned_count_, avail_);
@@ -387,8 +387,8 @@ class EndBatches {
   const int window_linear_;
   const Second later_start_;
   std::size_t next_job_ = 0, ended_count_ = 0;
-  // Running jobs before this index are scanned; those of the last 64 that have a node in `avail` are
-  // the bits of matching_jobs_.
+  // Running jobs before this index are scanned; those of the last 64 that have a node in `avail`
+  // are the bits of matching_jobs_.
   std::size_t scanned_count_ = 0;
   std::uint64_t matching_jobs_ = 0;
   Second time_window_ = 30;

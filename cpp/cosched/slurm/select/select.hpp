@@ -152,8 +152,8 @@ class Select {
     return true;
   }
 
-  // Chooses from candidate_nodes_, which has at least as many as the job wants.  select/linear takes the NodeName lines one after another
-  // and stops as soon as they hold enough.
+  // Chooses from candidate_nodes_, which has at least as many as the job wants.  select/linear
+  // takes the NodeName lines one after another and stops as soon as they hold enough.
   bool choose_candidates(QueueEntry entry, NodeChoice& choice) {
     const Machine& machine = scenario_.machine();
     const Job& job = scenario_.job(entry);
@@ -208,8 +208,8 @@ class Select {
     }
   }
 
-  // Returns the running job after whose end the job can begin, or kNow, or kNoStart; its nodes are in
-  // will_run_choice_.
+  // Returns the running job after whose end the job can begin, or kNow, or kNoStart; its nodes are
+  // in will_run_choice_.
   int compute_will_run(QueueEntry entry, const NodeBits& avail, const StartWindow& time) {
     if (scenario_.shares_nodes()) return will_run_shared(entry, avail, time);
     candidate_nodes_ = avail;

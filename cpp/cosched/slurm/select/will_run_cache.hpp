@@ -100,8 +100,8 @@ class WillRunCache {
   std::vector<std::byte> arena_buffer_ = std::vector<std::byte>(1 << 18);  // of what is handed out
   std::pmr::monotonic_buffer_resource arena_{arena_buffer_.data(), arena_buffer_.size()};
   std::optional<std::pmr::unordered_map<Key, Answer, Hash>> answers_{&arena_};
-  // Of the question asked last: its nodes whose weights change, all that it was, and its answer; and
-  // the question before, which is the same for a fifth of them.
+  // Of the question asked last: its nodes whose weights change, all that it was, and its answer;
+  // and the question before, which is the same for a fifth of them.
   NodeBits question_nodes_;
   Key key_, last_key_;
   Answer* last_answer_ = nullptr;

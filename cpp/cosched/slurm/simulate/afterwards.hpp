@@ -10,7 +10,8 @@ namespace cosched::slurm {
 /// yet.  One that is ended while it stands still had its end when it stopped.
 void trim_pauses_after_completion(const Scenario& scenario, const Clocks& clocks, Outcome& outcome);
 
-/// Whom the limit of another job keeps for ever, too: tasks of its array, and jobs that wait for it.
+/// Whom the limit of another job keeps for ever, too: tasks of its array, and jobs that wait for
+/// it.
 void propagate_blocks(const Scenario& scenario, Outcome& outcome);
 
 }  // namespace cosched::slurm

@@ -56,7 +56,8 @@ class ControllerState {
   void preempt(int job, double time);
   /// Running jobs whose GraceTime is over.
   std::vector<int> grace_expired(Second now) const;
-  /// Running jobs past their limits (RULES.md 5.8: a year is none) and OverTimeLimit, by (due, job).
+  /// Running jobs past their limits (RULES.md 5.8: a year is none) and OverTimeLimit, by (due,
+  /// job).
   std::vector<int> overdue(Second now) const;
   /// CompleteWait: no job is scheduled while a job that has just ended is completing.
   bool waits_for_completion(Second now) const;

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cosched.cluster.files.batch_systems import pbs
 from cosched.errors import InvalidInstance
+from cosched.io.limit import require_length
 from cosched.io.streaming import text_stream
 
 _HEAD_CHARACTERS = 1 << 16
@@ -41,7 +42,10 @@ def log_files(path: str | PathLike[str]) -> list[Path]:
     ------
     InvalidInstance
         A folder without files.
+    OSError
+        No file can have this name.
     """
+    require_length(path)
     folder = Path(path)
     if not folder.is_dir():
         return [folder]
