@@ -239,5 +239,5 @@ def test_yields_of_locks_are_lines(monkeypatch):
     outcome = twin.run(**options, recorder=recorder)
     trace = twin.trace_names(str).trace(recorder, len(outcome["cycles"]), float(run.epoch))
     yields = [each for cycle in trace.cycles for each in cycle.yields]
-    assert len(yields) == len(run.rests)
+    assert len(yields) == len(run.yields)
     assert sum("yielded locks" in line for line in lines_of_trace(trace)) == len(yields)
