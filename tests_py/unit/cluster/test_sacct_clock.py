@@ -75,8 +75,8 @@ def test_a_suspended_job_holds_its_nodes_until_its_end(read):
         assert end[1] == pytest.approx(12600, abs=65), policy
     assert used_of(inst)[0] == pytest.approx((1 + 0.5) / (2 + 2))
     again = cs.cluster.rightsize(inst, 0.05, by="user").use
-    assert again.time.used.tolist() == [3600, 1800]
-    assert again.time.asked.tolist() == [7200, 7200]
+    assert again.time.usage.tolist() == [3600, 1800]
+    assert again.time.request.tolist() == [7200, 7200]
 
 
 def test_a_suspended_job_of_the_longest_limit_is_cut_nowhere(read, tmp_path, machine):
@@ -206,7 +206,7 @@ def test_jobs_that_ran_to_their_limit_used_all_of_it(read):
 def test_rightsize_knows_the_limit_of_a_job_that_ran_to_it(read):
     rows = [row(k, end="00:30:00", elapsed="00:30:00", limit="01:00:00") for k in range(1, 9)]
     inst = read(*rows, row(9, limit="01:00:00"), row(10, limit="UNLIMITED"))
-    asked = cs.cluster.rightsize(inst, 0.05).use.time.asked
+    asked = cs.cluster.rightsize(inst, 0.05).use.time.request
     np.testing.assert_array_equal(asked, [3600.0] * 9 + [np.nan])
 
 
