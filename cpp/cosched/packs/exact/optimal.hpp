@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cosched/packs/model/coschedule.hpp"
+#include "cosched/packs/model/measures.hpp"  // to_schedule(), for callers
 
 namespace cosched::packs::exact {
 
