@@ -116,7 +116,9 @@ def _job_numbers(jobs: pd.DataFrame) -> tuple[np.ndarray, bool]:
     ids = jobs.get("id")
     if ids is not None and ids.dtype.kind in "iu" and ids.is_unique and (ids > 0).all():
         return ids.to_numpy(dtype=float), False
-    return np.arange(1, len(jobs) + 1, dtype=float), ids is not None
+    numbers = np.arange(1, len(jobs) + 1, dtype=float)
+    has_own_ids = ids is not None and ids.tolist() != list(range(len(jobs)))
+    return numbers, has_own_ids
 
 
 def _numbered(jobs: pd.DataFrame, name: str) -> tuple[np.ndarray, dict[str, int]]:

@@ -68,9 +68,9 @@ class AccountingDump:
         --------
         >>> rows = ({"Account": "root"}, {"Account": "a"}, {"Account": "b"},
         ...         {"Account": "a", "User": "ann"}, {"Account": "b", "User": "ann"})
-        >>> Shown(rows).default_account_by_user["ann"]
+        >>> AccountingDump(rows).default_account_by_user["ann"]
         DefaultAccount(name='a', is_assumed=True)
-        >>> Shown(rows, default_accounts={"ann": "b"}).default_account_by_user["ann"]
+        >>> AccountingDump(rows, default_accounts={"ann": "b"}).default_account_by_user["ann"]
         DefaultAccount(name='b', is_assumed=False)
         """
         accounts: dict[str, list[str]] = {}

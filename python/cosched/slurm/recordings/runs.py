@@ -176,8 +176,8 @@ def latest_by_starts(
 
     Examples
     --------
-    >>> first = Placed(3.0, 85.0, 85.2, frozenset(["n1"]))
-    >>> second = Placed(86.4, 99.0, 99.1, frozenset(["n1"]))
+    >>> first = ExecutedJob(3.0, 85.0, 85.2, frozenset(["n1"]))
+    >>> second = ExecutedJob(86.4, 99.0, 99.1, frozenset(["n1"]))
     >>> latest_by_starts({0: first, 1: second}, [], [83.0, 86.3, 88.0])
     {0: 86.3}
     """

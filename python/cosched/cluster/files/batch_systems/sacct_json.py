@@ -48,7 +48,7 @@ def sacct_rows(members: Iterable[Member]) -> Iterator[SacctRow | int]:
     >>> (row,) = sacct_rows([Member(1, "", job)])
     >>> texts = dict(zip(COLUMNS, row.texts))
     >>> texts["JobID"], texts["State"], texts["Start"], texts["AllocTRES"]
-    ('7', 'COMPLETED', '20', 'cpu=8,mem=512M')
+    ('7', 'COMPLETED', '000000020', 'cpu=8,mem=512M')
     """
     for member in members:
         if member.key:
