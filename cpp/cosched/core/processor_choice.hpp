@@ -1,4 +1,4 @@
-// The numbers of processors on which a task may run beside others.
+// The numbers of processors on which a task may run together with others.
 #pragma once
 
 #include <functional>

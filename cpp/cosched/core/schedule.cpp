@@ -14,8 +14,8 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
   const int n = static_cast<int>(start.size());
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
-  // At one start, tasks that end at once (their duration is rounded away beside the start) come
-  // first and leave their units to the others.
+  // At one start, tasks that end at once (their duration is rounded away compared with the start)
+  // come first and leave their units to the others.
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return std::pair(start[a], end[a] > start[a]) < std::pair(start[b], end[b] > start[b]);
   });

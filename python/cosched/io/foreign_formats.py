@@ -179,7 +179,7 @@ def _all_of(*patterns: str) -> Callable[[Sequence[str]], bool]:
     return lambda lines: all(any(form.match(line) for line in lines) for form in compiled)
 
 
-def _is_sge_accounting(lines: Sequence[str]) -> bool:
+def is_grid_engine_accounting(lines: Sequence[str]) -> bool:
     """43 fields or more between colons; the ninth to eleventh are the times of a job."""
     rows = [line.split(":") for line in lines if not line.startswith("#")]
     return bool(rows) and all(
@@ -278,11 +278,13 @@ _HTCONDOR_HEADER = (
     r"|-- (Schedd|Submitter|Quill): )"
 )
 _PBS = "a PBS accounting log"
-_PBS_LINE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d+)?;[A-Za-z];[^;]*;"
+#: Whether the first lines of a text are of an accounting log of PBS, or of LSF.
+is_pbs_accounting = _any_line(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d+)?;[A-Za-z];[^;]*;")
+is_lsf_accounting = _any_line(r'"(JOB|EVENT|QUEUE|HOST|MBD)_[A-Z_]+" "[0-9.]+" \d+')
 
 #: In the order in which they are tried.
 FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
-    ForeignFormat(_PBS, _USE_AS_LOG, refusal=_READ_AS_LOG, matches=_any_line(_PBS_LINE)),
+    ForeignFormat(_PBS, _USE_AS_LOG, refusal=_READ_AS_LOG, matches=is_pbs_accounting),
     ForeignFormat(
         "what qstat -f of PBS printed", _LOG_ADVICE, matches=_first_line(r"\s*Job Id: *\S+$")
     ),
@@ -294,7 +296,7 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
         "what qstat -F json of PBS printed", _LOG_ADVICE, has_keys=_has_key("pbs_version")
     ),
     ForeignFormat("an accounting file of Grid Engine (SGE)", _USE_AS_LOG, refusal=_READ_AS_LOG,
-                  matches=_is_sge_accounting),
+                  matches=is_grid_engine_accounting),
     ForeignFormat(
         "what qacct of Grid Engine (SGE) printed", _LOG_ADVICE,
         matches=_all_of(r"={20,}\s*$", r"qname\s+\S", r"(jobnumber|owner)\s+\S"),
@@ -313,7 +315,7 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
                   matches=_any_line(r"(Job <\d+(\[\d+\])?>,|Summary of time in seconds spent)")),
     ForeignFormat("an accounting or event file of LSF (lsb.acct, lsb.events)", _USE_AS_LOG,
                   refusal=_READ_AS_LOG,
-                  matches=_any_line(r'"(JOB|EVENT|QUEUE|HOST|MBD)_[A-Z_]+" "[0-9.]+" \d+')),
+                  matches=is_lsf_accounting),
     ForeignFormat("what flux jobs --json printed", _USE_AS_LOG, refusal=_READ_AS_LOG,
                   has_keys=lambda value: _jobs_with("t_submit")(value)
                   or _has_key("t_submit")(value)),

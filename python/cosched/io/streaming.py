@@ -33,6 +33,8 @@ class TextStream:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._is_at_end = False
+        #: Line ends of what has been read.
+        self.line_ends = 0
 
     def read(self, size: int = _CHUNK) -> str:
         """Some text, about `size` characters; empty at the end.
@@ -52,23 +54,20 @@ class TextStream:
             self._is_at_end = not data
             text = self._decoder.decode(data, final=self._is_at_end)
             if text:
+                self.line_ends += text.count("\n")
                 return text
         return ""
 
     def numbered_lines(self) -> Iterator[tuple[int, str]]:
-        """Numbers from 1, and texts with their line ends."""
+        """Numbers from 1, and texts with their line ends; only a newline ends a line."""
         number, rest = 0, ""
         while text := self.read():
-            lines = (rest + text).splitlines(keepends=True) if "\r" in text else None
-            if lines is None:
-                lines = [line + "\n" for line in (rest + text).split("\n")]
-                lines[-1] = lines[-1][:-1]
-            rest = lines.pop() if lines and not lines[-1].endswith("\n") else ""
+            *lines, rest = (rest + text).split("\n")
             for line in lines:
                 number += 1
                 if number % _LINES_BETWEEN_POLLS == 0:
                     _core.check_interrupt()
-                yield number, line
+                yield number, line + "\n"
         if rest:
             yield number + 1, rest
 

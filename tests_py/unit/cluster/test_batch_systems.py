@@ -127,7 +127,7 @@ def test_torque(tmp_path):
         ("-29", 60, "TIMEOUT"),
         ("-27", 60, "OUT_OF_MEMORY"),
         ("-3", 60, "FAILED"),
-        ("", 60, "COMPLETED"),
+        ("", 60, "UNKNOWN"),
     ],
 )
 def test_states_of_pbs(exit_status, end, state):
@@ -484,3 +484,24 @@ def test_damaged_logs_never_break_the_reader(tmp_path, name):
             assert np.isfinite(instance.jobs["runtime"]).all()
         assert str(path) in message or "job" in message
     assert read_count > 0
+
+
+def test_what_a_log_does_not_say_is_counted_and_not_guessed(tmp_path):
+    lines = (
+        "06/27/2025 01:01:15;E;1.pbs;ctime=1 start=10 end=20 Resource_List.ncpus=2\n"
+        "06/27/2025 01:01:15;E;2.pbs;ctime=1 start=10 end=20 Exit_status=0\n"
+        "06/27/2025 01:01:15;E;3.pbs;etime=1 start=10 end=20 Resource_List.ncpus=2 Exit_status=0\n"
+    )
+    instance = jobs_of(tmp_path, lines)
+    assert instance.jobs[["id", "status"]].to_numpy().tolist() == [[1, "unknown"]]
+    notes = "\n".join(instance.notes)
+    assert "1: no number of CPUs (line 2)" in notes
+    assert "1: Submit is no time (line 3)" in notes
+
+
+def test_only_a_newline_ends_a_line(tmp_path):
+    """A name may hold what Python's splitlines takes for a line end; logs of Windows have both."""
+    text = PBS_PRO.replace("jobname=run", "jobname=a\x0b\u2028b").replace("\n", "\r\n")
+    instance = jobs_of(tmp_path, text.encode())
+    assert instance.jobs["line"].tolist() == [3]
+    assert instance.jobs["wait"].tolist() == [5.0]

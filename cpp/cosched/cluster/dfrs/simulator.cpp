@@ -23,8 +23,8 @@ constexpr double kMaxPeriods = 1e8;  // of run time: at 600 s, two thousand year
 constexpr int kStepsPerInstant = 500;
 constexpr int kStepsPerRunningJob = 20;
 
-// Rejects a period that is very small beside the jobs' times: the simulation would not end, or the
-// clock could not tell one tick from the next.
+// Rejects a period that is very small compared with the jobs' times: the simulation would not end,
+// or the clock could not tell one tick from the next.
 void require_countable_periods(const Jobs& jobs, double period) {
   const double last_submit = *std::max_element(jobs.submit.begin(), jobs.submit.end());
   const double total_runtime = std::accumulate(jobs.runtime.begin(), jobs.runtime.end(), 0.0);

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cosched.cluster.files.batch_systems.job_record import JobRecord, LeftOut, Records
-from cosched.cluster.files.batch_systems.json_stream import Member
+from cosched.cluster.files.batch_systems.json_stream import Member, object_at
 from cosched.errors import InvalidInstance
 
 _STATE_OF_RESULT = {
@@ -67,12 +67,12 @@ def _job_of(line: int, job: Mapping[str, Any]) -> JobRecord:
     return JobRecord(
         line=line,
         number=str(job.get("id", "")),
-        state=_STATE_OF_RESULT.get(str(job.get("result", "")).upper(), "COMPLETED"),
+        state=_STATE_OF_RESULT.get(str(job.get("result", "")).upper(), "UNKNOWN"),
         submit=_time_of(job.get("t_submit")),
         eligible=_time_of(job.get("t_depend")),
         start=_time_of(job.get("t_run")),
         end=end if end > 0 else _time_of(job.get("t_inactive")),
-        cores=cores or max(tasks, nodes, 1),
+        cores=cores or max(tasks, nodes),
         nodes=float(nodes) if nodes else math.nan,
         limit=duration if duration > 0 else math.inf,
         gpus=_count_of(job.get("ngpus")),
@@ -124,7 +124,7 @@ def read_flux_archive(path: str) -> Records:
 def _archived_job(number: int, row: Mapping[str, Any]) -> JobRecord | LeftOut:
     """A row, whose resources and limit stand in the JSON texts ``R`` and ``jobspec``."""
     resources, jobspec = _object_of(row.get("R")), _object_of(row.get("jobspec"))
-    system = _object_at(jobspec, "attributes", "system")
+    system = object_at(jobspec, "attributes", "system")
     cores, gpus, nodes = _counts_of_resources(resources)
     job = {
         **row,
@@ -134,8 +134,8 @@ def _archived_job(number: int, row: Mapping[str, Any]) -> JobRecord | LeftOut:
         "duration": system.get("duration"),
         "queue": system.get("queue"),
         "bank": system.get("bank"),
-        "name": _object_at(system, "job").get("name"),
-        "nodelist": ",".join(map(str, _object_at(resources, "execution").get("nodelist", []))),
+        "name": object_at(system, "job").get("name"),
+        "nodelist": ",".join(map(str, object_at(resources, "execution").get("nodelist", []))),
     }
     (record,) = read_flux([Member(number, "", job)])
     return record
@@ -149,22 +149,15 @@ def _object_of(text: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _object_at(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    for key in keys:
-        inner = value.get(key)
-        value = inner if isinstance(inner, Mapping) else {}
-    return value
-
-
 def _counts_of_resources(resources: Mapping[str, Any]) -> tuple[int, int, int]:
     """Cores, GPUs and nodes of R version 1 (RFC 20)."""
     cores = gpus = nodes = 0
-    parts = _object_at(resources, "execution").get("R_lite", [])
+    parts = object_at(resources, "execution").get("R_lite", [])
     for part in parts if isinstance(parts, list) else []:
         if not isinstance(part, Mapping):
             continue
         ranks = _size_of_idset(str(part.get("rank", "")))
-        children = _object_at(part, "children")
+        children = object_at(part, "children")
         nodes += ranks
         cores += ranks * _size_of_idset(str(children.get("core", "")))
         gpus += ranks * _size_of_idset(str(children.get("gpu", "")))

@@ -121,7 +121,7 @@ def _text_of(value: Any) -> str:
 def _job_of(line: int, fields: Mapping[str, str]) -> JobRecord:
     start, end = _time_of(fields["start_time"]), _time_of(fields["end_time"])
     slots = number_of(fields["slots"])
-    cores = int(slots) if slots >= 1 else 1
+    cores = int(slots) if slots >= 1 else 0
     requests = dict(_REQUEST.findall(fields["category"]))
     limit = seconds_of(requests.get("h_rt") or requests.get("s_rt") or "")
     task = fields["task_number"]

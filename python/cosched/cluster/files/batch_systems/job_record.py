@@ -28,7 +28,7 @@ class JobRecord:
     line: int
     #: Number of the job; of a task of an array ``NUMBER_INDEX``.
     number: str
-    #: One of Slurm's states, such as COMPLETED.
+    #: One of Slurm's states, such as COMPLETED; UNKNOWN: the log does not say how it ended.
     state: str
     #: When the job was submitted.
     submit: float
@@ -36,7 +36,7 @@ class JobRecord:
     start: float
     #: When the job ended.
     end: float
-    #: Cores (slots) that the job had, or asked for where the log does not say what it had.
+    #: Cores (slots) that the job had, else those that it asked for; 0: not known.
     cores: int
     #: When the job could have started first; nan: not known.
     eligible: float = math.nan

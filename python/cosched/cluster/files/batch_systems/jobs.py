@@ -79,6 +79,8 @@ def _notes_of(table: RecordTable) -> list[str]:
 def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[str]:
     """What is assumed where a log does not say it."""
     notes = []
+    if log_format in (LogFormat.FLUX, LogFormat.FLUX_ARCHIVE):
+        notes.append("assumed: a job whose cores the log does not say has one core per task")
     if log_format is LogFormat.GRID_ENGINE:
         if (jobs["tasks"] > 1).any():
             notes.append(
@@ -114,7 +116,7 @@ def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.nda
         "running": False,
         "twice": False,
         "contradicted": False,
-        "submit": records["submit"].fillna(records["eligible"]),
+        "submit": records["submit"],
         "eligible": records["eligible"],
         "start": records["start"],
         "runtime": records["end"] - records["start"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import IO, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from cosched.errors import InvalidInstance
 
@@ -13,6 +13,13 @@ _CHUNK = 1 << 18
 _SPACE = re.compile(r"[ \t\r\n]*")
 #: Characters of one value; a longer one is not waited for.
 _MAX_VALUE = 1 << 26
+
+
+class TextSource(Protocol):
+    """What text is read from, such as a file or :class:`cosched.io.streaming.TextStream`."""
+
+    def read(self, size: int = ..., /) -> str:
+        """Some text; empty at the end."""
 
 
 class Member(NamedTuple):
@@ -29,7 +36,7 @@ class Member(NamedTuple):
 class _Reader:
     """A text of which only the part that is being read is kept."""
 
-    def __init__(self, file: IO[str], path: str) -> None:
+    def __init__(self, file: TextSource, path: str) -> None:
         self._file = file
         self._path = path
         self._text = ""
@@ -103,7 +110,7 @@ class _Reader:
         return bool(more)
 
 
-def stream_members(file: IO[str], path: str, key: str) -> Iterator[Member]:
+def stream_members(file: TextSource, path: str, key: str) -> Iterator[Member]:
     """The values of a JSON text whose outermost value is an object with the list `key`, or a list.
 
     Parameters
@@ -172,3 +179,11 @@ def _pass_comma(reader: _Reader, closing: str) -> None:
             reader.refuse("expected a value behind the comma")
     elif reader.peek() != closing:
         reader.refuse(f"expected ',' or {closing!r}")
+
+
+def object_at(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """The object under these names, one inside the other; empty where there is none."""
+    for key in keys:
+        inner = value.get(key)
+        value = inner if isinstance(inner, Mapping) else {}
+    return value

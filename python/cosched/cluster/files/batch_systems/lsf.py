@@ -163,7 +163,7 @@ def _job_of(line: int, fields: _Fields) -> JobRecord:
         eligible=max(begin, submit) if begin > 0 else math.nan,
         start=start if start > 0 else math.nan,
         end=end,
-        cores=int(slots if slots > 0 else max(requested, 1)),
+        cores=int(slots if slots > 0 else max(requested, 0)),
         nodes=nodes,
         limit=limit,
         memory_gb=_memory_of(usage, nodes),

@@ -160,12 +160,12 @@ def _length_of_range(text: str) -> int:
 
 
 def _cores_of(values: Mapping[str, str]) -> int:
-    """Cores that the job asked for (which PBS gives it), or the slots of its nodes."""
+    """Cores that the job asked for, which PBS gives it, or slots of its nodes; 0: not known."""
     for key in ("Resource_List.ncpus", "total_execution_slots", "resources_used.ncpus"):
         cores = number_of(values.get(key, ""))
         if cores >= 1 and not (key == "Resource_List.ncpus" and _is_torque(values)):
             return int(cores)
-    return max(sum(slots for _, slots in _slots_of(values)), _cores_of_nodes(values), 1)
+    return max(sum(slots for _, slots in _slots_of(values)), _cores_of_nodes(values))
 
 
 def _is_torque(values: Mapping[str, str]) -> bool:
@@ -219,7 +219,7 @@ def _state_of(values: Mapping[str, str], runtime: float, limit: float) -> str:
     try:
         status = int(text)
     except ValueError:
-        return "COMPLETED"
+        return "UNKNOWN"
     if status == 0:
         return "COMPLETED"
     if status < 0:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from enum import Enum
 from os import PathLike
 from pathlib import Path
 
-from cosched.cluster.files.batch_systems import pbs
 from cosched.errors import InvalidInstance
+from cosched.io.foreign_formats import (
+    is_grid_engine_accounting,
+    is_lsf_accounting,
+    is_pbs_accounting,
+)
 from cosched.io.limit import require_length
 from cosched.io.streaming import text_stream
 
 _HEAD_CHARACTERS = 1 << 16
 _HEAD_LINES = 20
 _SQLITE = "SQLite format 3\x00"
-_LSF_LINE = re.compile(r'"[A-Z_]+" "[0-9.]+" \d+ ')
-_COLON_FIELDS = 39
 
 
 class LogFormat(Enum):
@@ -107,25 +108,8 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _is_pbs(lines: Sequence[str]) -> bool:
-    return any(pbs.LINE.match(line) for line in lines[:5])
-
-
-def _is_lsf(lines: Sequence[str]) -> bool:
-    return any(_LSF_LINE.match(line) for line in lines[:5])
-
-
-def _is_grid_engine(lines: Sequence[str]) -> bool:
-    """At least 39 fields between colons; the ninth to eleventh are times."""
-    rows = [line.split(":") for line in lines if not line.startswith("#")][:3]
-    return bool(rows) and all(
-        len(row) > _COLON_FIELDS and all(field.strip().isdigit() for field in row[8:11])
-        for row in rows
-    )
-
-
 _TEXT_FORMATS: tuple[tuple[LogFormat, Callable[[Sequence[str]], bool]], ...] = (
-    (LogFormat.PBS, _is_pbs),
-    (LogFormat.LSF, _is_lsf),
-    (LogFormat.GRID_ENGINE, _is_grid_engine),
+    (LogFormat.PBS, is_pbs_accounting),
+    (LogFormat.LSF, is_lsf_accounting),
+    (LogFormat.GRID_ENGINE, is_grid_engine_accounting),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from sys import intern
@@ -94,15 +94,13 @@ def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
     columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
     lines = array("q")
     left_out: dict[str, list[int]] = {}
-    for number, file in _numbered_files(files):
-        with text_stream(file) as stream:
-            for row in sacct_rows(stream_members(stream, str(file), "jobs")):  # type: ignore[arg-type]
-                if isinstance(row, int):
-                    left_out.setdefault("no job of Slurm", []).append(row + number)
-                    continue
-                lines.append(row.line + number)
-                for name, text in zip(COLUMNS, row.texts, strict=True):
-                    columns[name].append(intern(text))
+    for row in sacct_rows(_members_of_files(files)):
+        if isinstance(row, int):
+            left_out.setdefault("no job of Slurm", []).append(row)
+            continue
+        lines.append(row.line)
+        for name, text in zip(COLUMNS, row.texts, strict=True):
+            columns[name].append(intern(text))
     frame = pd.DataFrame({
         **{name: pd.Categorical(values) if name != "JobID" else values
            for name, values in columns.items()},
@@ -117,31 +115,24 @@ def _notes_of_files(path: str | PathLike[str], files: list[Path]) -> list[str]:
     return [f"{len(files)} files of the folder, by name; lines are counted through all of them"]
 
 
-def _numbered_files(files: list[Path]) -> Iterator[tuple[int, Path]]:
-    """Each file with the number of lines in those before it."""
-    number = 0
-    for file in files:
-        yield number, file
-        if len(files) > 1:
-            with text_stream(file) as stream:
-                number += sum(1 for _ in stream.numbered_lines())
-
-
 def _records_of_files(files: list[Path], log_format: LogFormat) -> Records:
     if log_format is LogFormat.FLUX_ARCHIVE:
         for file in files:
             yield from read_flux_archive(str(file))
     elif log_format is LogFormat.FLUX:
-        for number, file in _numbered_files(files):
-            with text_stream(file) as stream:
-                yield from read_flux(_shifted(stream_members(stream, str(file), "jobs"), number))  # type: ignore[arg-type]
+        yield from read_flux(_members_of_files(files))
     else:
         yield from _READERS[log_format](_lines_of_files(files))
 
 
-def _shifted(members: Iterable[Member], lines: int) -> Iterator[Member]:
-    for member in members:
-        yield member._replace(line=member.line + lines)
+def _members_of_files(files: list[Path]) -> Iterator[Member]:
+    """The jobs of JSON files, their lines numbered through all files."""
+    lines_before = 0
+    for file in files:
+        with text_stream(file) as stream:
+            for member in stream_members(stream, str(file), "jobs"):
+                yield member._replace(line=member.line + lines_before)
+        lines_before += stream.line_ends
 
 
 def _lines_of_files(files: list[Path]) -> Iterator[tuple[int, str]]:

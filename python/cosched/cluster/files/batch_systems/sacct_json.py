@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cosched.cluster.files.batch_systems.json_stream import Member
+from cosched.cluster.files.batch_systems.json_stream import Member, object_at
 
 #: The columns that come out.
 COLUMNS = (
@@ -69,7 +69,7 @@ def _row(line: int, texts: Mapping[str, str]) -> SacctRow:
 
 
 def _texts_of_job(job: Mapping[str, Any], job_id: str) -> dict[str, str]:
-    time, required, tres = (_object_at(job, name) for name in ("time", "required", "tres"))
+    time, required, tres = (object_at(job, name) for name in ("time", "required", "tres"))
     comment = job.get("comment")
     comments = comment if isinstance(comment, Mapping) else {"job": comment}
     allocated, requested = _tres_text(tres.get("allocated")), _tres_text(tres.get("requested"))
@@ -107,8 +107,8 @@ def _texts_of_job(job: Mapping[str, Any], job_id: str) -> dict[str, str]:
 
 
 def _texts_of_step(step: Mapping[str, Any], job_id: str) -> dict[str, str]:
-    time = _object_at(step, "time")
-    usage = _object_at(step, "tres", "requested")  # Slurm's TRES usage "in"
+    time = object_at(step, "time")
+    usage = object_at(step, "tres", "requested")  # Slurm's TRES usage "in"
     largest, total = _usage_text(usage.get("max")), _usage_text(usage.get("total"))
     return {
         "JobID": f"{job_id}.{_step_name(step)}",
@@ -116,10 +116,10 @@ def _texts_of_step(step: Mapping[str, Any], job_id: str) -> dict[str, str]:
         "Start": _time_text(time.get("start")),
         "End": _time_text(time.get("end")),
         "ElapsedRaw": _count_text(time.get("elapsed")),
-        "JobName": _text(_object_at(step, "step").get("name")),
-        "NNodes": _count_text(_object_at(step, "nodes").get("count")),
-        "NTasks": _count_text(_object_at(step, "tasks").get("count")),
-        "AllocTRES": _tres_text(_object_at(step, "tres").get("allocated")),
+        "JobName": _text(object_at(step, "step").get("name")),
+        "NNodes": _count_text(object_at(step, "nodes").get("count")),
+        "NTasks": _count_text(object_at(step, "tasks").get("count")),
+        "AllocTRES": _tres_text(object_at(step, "tres").get("allocated")),
         "TotalCPU": _cpu_text(time.get("total")),
         "TRESUsageInMax": largest,
         "TRESUsageInTot": total,
@@ -128,7 +128,7 @@ def _texts_of_step(step: Mapping[str, Any], job_id: str) -> dict[str, str]:
 
 def _job_id(job: Mapping[str, Any]) -> str:
     """``7``; ``7_3`` of an array, ``7_[1-4]`` of tasks that wait; ``7+1`` of parts of a job."""
-    array, het = _object_at(job, "array"), _object_at(job, "het")
+    array, het = object_at(job, "array"), object_at(job, "het")
     array_id = _number(array.get("job_id")) or 0
     task_id, waiting_tasks = _number(array.get("task_id")), _text(array.get("task"))
     if array_id > 0 and task_id is not None:
@@ -143,7 +143,7 @@ def _job_id(job: Mapping[str, Any]) -> str:
 
 def _step_name(step: Mapping[str, Any]) -> str:
     """``0``, ``batch`` or ``extern``: Slurm writes ``7.batch``, or an object with its number."""
-    identity = _object_at(step, "step").get("id")
+    identity = object_at(step, "step").get("id")
     if isinstance(identity, Mapping):
         identity = identity.get("step_id")
     if isinstance(identity, str):
@@ -250,13 +250,6 @@ def _usage_text(entries: Any) -> str:
 
 def _count_of_tres(entries: Any, wanted: str) -> str:
     return next((str(count) for name, count in _tres_entries(entries) if name == wanted), "")
-
-
-def _object_at(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    for key in keys:
-        inner = value.get(key)
-        value = inner if isinstance(inner, Mapping) else {}
-    return value
 
 
 def _list_at(value: Mapping[str, Any], key: str) -> list[Any]:
