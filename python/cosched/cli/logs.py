@@ -14,7 +14,7 @@ from cosched.cli.commands import adds_of_cluster
 from cosched.cli.parameters import Arguments
 from cosched.cli.values import PICTURES, check_files, read
 from cosched.cluster.page.judgement import lines_of_judgement
-from cosched.cluster.sizing.page import FORMS, above_the_promise, export, limit_as_typed
+from cosched.cluster.sizing.page import FORMS, above_the_promise, export
 from cosched.core import Presentation
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
@@ -23,6 +23,7 @@ from cosched.lazy import Lazy, pd
 from cosched.slurm.tune.space import vary_of_texts
 from cosched.slurm.tune.trials import Engine, threads
 from cosched.slurm.tune.tuned import outcome_sentence
+from cosched.units import format_time_limit
 
 _OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "reference", "json")
 _OF_TUNE = ("objective", "constraint", "weeks", "days", "budget", "draws", "seed", "time_limit",
@@ -148,7 +149,7 @@ def _show(right_size: cluster.RightSize, advice: pd.DataFrame, backtest: pd.Data
     listed_groups = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
     for name in ("asked_limit", "used_limit_p95", "limit"):
         listed_groups[name] = [
-            "-" if not value > 0 else limit_as_typed(value) for value in listed_groups[name]
+            "-" if not value > 0 else format_time_limit(value) for value in listed_groups[name]
         ]
     columns = listed_groups.columns[listed_groups.notna().any()]
     report.show_frame("advice: those first that leave most unused", listed_groups[columns].round(1))

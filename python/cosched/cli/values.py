@@ -8,8 +8,8 @@ from typing import Any
 
 from cosched import io
 from cosched.core import Argument, Presentation
-from cosched.core.durations import seconds_with_unit
 from cosched.errors import InvalidInstance, no_folder_for, printable, shorten
+from cosched.units import parse_duration
 
 RESULTS = (".json", ".csv", ".md")
 #: A schedule may be written as a trace, too.
@@ -83,7 +83,7 @@ def required(flag: str, names: Any) -> str:
 def time_limit_of_text(text: str) -> float | None:
     if text.lower() == "none":
         return None
-    seconds = seconds_with_unit(text)
+    seconds = parse_duration(text)
     if seconds:
         return seconds
     return io.parse_positive(text, "--time-limit", "a positive number of seconds, 5m, or 'none'")

@@ -17,7 +17,6 @@ from cosched import cluster, io, plot
 from cosched.cli import report
 from cosched.cli.parameters import Arguments, adds
 from cosched.cli.values import PICTURES, check_files
-from cosched.cluster.machine.node_types import megabytes_of
 from cosched.core.tails import conformal_limit, min_sample_count
 from cosched.core.text import count_of
 from cosched.errors import CoschedError, InvalidInstance, shorten
@@ -32,6 +31,7 @@ from cosched.slurm.live.outputs import days_of, query_slurm, read_outputs
 from cosched.slurm.live.page import FailedReading, page, prometheus
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
 from cosched.slurm.live.times import dated, duration, limit_text
+from cosched.units import parse_megabytes
 
 _RISK = 0.05  # that a run of such a code is longer than its limit
 _PAST = "14days"  # that the Slurm here is asked for
@@ -335,7 +335,7 @@ def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:
 def _megabytes(text: str | None) -> int | None:
     if text is None:
         return None
-    megabytes = megabytes_of(text)
+    megabytes = parse_megabytes(text)
     if not megabytes:
         raise InvalidInstance(f"--mem: {shorten(text)}: expected as 4G")
     return max(1, round(megabytes))

@@ -11,7 +11,6 @@ from pathlib import Path
 from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
-from cosched.core.durations import seconds_with_unit
 from cosched.core.options import one_of
 from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance, shorten
@@ -29,6 +28,7 @@ from cosched.execution.slurm_words import (
     require_names,
 )
 from cosched.execution.tokens import Tokens, needs_of
+from cosched.units import parse_duration
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -66,7 +66,7 @@ class Job:
             value = getattr(self, name)
             if value is None:
                 continue
-            if name == "time" and seconds_with_unit(str(value)) is not None:
+            if name == "time" and parse_duration(str(value)) is not None:
                 continue
             if not re.fullmatch(pattern, str(value)) or not str(value).isprintable():
                 raise InvalidInstance(f"{name} = {shorten(value)}: expected {expected}")
@@ -76,7 +76,7 @@ class Job:
 
     def _lines(self, plan: Plan) -> Iterator[str]:
         time = self.time
-        seconds = None if time is None else seconds_with_unit(str(time))
+        seconds = None if time is None else parse_duration(str(time))
         if time == "auto":
             late = plan.late_end
             time = None if late is None else str(math.ceil(late / 60) + 1)

@@ -8,7 +8,6 @@ and a person who reads one large file wants to say so once, around the call.
 import errno
 import io
 import os
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +17,7 @@ from typing import IO, Any, TypeVar
 
 from cosched import _core
 from cosched.errors import InvalidInstance, shorten
+from cosched.units import parse_bytes
 
 #: Bytes of a file, unpacked. The largest public job logs have a few hundred megabytes.
 MOST_BYTES = 800_000_000
@@ -30,7 +30,6 @@ _LARGEST = 2**62
 _CHUNK = 1 << 20
 #: Characters of a path and of each part: what systems take at most.
 _LONGEST, _LONGEST_PART = 4095, 255
-_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 _REMEDY = "(--max-bytes 2GB, or cosched.io.max_bytes, sets another limit)"
 
@@ -85,11 +84,8 @@ def parse_size(size: int | str) -> int:
     >>> parse_size("800MB"), parse_size("1.5 GiB"), parse_size(10)
     (800000000, 1610612736, 10)
     """
-    match = _SIZE.fullmatch(str(size).strip()) if isinstance(size, (int, str)) else None
-    bytes_ = 0.0
-    if match and not isinstance(size, bool):
-        base = 1024 if match[3] else 1000
-        bytes_ = float(match[1]) * base ** " kmgt".index(match[2].lower() or " ")
+    is_number_or_text = isinstance(size, (int, str)) and not isinstance(size, bool)
+    bytes_ = (parse_bytes(str(size)) if is_number_or_text else None) or 0.0
     if not 1 <= bytes_ <= _LARGEST:
         raise InvalidInstance(
             f"max_bytes = {shorten(size)}: expected a number of bytes, such as 2GB"

@@ -12,10 +12,10 @@ from cosched.cluster import Instance
 from cosched.cluster.files import read_json
 from cosched.cluster.files.jobs import UNLIMITED
 from cosched.cluster.files.sbatch import array_tasks
-from cosched.cluster.machine.node_types import megabytes_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.recordings.files import NO_LIMIT
 from cosched.slurm.requests.request import KINDS
+from cosched.units import parse_megabytes
 
 _MAX_COUNT = 10**9
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "")
@@ -50,7 +50,7 @@ def _hold(text: str, where: str) -> bool | int:
 
 
 def _memory(text: str, where: str) -> int:
-    megabytes = megabytes_of(text)
+    megabytes = parse_megabytes(text)
     if megabytes is None:
         raise InvalidInstance(f"{where}: {shorten(text)}: expected MB as 4000, or 4G")
     return math.ceil(megabytes)

@@ -22,9 +22,9 @@ from cosched.cluster.page.replications import (
 )
 from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
 from cosched.cluster.page.tables import difference_in_words, groups
-from cosched.cluster.page.text import exact_duration, format_duration, signed_duration
 from cosched.cluster.page.what_if import what_if
 from cosched.cluster.page.window import Window, window_of
+from cosched.units import format_duration, format_exact_duration, format_signed_duration
 
 CONF = """SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
@@ -137,8 +137,8 @@ def test_means_are_over_all_replications(base):
     ],
 )
 def test_durations_are_shown_so_that_differences_add_up(seconds, shown, signed):
-    assert exact_duration(seconds) == shown
-    assert signed_duration(seconds) == signed
+    assert format_exact_duration(seconds) == shown
+    assert format_signed_duration(seconds) == signed
 
 
 def brute_force_utilization(result, begin, end):
@@ -296,7 +296,7 @@ def test_the_row_of_a_change_shows_the_two_means_that_it_compares(numbered, tmp_
     assert fewer["base_mean_wait"] == pytest.approx(base_mean)
     assert abs(fewer["base_mean_wait"] - as_is["mean_wait"]) > 10
     assert fewer["difference"] == pytest.approx(mean - base_mean)
-    shown_mean, shown_base = exact_duration(mean), exact_duration(base_mean)
+    shown_mean, shown_base = format_exact_duration(mean), format_exact_duration(base_mean)
     remark = (
         f"waits are those of {count} jobs in both: mean {shown_mean} here, {shown_base} as it is "
         f"({60 - count} jobs only as it is)"
@@ -322,7 +322,7 @@ def test_groups_are_compared_over_the_jobs_that_both_have(numbered, tmp_path):
     of_ada = numbered.column("user") == "ada"
     before = base.waits[kept & of_ada].mean()
     then = other.waits[changed.column("user") == "ada"].mean()
-    difference = signed_duration(then - before)
+    difference = format_signed_duration(then - before)
     row = f"<td>user ada</td><td>{int((kept & of_ada).sum())}</td><td>{difference}<"
     assert row in page.read_text()
 

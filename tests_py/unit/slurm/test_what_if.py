@@ -11,12 +11,12 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page import runs as page_runs
-from cosched.cluster.page.text import exact_duration
 from cosched.cluster.page.what_if import what_if, with_nodes
 from cosched.slurm.conf.lines import parse_lines
 from cosched.slurm.twin.backfill import clocks_of
 from cosched.slurm.twin.twin import Twin
 from cosched.slurm.whatif.differences import differences_of
+from cosched.units import format_exact_duration
 
 CONF = """ClusterName=c
 SlurmctldHost=h
@@ -278,11 +278,14 @@ def test_all_rows_have_the_same_replications_and_differences_are_of_their_means(
     for row in rows:
         assert row["difference"] == pytest.approx(row["mean_wait"] - as_is["mean_wait"])
     assert (
-        f"the simulator of this Slurm lets them wait {exact_duration(as_is['mean_wait'])}" in text
+        f"the simulator of this Slurm lets them wait {format_exact_duration(as_is['mean_wait'])}"
+        in text
     )
-    assert f"<td>as it is</td><td>{exact_duration(as_is['mean_wait'])}</td>" in text
+    assert f"<td>as it is</td><td>{format_exact_duration(as_is['mean_wait'])}</td>" in text
     for row in rows:
-        assert f"<td>{row['what_if']}</td><td>{exact_duration(row['mean_wait'])}</td>" in text
+        assert (
+            f"<td>{row['what_if']}</td><td>{format_exact_duration(row['mean_wait'])}</td>" in text
+        )
     assert "the same 5 replications" in text
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.page.text import format_duration
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.times import duration
+from cosched.units import format_duration
 from support import FIXTURES, unpacked
 
 DATE = "%Y-%m-%dT%H:%M:%S"

@@ -14,8 +14,8 @@ from cosched.core.arrays import fraction, integer, nonnegative, positive
 from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.units import WEEK, format_hours
 
-WEEK = 604800.0
 _NEEDED_COLUMNS = (
     "job",
     "submit",
@@ -351,9 +351,6 @@ def apply_wait_origin(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, 
     return jobs, [
         f"assumed: waits count from when jobs were eligible; blocked before ({_BLOCKS}: no "
         f"scheduler's wait): {len(blocked_times):,} of {len(blocked):,} jobs, on average "
-        f"{_hours(blocked_times.mean())}, at most {_hours(blocked_times.max())} (wait_blocked)"
+        f"{format_hours(blocked_times.mean())}, at most {format_hours(blocked_times.max())} "
+        "(wait_blocked)"
     ]
-
-
-def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:,.1f} h" if seconds >= 3600 else f"{seconds:,.0f} s"

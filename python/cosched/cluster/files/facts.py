@@ -22,6 +22,7 @@ from cosched.core.arrays import (
 )
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.units import BYTES_OF_UNIT
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
@@ -200,9 +201,6 @@ def _estimates(jobs: pd.DataFrame) -> pd.Series:
     return _column(jobs, "estimate", np.nan)
 
 
-_KB = {"KB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
-
-
 @dataclass(frozen=True)
 class LogMachine:
     """Nodes of a log's machine; cores and memory where the convention needs them."""
@@ -256,7 +254,7 @@ def memory_kb(value: Any, name: str = "memory_per_node") -> float:
     size_match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([KMGT]B)?\s*", value, flags=re.IGNORECASE)
     if not size_match or float(size_match[1]) <= 0:
         raise InvalidInstance(f"{name} = {shorten(value)}: expected KB, or a size as 2GB")
-    return float(size_match[1]) * _KB[(size_match[2] or "KB").upper()]
+    return float(size_match[1]) * BYTES_OF_UNIT[(size_match[2] or "KB")[0].upper()] / 1024
 
 
 def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known_machine: dict[str, Any] | None):

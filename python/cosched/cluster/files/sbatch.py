@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.cluster.machine.node_types import megabytes_of, seconds
+from cosched.cluster.machine.node_types import seconds
 from cosched.errors import InvalidInstance, shorten
+from cosched.units import parse_megabytes
 
 _FILE = Path(__file__).with_name("sbatch.toml")
 _TABLES: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
@@ -120,7 +121,7 @@ class OptionReader:
             text = options_left.pop(name, None)
             if text is None:
                 continue
-            size = megabytes_of(text)
+            size = parse_megabytes(text)
             if size is None:
                 raise InvalidInstance(f"{place}: --{name}: {shorten(text)}: expected 4000M or 4G")
             amount = size / 1024 * times

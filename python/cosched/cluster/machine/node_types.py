@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched.core.arrays import nonnegative, ranges
 from cosched.errors import InvalidInstance, shorten
+from cosched.units import parse_slurm_time
 
 MOST_HOSTS = 1_000_000
 #: Nodes as ranges of their numbers.
@@ -212,43 +213,10 @@ def check_sums(where: object, kinds: Iterable[NodeType]) -> None:
             )
 
 
-_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")
-
-
-def time_of(text: str, unit: float = 1.0) -> float | None:
-    """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds`` as Slurm writes it, of a
-    bare number times `unit`; None: it is none of these."""
-    if text.upper() in ("UNLIMITED", "INFINITE"):
-        return float("inf")
-    time_match = _TIME.fullmatch(text.strip())
-    if not time_match:
-        return None
-    days, a, b, c, fraction = time_match.groups()
-    parts = [int(part) for part in (a, b, c) if part is not None]
-    if days is None and len(parts) == 1:
-        return parts[0] * unit
-    if days is None and len(parts) == 2:
-        parts = [0, *parts]
-    hours, minutes, seconds_part = (*parts, 0, 0)[:3]
-    return float(
-        int(days or 0) * 86400 + hours * 3600 + minutes * 60 + seconds_part + float(fraction or 0)
-    )
-
-
-def megabytes_of(text: str) -> float | None:
-    """MB of ``4000``, ``4G``, ``4GB``; None: it is no size."""
-    size_match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)([KMGT]?)B?", text.strip().upper())
-    return (
-        float(size_match[1]) * 1024.0 ** " KMGT".index(size_match[2] or "M") / 1024**2
-        if size_match
-        else None
-    )
-
-
 def seconds(value: object, name: str) -> float:
-    """Seconds of a number, or of a text as :func:`time_of` reads it."""
+    """Seconds of a number, or of a text as :func:`cosched.units.parse_slurm_time` reads it."""
     if isinstance(value, str):
-        time = time_of(value)
+        time = parse_slurm_time(value)
         if time is None:
             raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds or 2-00:00:00")
         return time

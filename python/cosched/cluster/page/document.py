@@ -29,6 +29,7 @@ from cosched.cluster.result.log_fit import to_records
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
 from cosched.lazy import plt
+from cosched.units import format_duration, format_exact_duration
 from cosched.version import installed_version
 
 
@@ -232,9 +233,9 @@ def _waits_clause(runs: Runs, when: str) -> str:
         return f"{when}, {jobs} came, and {why}: nothing says how long they waited"
     metrics = runs.logged.metrics()
     return (
-        f"{when}, {jobs} waited {words.format_duration(metrics['mean_wait'])} on average, and one "
+        f"{when}, {jobs} waited {format_duration(metrics['mean_wait'])} on average, and one "
         "in twenty "
-        f"{words.format_duration(metrics['p95_wait'])} or more"
+        f"{format_duration(metrics['p95_wait'])} or more"
     )
 
 
@@ -244,13 +245,13 @@ def _achievable_clause(runs: Runs) -> str:
         return f"{name} has no result, see below"
     if runs.reference_policy not in (SIMULATOR, EASY):
         wait = runs.reference_result.metrics()["mean_wait"]
-        return f"{runs.reference_policy} would have let them wait {words.format_duration(wait)}"
+        return f"{runs.reference_policy} would have let them wait {format_duration(wait)}"
     if runs.reference_policy == SIMULATOR:
         mean = measures_of(runs.reference_result)["mean_wait"]
-        return f"the simulator of this Slurm lets them wait {words.exact_duration(mean)}"
+        return f"the simulator of this Slurm lets them wait {format_exact_duration(mean)}"
     wait = runs.reference_result.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
-    return f"EASY backfilling with {with_} would have let them wait {words.format_duration(wait)}"
+    return f"EASY backfilling with {with_} would have let them wait {format_duration(wait)}"
 
 
 def _bound_clause(runs: Runs) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from cosched.cluster.judgement import FitVerdict, LogJudgement
 from cosched.cluster.judgement.verdict import MIN_WAITING_JOBS
-from cosched.cluster.page.text import format_duration, paragraph, share
+from cosched.cluster.page.text import paragraph, share
 from cosched.core.text import count_of
+from cosched.units import format_duration
 
 #: So many partitions are named.
 MAX_PARTITIONS = 8

@@ -36,12 +36,9 @@ from cosched.cluster.page.scenario import ScenarioClass
 from cosched.cluster.page.text import (
     clock,
     display_name,
-    exact_duration,
-    format_duration,
     number,
     paragraph,
     share,
-    signed_duration,
     table,
     units,
 )
@@ -50,6 +47,7 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
 from cosched.core.arrays import step_function
 from cosched.core.text import count_of
+from cosched.units import format_duration, format_exact_duration, format_signed_duration
 
 _MAX_GROUP_ROWS = 8
 _GROUPS = {
@@ -134,7 +132,9 @@ def _numbers(run: Run, window: Window, jobs: np.ndarray | None = None) -> list[s
     if run.result is None:
         return ["-"] * 5
     measures = measures_of(run.result, jobs)
-    waited = [exact_duration(measures[name]) for name in ("mean_wait", "median_wait", "p95_wait")]
+    waited = [
+        format_exact_duration(measures[name]) for name in ("mean_wait", "median_wait", "p95_wait")
+    ]
     in_use = share(window.utilization(run.result))
     return [*waited, number(measures["value"]), in_use]
 
@@ -323,7 +323,7 @@ def _mean_as_it_is(runs: Runs, common: CommonJobs | None) -> str:
     base = runs.base.result
     if base is None or common is None:
         return "-"
-    return exact_duration(measures_of(base, common.in_base)["mean_wait"])
+    return format_exact_duration(measures_of(base, common.in_base)["mean_wait"])
 
 
 def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
@@ -332,7 +332,7 @@ def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
     common = common_jobs(runs, run)
     if common is None or common.are_all or run.result is None:
         return ""
-    mean = exact_duration(measures_of(run.result, common.in_other)["mean_wait"])
+    mean = format_exact_duration(measures_of(run.result, common.in_other)["mean_wait"])
     exclusive_jobs = [
         f"{count_of(count, 'job')} only {where}"
         for count, where in ((common.only_in_base, "as it is"), (common.only_in_other, "here"))
@@ -424,12 +424,16 @@ def difference_in_words(comparison: Comparison) -> str:
     difference = comparison.difference
     if comparison.has_same_starts or difference == Spread(0.0, 0.0, 0.0):
         return "none"
-    mean = signed_duration(_as_shown(comparison.mean_wait) - _as_shown(comparison.base_mean_wait))
+    mean = format_signed_duration(
+        _as_shown(comparison.mean_wait) - _as_shown(comparison.base_mean_wait)
+    )
     if comparison.is_clear is None:
         return mean
     if comparison.replications == 1:
         return f"{mean}, one replication"
-    interval = f"({signed_duration(difference.low)} to {signed_duration(difference.high)})"
+    interval = (
+        f"({format_signed_duration(difference.low)} to {format_signed_duration(difference.high)})"
+    )
     return f"{mean} {interval}" if comparison.is_clear else f"{mean}, not clear {interval}"
 
 
@@ -442,11 +446,13 @@ def _as_shown(seconds: float) -> float:
 def _spread(difference: Spread) -> str:
     """A difference in words."""
     if difference.low == difference.high:
-        return signed_duration(difference.mean) if difference.mean else "none"
-    interval = f"({signed_duration(difference.low)} to {signed_duration(difference.high)})"
+        return format_signed_duration(difference.mean) if difference.mean else "none"
+    interval = (
+        f"({format_signed_duration(difference.low)} to {format_signed_duration(difference.high)})"
+    )
     if difference.includes_zero:
         return f"not clear {interval}"
-    return f"{signed_duration(difference.mean)} {interval}"
+    return f"{format_signed_duration(difference.mean)} {interval}"
 
 
 def _group_changes_section(runs: Runs, run: ScenarioRun) -> str:

@@ -21,6 +21,7 @@ from cosched.cluster.page.replications import CommonJobs, mean_waits
 from cosched.cluster.page.runs import EASY, Runs
 from cosched.core.arrays import means, step_function
 from cosched.lazy import plt
+from cosched.units import format_duration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,38 +103,6 @@ def number(value: float) -> str:
 def share(value: float) -> str:
     """Return a fraction as percent; "-" for nan."""
     return "-" if np.isnan(value) else f"{100 * value:.0f}%"
-
-
-def format_duration(seconds: float) -> str:
-    """Return a duration in two units at most."""
-    if np.isnan(seconds):
-        return "-"
-    if seconds <= -59.5:
-        return f"-{format_duration(-seconds)}"
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02}" if hours < 72 else f"{hours / 24:,.1f} days"
-
-
-def exact_duration(seconds: float) -> str:
-    """Return a duration to the second below an hour, else to the minute."""
-    if np.isnan(seconds):
-        return "-"
-    if abs(seconds) < 59.5 or abs(seconds) >= 3599.5:
-        return format_duration(seconds)
-    minutes, seconds_left = divmod(round(abs(seconds)), 60)
-    sign = "-" if seconds < 0 else ""
-    return f"{sign}{minutes} min {seconds_left:02} s"
-
-
-def signed_duration(seconds: float) -> str:
-    """Return a difference of durations, with its sign."""
-    shown_difference = exact_duration(seconds)
-    return f"+{shown_difference}" if seconds >= 0.5 else shown_difference
 
 
 def clock(instance: Instance, seconds: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ import numpy as np
 
 from cosched.cluster.instance.job_names import names_a_kind
 from cosched.cluster.page.text import (
-    format_duration,
     number,
     paragraph,
     period,
@@ -25,6 +23,7 @@ from cosched.cluster.page.text import (
 from cosched.core.text import count_of, percent
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.units import format_duration, format_gigabytes, format_time_limit, megabytes_rounded_up
 from cosched.version import installed_version
 
 if TYPE_CHECKING:
@@ -51,25 +50,6 @@ _GROUP_COLUMNS = ("user", "account", "partition", "group", "qos", "comment", "co
 _PATTERN = re.compile(r"[\\^$.|?*+()\[\]{}!]")
 #: What workflow systems put around the names of their steps.
 _STEP_NAME_DECORATION = re.compile(r"^(?:snakejob\.|nf-|smk-)|\.sh$|[^A-Za-z0-9]*#.*$")
-
-
-def limit_as_typed(seconds: float) -> str:
-    """Return a limit in the form of sbatch.
-
-    >>> limit_as_typed(4500.0)
-    '1:15:00'
-    """
-    minutes, seconds_left = divmod(math.ceil(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds_left:02}"
-
-
-def megabytes(gigabytes: float) -> int:
-    """Return the memory of a node as Slurm counts it: not one MB more than the node has.
-
-    >>> megabytes(1.5)
-    1536
-    """
-    return math.ceil(round(gigabytes * 1024, 6))
 
 
 def export(advice: pd.DataFrame, form: str, risk: float) -> str:
@@ -127,9 +107,11 @@ def _group_text(row: Any, step_column: str | None) -> str:
 def options_of(row: Any) -> Iterator[str]:
     """Yield the options of sbatch for a row of advice; ``--mem`` is per node."""
     if row["limit"] > 0:
-        yield f"--time={limit_as_typed(row['limit'])}"
+        yield f"--time={format_time_limit(row['limit'])}"
     if row["memory_gb"] > 0:
-        gigabytes_of_node, megabytes_left = divmod(megabytes(row["node_memory_gb"]), 1024)
+        gigabytes_of_node, megabytes_left = divmod(
+            megabytes_rounded_up(row["node_memory_gb"]), 1024
+        )
         yield (
             f"--mem={1024 * gigabytes_of_node + megabytes_left}M"
             if megabytes_left
@@ -176,7 +158,7 @@ def _steps(advice: pd.DataFrame) -> Iterator[tuple[str, Any]]:
 def _whole_units(advice: pd.DataFrame) -> pd.DataFrame:
     """Return the advice with whole ``minutes`` and ``mb``; infinite where there is none."""
     return advice.assign(
-        mb=[megabytes(x) if x > 0 else np.inf for x in advice["node_memory_gb"]],
+        mb=[megabytes_rounded_up(x) if x > 0 else np.inf for x in advice["node_memory_gb"]],
         minutes=np.ceil(advice["limit"] / 60).fillna(np.inf),
     )
 
@@ -368,8 +350,8 @@ def _mail_line(row: Any) -> str:
     requests = [format_duration(row["asked_limit"])] if row["asked_limit"] > 0 else []
     usages = [format_duration(row["used_limit_p95"])]
     if row["memory_gb"] > 0:
-        requests.append(_gigabytes_text(row["asked_memory_gb"]))
-        usages.append(_gigabytes_text(row["used_memory_p95"]))
+        requests.append(format_gigabytes(row["asked_memory_gb"]))
+        usages.append(format_gigabytes(row["used_memory_p95"]))
     return (
         f"  {name} ({row['jobs']:,} jobs): they asked for {' and '.join(requests)}; 95% of them "
         f"needed {' and '.join(usages)} at most. sbatch {' '.join(options_of(row))} ends at most "
@@ -406,7 +388,7 @@ def _advice_section(right_size: RightSize, advice: pd.DataFrame) -> str:
     for head, name in _TIMES.items():
         columns[head] = [format_duration(seconds) for seconds in first_groups[name]]
     for head, name in _MEMORY.items():
-        columns[head] = [_gigabytes_text(gigabytes) for gigabytes in first_groups[name]]
+        columns[head] = [format_gigabytes(gigabytes) for gigabytes in first_groups[name]]
     columns["jobs of the past"] = [f"{count:,}" for count in first_groups["past"]]
     columns["like"] = [
         _sample_text(right_size, label) if n_samples else "-"
@@ -425,11 +407,6 @@ def _sample_text(right_size: RightSize, label: str) -> str:
     """Return by which columns the past jobs of an advice are alike."""
     label_of_all_columns = right_size.use.levels[0][0]
     return "these" if label == label_of_all_columns else label or "all"
-
-
-def _gigabytes_text(gigabytes: float) -> str:
-    """Return an amount of memory with three digits; "-" where it is unknown."""
-    return "-" if np.isnan(gigabytes) else f"{gigabytes:,.3g} GB"
 
 
 def _backtest_section(right_size: RightSize) -> str:

@@ -4,9 +4,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.script_commands import WORDS, CommandOption
+from cosched.units import MINUTE, parse_slurm_time
 
 #: The resources whose numbers are the same in each slurmdbd (tres_types_t of slurmdb.h).
 _TRES_BY_NUMBER = {
@@ -55,7 +55,7 @@ def printed_value(option: CommandOption, place: str) -> str:
     if option.kind == "minutes":
         if value.lower() in _NO_LIMIT:
             return ""
-        seconds = time_of(value, 60.0)
+        seconds = parse_slurm_time(value, MINUTE)
         if seconds is None or not math.isfinite(seconds):
             raise _unlike(option, place, "minutes, or 2-00:00:00")
         return value if seconds % 60 == 0 else str(math.ceil(seconds / 60))

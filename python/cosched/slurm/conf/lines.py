@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 
 from cosched import io
-from cosched.cluster.machine.node_types import hosts, time_of
-from cosched.core.durations import seconds_with_unit
+from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
+from cosched.units import MINUTE, parse_duration, parse_slurm_time
 
 #: Lines that describe something with several keys; every other line is one key.
 _RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname", "switchname")
@@ -149,7 +149,7 @@ def seconds_of_limit(text: str, place: str) -> float:
     limit."""
     if text.upper() in ("NONE", "-1"):
         return float("inf")
-    seconds = time_of(text, 60.0)
+    seconds = parse_slurm_time(text, MINUTE)
     if seconds is None:
         raise InvalidInstance(f"{place}: {shorten(text)}: expected minutes, or 2-00:00:00")
     return seconds
@@ -170,7 +170,7 @@ def seconds_of_minutes(text: str, place: str) -> float:
 def seconds_of_time(text: str, place: str) -> float:
     """Return seconds of a time that somebody types: ``4h``, ``1h30m``, or as Slurm reads a
     limit."""
-    seconds = seconds_with_unit(text)
+    seconds = parse_duration(text)
     if seconds is not None:
         return seconds
     try:

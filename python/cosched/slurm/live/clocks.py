@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from cosched import io
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.model import Job, moment_of, numbers
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import finite_number, moment, object_of
+from cosched.units import parse_slurm_time
 
 _QUARTER = 900.0  # zones differ by whole quarters of an hour
 _MAX_UTC_OFFSET = 14 * 3600.0 + _QUARTER
@@ -317,7 +317,7 @@ def clocks(
         ("calc_period", "PriorityCalcPeriod"),
     ):
         text = setting_by_name.get(name, "")
-        if ":" in text and (seconds := time_of(text)) is not None:
+        if ":" in text and (seconds := parse_slurm_time(text)) is not None:
             clock_values[key] = seconds
     clock_values["offset"] = offset
     clock_values["enforces"] = float(

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.page.text import format_duration, paragraph, render_aside, render_page
+from cosched.cluster.page.text import paragraph, render_aside, render_page
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.text import count_of, require_columns
 from cosched.lazy import pd, plt
 from cosched.slurm.live.times import dated, duration, local_date
+from cosched.units import format_duration
 from cosched.version import installed_version
 
 #: Ticks of the axis that all bars share (s), which is logarithmic: the near is looked at closely.

@@ -9,11 +9,12 @@ from typing import Any
 from cosched import io
 from cosched.cluster.files.sacct.rows import rows_of_text
 from cosched.cluster.files.sbatch import array_tasks
-from cosched.cluster.machine.node_types import hosts, megabytes_of, time_of
+from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Allocated, FinishedJob, Job, parse_record, require_unique_ids
 from cosched.slurm.live.outputs import records
+from cosched.units import parse_megabytes, parse_slurm_time
 
 #: Larger ones are codes of Slurm: no value, infinite.
 _CODES, _LARGEST = 0xFFFFFFF0, 0xFFFFFFFFFFFFFF00
@@ -258,8 +259,8 @@ def _fields_of_text(
         "exact": "-" in nodes or "node=" not in text_of("ReqTRES") or state == "RUNNING",
         "cpus": _leading_number(text_of("NumCPUs")) or 1,
         "exclusive": text_of("OverSubscribe") == "NO",
-        "memory": megabytes_of(text_of("MinMemoryNode")) or None,
-        "memory_per_cpu": megabytes_of(text_of("MinMemoryCPU")) or None,
+        "memory": parse_megabytes(text_of("MinMemoryNode")) or None,
+        "memory_per_cpu": parse_megabytes(text_of("MinMemoryCPU")) or None,
         "gres": _gpus(text_of("TresPerNode")),
         "gpus": _gpus(text_of("TresPerJob")),
         "priority": number(text_of("Priority")),
@@ -398,4 +399,4 @@ def _limit(row: dict[str, str]) -> float | None:
     if minutes is not None:
         return 60 * minutes
     text = row.get("Timelimit", "")
-    return time_of(text) if ":" in text else None
+    return parse_slurm_time(text) if ":" in text else None

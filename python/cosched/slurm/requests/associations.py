@@ -18,6 +18,7 @@ from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
 from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
 from cosched.slurm.requests.request import Owner, gpu_types_of
+from cosched.units import BYTES_OF_UNIT, MEGABYTE
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.
 _JOBS, _TIMES, _TRES, _OTHER_COLUMNS = (
@@ -30,7 +31,7 @@ _MAX_INT32 = 2**31 - 1
 #: The user of a job that tells none.
 _ROOT = "root"
 _PLAIN_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
-_SCALES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
+_SCALES = {unit: size / MEGABYTE for unit, size in BYTES_OF_UNIT.items()} | {"": 1.0}
 
 
 class Limits:

@@ -22,7 +22,6 @@ from cosched.cluster.page.text import (
     TEXT_COLOR,
     clock,
     drawing,
-    format_duration,
     number,
     paragraph,
     picture,
@@ -56,6 +55,7 @@ from cosched.slurm.tune.verdict import (
 )
 from cosched.slurm.tune.weeks import Weeks
 from cosched.slurm.whatif.classes import reason_for_no_effect
+from cosched.units import format_duration
 from cosched.version import installed_version
 
 _MAX_TRIAL_ROWS = 10

@@ -25,12 +25,12 @@ from cosched.slurm.whatif.classes import is_judged_by_log, judge
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
 from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
 from cosched.slurm.whatif.removed_jobs import removed_rows_of_user
+from cosched.units import parse_duration
 
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
 #: Keys of a partition that the batch policies have words of their own for.
 _BATCH_KEYS = ("max_time", "priority", "nodes")
-_UNITS = {"m": 60, "h": 3600, "d": 86400}
 _FORMS = (
     "with a slurm.conf also slurm.conf=new.conf, PriorityWeightAge=5000, bf_interval=60, "
     "qos.high.MaxTRESPU=cpu=512, account.physics.Fairshare=200, partition.gpu.MaxTime=60, "
@@ -276,8 +276,9 @@ def _with_reservation(machine: Machine, text: str, begins: datetime | None) -> M
     if len(parts) != 3:
         raise InvalidInstance(f"reservation={shorten(text)}: expected BEGIN/DURATION/NODES")
     begin = _begin(parts[0], begins)
-    unit = re.fullmatch(r"([0-9]+)([mhd])", parts[1])
-    length = int(unit[1]) * _UNITS[unit[2]] if unit else seconds_of_limit(parts[1], "reservation")
+    length = parse_duration(parts[1])
+    if length is None:
+        length = seconds_of_limit(parts[1], "reservation")
     if not 0 < length < float("inf"):
         raise InvalidInstance(f"reservation={shorten(text)}: expected a duration such as 12h")
     window = (begin, begin + int(length), parts[2])

@@ -16,11 +16,9 @@ from cosched.cluster.files.batch_systems.job_record import (
     JobRecord,
     LeftOut,
     Records,
-    gigabytes_of,
     is_out_of_time,
-    number_of,
-    seconds_of,
 )
+from cosched.units import GIGABYTE, parse_clock_time, parse_gigabytes, parse_nonnegative_number
 
 #: Fields before the category of a job, in which colons may stand.
 _FIRST_FIELDS = (
@@ -47,7 +45,6 @@ _NO_VALUE = ("NONE", "none", "")
 _FAILED_BY_SIGNAL, _FAILED_BY_LIMIT = 100, 37
 _KILLED_EXITS = (128 + 9, 128 + 15, 9, 15)
 _BYTES_OF_KB = 1024.0
-_BYTES_OF_GB = 1024.0**3
 
 
 def read_grid_engine(lines: Iterable[tuple[int, str]]) -> Records:
@@ -120,10 +117,10 @@ def _text_of(value: Any) -> str:
 
 def _job_of(line: int, fields: Mapping[str, str]) -> JobRecord:
     start, end = _time_of(fields["start_time"]), _time_of(fields["end_time"])
-    slots = number_of(fields["slots"])
+    slots = parse_nonnegative_number(fields["slots"])
     cores = int(slots) if slots >= 1 else 0
     requests = dict(_REQUEST.findall(fields["category"]))
-    limit = seconds_of(requests.get("h_rt") or requests.get("s_rt") or "")
+    limit = parse_clock_time(requests.get("h_rt") or requests.get("s_rt") or "")
     task = fields["task_number"]
     number = fields["job_number"].strip()
     return JobRecord(
@@ -151,7 +148,7 @@ def _job_of(line: int, fields: Mapping[str, str]) -> JobRecord:
 
 def _time_of(text: str) -> float:
     """Seconds since 1970; nan of 0, which says that there is none."""
-    time = number_of(text)
+    time = parse_nonnegative_number(text)
     if time >= _MICROSECONDS_FROM:
         return time / 1e6
     if time >= _MILLISECONDS_FROM:
@@ -169,7 +166,7 @@ def _account_of(fields: Mapping[str, str]) -> str:
 def _memory_of(requests: Mapping[str, str], cores: int) -> float:
     """GB of the whole job: requests of memory are those of a slot."""
     for name in _MEMORY_REQUESTS:
-        amount = gigabytes_of(requests.get(name, ""))
+        amount = parse_gigabytes(requests.get(name, ""))
         if amount > 0:
             return amount * cores
     return math.nan
@@ -178,7 +175,7 @@ def _memory_of(requests: Mapping[str, str], cores: int) -> float:
 def _gpus_of(requests: Mapping[str, str], cores: int) -> int:
     """GPUs of the whole job: requests of a consumable are those of a slot."""
     for name in _GPU_REQUESTS:
-        count = number_of(requests.get(name, ""))
+        count = parse_nonnegative_number(requests.get(name, ""))
         if count >= 1:
             return int(count) * cores
     return 0
@@ -186,33 +183,38 @@ def _gpus_of(requests: Mapping[str, str], cores: int) -> int:
 
 def _used_memory_of(fields: Mapping[str, str]) -> float:
     """GB at the peak: resident where the system says it of the whole job, else virtual."""
-    resident = number_of(fields.get("maxrss", ""))
+    resident = parse_nonnegative_number(fields.get("maxrss", ""))
     if resident > 0:
-        return resident / _BYTES_OF_GB
+        return resident / GIGABYTE
     virtual = _virtual_memory_of(fields["maxvmem"])
     if virtual > 0:
         return virtual
-    largest_process = number_of(fields["ru_maxrss"])
-    return largest_process * _BYTES_OF_KB / _BYTES_OF_GB if largest_process > 0 else math.nan
+    largest_process = parse_nonnegative_number(fields["ru_maxrss"])
+    return largest_process * _BYTES_OF_KB / GIGABYTE if largest_process > 0 else math.nan
 
 
 def _virtual_memory_of(text: str) -> float:
     """GB of ``1.2e9`` bytes, or of ``1.5G``."""
-    number = number_of(text)
-    return number / _BYTES_OF_GB if number >= 0 else gigabytes_of(text)
+    number = parse_nonnegative_number(text)
+    return number / GIGABYTE if number >= 0 else parse_gigabytes(text)
 
 
 def _cpu_seconds_of(fields: Mapping[str, str]) -> float:
-    measured = number_of(fields["cpu"])
+    measured = parse_nonnegative_number(fields["cpu"])
     if measured > 0:
         return measured
-    total = number_of(fields["ru_utime"]) + number_of(fields["ru_stime"])
+    total = parse_nonnegative_number(fields["ru_utime"]) + parse_nonnegative_number(
+        fields["ru_stime"]
+    )
     return total if total > 0 else math.nan
 
 
 def _state_of(fields: Mapping[str, str], runtime: float, limit: float) -> str:
     """Slurm's word for ``failed`` and ``exit_status``."""
-    failed, status = number_of(fields["failed"].split(" ")[0]), number_of(fields["exit_status"])
+    failed, status = (
+        parse_nonnegative_number(fields["failed"].split(" ")[0]),
+        parse_nonnegative_number(fields["exit_status"]),
+    )
     if failed == _FAILED_BY_LIMIT:
         return "TIMEOUT"
     if failed == _FAILED_BY_SIGNAL or (failed == 0 and status in _KILLED_EXITS):

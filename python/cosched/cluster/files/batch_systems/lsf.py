@@ -14,9 +14,8 @@ from cosched.cluster.files.batch_systems.job_record import (
     JobRecord,
     LeftOut,
     Records,
-    gigabytes_of,
-    number_of,
 )
+from cosched.units import parse_gigabytes, parse_nonnegative_number
 
 _FIELD = re.compile(r'"((?:[^"]|"")*)"|(\S+)')
 _DONE = 64
@@ -127,15 +126,15 @@ def _joined(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 def _job_of(line: int, fields: _Fields) -> JobRecord:
     fields.skip(2)  # JOB_FINISH, version
-    end = number_of(fields.take())
+    end = parse_nonnegative_number(fields.take())
     number = fields.take()
     int(number)
     fields.skip(2)  # userId, options
-    requested = number_of(fields.take())
-    submit = number_of(fields.take())
-    begin = number_of(fields.take())
+    requested = parse_nonnegative_number(fields.take())
+    submit = parse_nonnegative_number(fields.take())
+    begin = parse_nonnegative_number(fields.take())
     fields.skip(1)  # termTime: a deadline, no limit
-    start = number_of(fields.take())
+    start = parse_nonnegative_number(fields.take())
     user, queue, request = fields.take(), fields.take(), fields.take()
     fields.skip(8)  # dependCond ... jobFile
     fields.take_list()  # hosts that were asked for
@@ -144,7 +143,10 @@ def _job_of(line: int, fields: _Fields) -> JobRecord:
     fields.skip(1)  # hostFactor
     name = fields.take()
     fields.skip(1)  # command
-    user_seconds, system_seconds = number_of(fields.take()), number_of(fields.take())
+    user_seconds, system_seconds = (
+        parse_nonnegative_number(fields.take()),
+        parse_nonnegative_number(fields.take()),
+    )
     fields.skip(_RUSAGE_FIELDS - 2)
     values = {field: fields.take() for field in _FIELDS_BEHIND_RUSAGE}
     limit, effective_request = _limit_and_request(fields)
@@ -152,7 +154,7 @@ def _job_of(line: int, fields: _Fields) -> JobRecord:
     names = list(dict.fromkeys(host for host, _ in hosts))
     nodes = float(len(names)) if names else math.nan
     cpu_seconds = user_seconds + system_seconds
-    used_kb = number_of(values["maxRMem"])
+    used_kb = parse_nonnegative_number(values["maxRMem"])
     index = values["idx"]
     usage = " ".join(_USAGE_SECTION.findall(effective_request or request))
     return JobRecord(
@@ -191,7 +193,7 @@ def _limit_and_request(fields: _Fields) -> tuple[float, str]:
         fields.skip(2 * int(fields.take()))  # submission extension: keys and values
         fields.skip(5 * int(fields.take()))  # use of each host
         fields.skip(1)  # options3
-        limit = number_of(fields.take())
+        limit = parse_nonnegative_number(fields.take())
         fields.skip(1)  # avgMem
         return (limit if limit > 0 else math.nan), fields.take()
     except (IndexError, ValueError):
@@ -203,7 +205,7 @@ def _memory_of(usage: str, nodes: float) -> float:
     match = _RESERVED_MEMORY.search(usage)
     if match is None:
         return math.nan
-    return gigabytes_of(match[1].replace(" ", ""), "m") * (nodes if nodes >= 1 else 1)
+    return parse_gigabytes(match[1].replace(" ", ""), "m") * (nodes if nodes >= 1 else 1)
 
 
 def _gpus_of(usage: str, nodes: float) -> int:

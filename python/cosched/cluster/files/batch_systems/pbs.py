@@ -17,11 +17,9 @@ from cosched.cluster.files.batch_systems.job_record import (
     JobRecord,
     LeftOut,
     Records,
-    gigabytes_of,
     is_out_of_time,
-    number_of,
-    seconds_of,
 )
+from cosched.units import parse_clock_time, parse_gigabytes, parse_nonnegative_number
 
 #: How a line of the log begins.
 LINE = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(?:\.\d+)?;([A-Za-z]);([^;]*);(.*)", re.DOTALL)
@@ -83,11 +81,14 @@ def _run_of(line: int, kind: str, job_id: str, values: Mapping[str, str]) -> Job
     number = _number_of_job(job_id)
     if number is None:
         return LeftOut(line, "record of a whole array: its tasks have records of their own")
-    start, end = number_of(values.get("start", "")), number_of(values.get("end", ""))
-    submit = number_of(values.get("ctime", values.get("qtime", "")))
+    start, end = (
+        parse_nonnegative_number(values.get("start", "")),
+        parse_nonnegative_number(values.get("end", "")),
+    )
+    submit = parse_nonnegative_number(values.get("ctime", values.get("qtime", "")))
     if kind == "R" and math.isnan(end):
         return LeftOut(line, "requeued, without times of the run")
-    limit = seconds_of(values.get("Resource_List.walltime", ""))
+    limit = parse_clock_time(values.get("Resource_List.walltime", ""))
     cores = _cores_of(values)
     nodes = _nodes_of(values)
     return JobRecord(
@@ -95,7 +96,7 @@ def _run_of(line: int, kind: str, job_id: str, values: Mapping[str, str]) -> Job
         number=number,
         state="REQUEUED" if kind == "R" else _state_of(values, end - start, limit),
         submit=submit,
-        eligible=number_of(values.get("etime", "")),
+        eligible=parse_nonnegative_number(values.get("etime", "")),
         start=start if start > 0 else math.nan,
         end=end,
         cores=cores,
@@ -103,8 +104,8 @@ def _run_of(line: int, kind: str, job_id: str, values: Mapping[str, str]) -> Job
         limit=limit,
         memory_gb=_memory_of(values, cores),
         gpus=_gpus_of(values, nodes),
-        used_memory_gb=gigabytes_of(values.get("resources_used.mem", "")) or math.nan,
-        cpu_seconds=seconds_of(values.get("resources_used.cput", "")) or math.nan,
+        used_memory_gb=parse_gigabytes(values.get("resources_used.mem", "")) or math.nan,
+        cpu_seconds=parse_clock_time(values.get("resources_used.cput", "")) or math.nan,
         user=values.get("user", ""),
         group=values.get("group", ""),
         account=_account_of(values),
@@ -162,7 +163,7 @@ def _length_of_range(text: str) -> int:
 def _cores_of(values: Mapping[str, str]) -> int:
     """Cores that the job asked for, which PBS gives it, or slots of its nodes; 0: not known."""
     for key in ("Resource_List.ncpus", "total_execution_slots", "resources_used.ncpus"):
-        cores = number_of(values.get(key, ""))
+        cores = parse_nonnegative_number(values.get(key, ""))
         if cores >= 1 and not (key == "Resource_List.ncpus" and _is_torque(values)):
             return int(cores)
     return max(sum(slots for _, slots in _slots_of(values)), _cores_of_nodes(values))
@@ -189,7 +190,7 @@ def _nodes_of(values: Mapping[str, str]) -> float:
     if hosts:
         return float(len(hosts))
     for key in ("unique_node_count", "Resource_List.nodect"):
-        count = number_of(values.get(key, ""))
+        count = parse_nonnegative_number(values.get(key, ""))
         if count >= 1:
             return count
     return math.nan
@@ -197,16 +198,16 @@ def _nodes_of(values: Mapping[str, str]) -> float:
 
 def _memory_of(values: Mapping[str, str], cores: int) -> float:
     """GB of the whole job: ``mem``, or ``pmem`` of each process."""
-    whole_job = gigabytes_of(values.get("Resource_List.mem", ""))
+    whole_job = parse_gigabytes(values.get("Resource_List.mem", ""))
     if whole_job > 0:
         return whole_job
-    per_process = gigabytes_of(values.get("Resource_List.pmem", ""))
+    per_process = parse_gigabytes(values.get("Resource_List.pmem", ""))
     return per_process * cores if per_process > 0 else math.nan
 
 
 def _gpus_of(values: Mapping[str, str], nodes: float) -> int:
     """GPUs of the whole job: ``ngpus`` of PBS, ``gpus=2`` in a node of Torque."""
-    count = number_of(values.get("Resource_List.ngpus", ""))
+    count = parse_nonnegative_number(values.get("Resource_List.ngpus", ""))
     if count >= 0:
         return int(count)
     per_node = re.search(r"(?:^|:)gpus=(\d+)", values.get("Resource_List.nodes", ""))

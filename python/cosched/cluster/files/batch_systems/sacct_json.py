@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cosched.cluster.files.batch_systems.json_stream import Member, object_at
+from cosched.units import format_elapsed_time
 
 #: The columns that come out.
 COLUMNS = (
@@ -204,11 +205,7 @@ def _duration_text(seconds: Any, microseconds: Any) -> str:
     whole = _number(seconds)
     if whole is None or whole < 0:
         return ""
-    days, rest = divmod(whole, 86400)
-    thousandths = (_number(microseconds) or 0) // 1000
-    clock = f"{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
-    fraction = f".{thousandths:03d}" if thousandths > 0 else ""
-    return (f"{days}-" if days else "") + clock + fraction
+    return format_elapsed_time(whole, (_number(microseconds) or 0) // 1000)
 
 
 def _cpu_text(value: Any) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from cosched.cluster.files.facts import MEASURES
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.units import BYTES_OF_UNIT, ELAPSED_TIME_PATTERN, GIGABYTE, parse_elapsed_times
 
 
 def map_unique(texts: pd.Series, reader: Callable[[pd.Series], Any]) -> np.ndarray:
@@ -27,7 +28,6 @@ def map_unique(texts: pd.Series, reader: Callable[[pd.Series], Any]) -> np.ndarr
 
 #: Of times: what Slurm's clock can say, and nanoseconds since 1970 can hold.
 _YEARS = (1970, 2261)
-DURATION = r"(?:(?:([0-9]{1,7})-)?([0-9]{1,9}):)?([0-9]{1,9}):([0-9]{1,9})(\.[0-9]{1,9})?"
 #: Where a job has not come to that yet.
 NOT_YET = ("Unknown", "None", "")
 
@@ -99,21 +99,13 @@ def _utc(path: Any, local: pd.Series, timezone: str, first: bool) -> pd.Series:
 
 def durations(texts: pd.Series) -> pd.Series:
     """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds``; nan of others."""
-    return pd.Series(map_unique(texts, _durations), index=texts.index)
-
-
-def _durations(texts: pd.Series) -> pd.Series:
-    parts = texts.str.extract(f"^{DURATION}$")
-    days, hours, minutes, seconds = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
-    fraction = pd.to_numeric(parts[4].fillna("0"))
-    total = days * 86400 + hours * 3600 + minutes * 60 + seconds + fraction
-    return total.astype(float).mask(parts[2].isna())
+    return pd.Series(map_unique(texts, parse_elapsed_times), index=texts.index)
 
 
 def carries_over(texts: pd.Series) -> pd.Series:
     """Whether a duration has 60 seconds or minutes, or 24 hours, behind a larger unit: sacct prints
     none such."""
-    parts = texts.str.extract(f"^{DURATION}$")
+    parts = texts.str.extract(f"^{ELAPSED_TIME_PATTERN}$")
     hours, minutes, seconds = (pd.to_numeric(parts[k].fillna("0")) for k in (1, 2, 3))
     return (seconds > 59) | ((minutes > 59) & parts[1].notna()) | ((hours > 23) & parts[0].notna())
 
@@ -137,7 +129,7 @@ def unambiguous_ends(path: Any, texts: pd.Series, timezone: str) -> np.ndarray:
 
 
 #: GB (2^30 bytes) of Slurm's units; without one: megabytes.
-_GB = {"K": 2**-20, "M": 2**-10, "": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20, "E": 2.0**30}
+_GB = {unit: size / GIGABYTE for unit, size in BYTES_OF_UNIT.items()} | {"": 2**-10}
 #: Slurm's flag of a ReqMem that is that of a CPU (2^31 MB), as old versions print it.
 _PER_CPU = 2.0**21
 #: GB of a job that somebody can have meant.
@@ -263,7 +255,7 @@ def _gpu_type(texts: pd.Series) -> Any:
 
 
 #: GB (2^30 bytes) of the units of what was used; without one: bytes.
-_GB_USED = {unit: 2.0 ** (10 * power - 30) for power, unit in enumerate(["", *"KMGTPE"])}
+_GB_USED = {unit: size / GIGABYTE for unit, size in BYTES_OF_UNIT.items()}
 #: Steps that last as long as their job.
 _JOB_LONG_STEP = r"\.(?:batch|extern|interactive)$"
 _SUMMARY = "JS1:"
@@ -422,7 +414,7 @@ _SOUND = {
     **dict.fromkeys(
         ("NNodes", "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS"), COUNT
     ),
-    "Timelimit": f"{DURATION}|{_NO_LIMIT}",
+    "Timelimit": f"{ELAPSED_TIME_PATTERN}|{_NO_LIMIT}",
     "TimelimitRaw": rf"[0-9]+(?:\.0+)?|{_NO_LIMIT}",
     **dict.fromkeys(
         ("AllocTRES", "ReqTRES"),
@@ -431,9 +423,14 @@ _SOUND = {
     ),
 }  # fmt: skip
 #: Of what jobs and steps used.
-_SOUND |= dict.fromkeys(("TotalCPU", "UserCPU", "SystemCPU", "Suspended"), DURATION)
-_SOUND_STEPS = {"MaxRSS": SIZE, "TotalCPU": DURATION, "UserCPU": DURATION, "SystemCPU": DURATION,
-                "NTasks": COUNT}  # fmt: skip
+_SOUND |= dict.fromkeys(("TotalCPU", "UserCPU", "SystemCPU", "Suspended"), ELAPSED_TIME_PATTERN)
+_SOUND_STEPS = {
+    "MaxRSS": SIZE,
+    "TotalCPU": ELAPSED_TIME_PATTERN,
+    "UserCPU": ELAPSED_TIME_PATTERN,
+    "SystemCPU": ELAPSED_TIME_PATTERN,
+    "NTasks": COUNT,
+}
 #: Columns of durations.
 _DURATIONS = ("Elapsed", "Suspended", "Timelimit", "TotalCPU", "UserCPU", "SystemCPU")
 
