@@ -1,22 +1,16 @@
-"""Files that grow while codes run: what is appended is on the disk, whole, or not there at all.
+"""The journal of a run: what happened to each task, from which an interrupted run goes on.
 
-The journal of a run has JSON lines, each synced before anything depends on it. Events: ``run`` (a
-driver begins), ``starting`` and ``started`` (before and after a process is started), ``stopping``
-(before it is sent a signal), ``ended``, ``lost`` (it ran when the driver died), ``cancelled`` (not
-started: one before it failed), ``replanned``, ``closed``. A last line that is cut short, by a crash
-while it was written, is taken away when the journal is opened again.
+The journal has JSON lines, each on the disk before anything depends on it
+(:class:`cosched.io.append_only.AppendOnlyFile`). Events: ``run`` (a driver begins), ``starting``
+and ``started`` (before and after a process is started), ``stopping`` (before it is sent a signal),
+``ended``, ``lost`` (it ran when the driver died), ``cancelled`` (not started: a task before it
+failed), ``replanned``, ``closed``.
 """
 
 from __future__ import annotations
 
-import csv
-import fcntl
-import io as text_io
 import json
-import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -25,129 +19,9 @@ from typing import Any
 from cosched import io
 from cosched.core.arrays import flag, integer, real
 from cosched.core.text import texts
-from cosched.errors import InvalidInstance, no_folder_for, shorten
+from cosched.errors import InvalidInstance, shorten
 from cosched.execution.record import STATES
-from cosched.io.limit import require_length
-
-
-class AppendedFile:
-    """A file of lines, open for appending by one process."""
-
-    def __init__(self, path: str | PathLike[str]) -> None:
-        require_length(path)
-        self.path = Path(path)
-        if not self.path.absolute().parent.is_dir():
-            raise FileNotFoundError(no_folder_for(self.path))
-        if self.path.exists() and not self.path.is_file():
-            raise InvalidInstance(f"{self.path}: no regular file: expected a name to append to")
-        self._handle = self._opened()
-
-    def _opened(self) -> int:
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            raise InvalidInstance(f"{self.path}: another run is at work with it") from None
-        return handle
-
-    def cut(self, length: int) -> None:
-        """Keep so many bytes: a crash cut short what follows."""
-        if length < os.fstat(self._handle).st_size:
-            with self._naming():
-                os.ftruncate(self._handle, length)
-
-    def append(self, data: bytes) -> None:
-        """Append bytes that are on the disk when this returns; what fails is taken back."""
-        before = os.fstat(self._handle).st_size
-        try:
-            with self._naming():
-                left = memoryview(data)
-                while left:
-                    left = left[os.write(self._handle, left) :]
-                os.fsync(self._handle)
-        except OSError:
-            with suppress(OSError):
-                self.cut(before)
-            raise
-
-    def replace(self, data: bytes) -> None:
-        """Have these bytes instead of all that is there; a crash leaves one or the other."""
-        target = self.path.resolve()
-        made = target.with_name(f".{target.name}.new")
-        with self._naming():
-            with open(made, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            shutil.copymode(target, made)
-            os.replace(made, target)
-        before, self._handle = self._handle, self._opened()
-        os.close(before)
-
-    @contextmanager
-    def _naming(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self.path)) from None
-
-    def close(self) -> None:
-        os.close(self._handle)
-
-
-class AppendedTable:
-    """A CSV file with these columns, open for appending by one process.
-
-    Files of earlier versions have the first columns alone, down to so many.
-    """
-
-    def __init__(
-        self, path: str | PathLike[str], columns: Sequence[str], least: int | None = None
-    ) -> None:
-        self.columns = columns
-        self._file = AppendedFile(path)
-        self.path = self._file.path
-        try:
-            self.older = self.empty = False
-            self._begin(len(columns) if least is None else least)
-        except BaseException:
-            self.close()
-            raise
-
-    def _begin(self, least: int) -> None:
-        content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        header = (content.splitlines() or [b""])[0].decode(errors="replace")
-        wanted = ",".join(self.columns)
-        older = {",".join(self.columns[:k]) for k in range(least, len(self.columns))}
-        if header != wanted and (header not in older if whole else not wanted.startswith(header)):
-            raise InvalidInstance(
-                f"{self.path}: line 1: header {shorten(header)}: expected {wanted}"
-            )
-        self._file.cut(whole)  # a crash while a row was written
-        if not whole:
-            self.append([self.columns])
-        self.older = bool(whole) and header in older
-        self.empty = content.count(b"\n") <= 1
-
-    def append(self, rows: Iterable[Sequence[object]]) -> None:
-        """Rows that are on the disk when this returns."""
-        self._file.append(_lines(rows))
-
-    def replace(self, rows: Iterable[Sequence[object]]) -> None:
-        """Have these rows, with all columns, instead of those that are there."""
-        self._file.replace(_lines([self.columns, *rows]))
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _lines(rows: Iterable[Sequence[object]]) -> bytes:
-    text = text_io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
-
+from cosched.io.append_only import AppendOnlyFile
 
 #: Every line begins with this.
 _BEGINNING = b'{"event": "'
@@ -188,50 +62,50 @@ class Past:
 
     def ran(self) -> set[int]:
         """Tasks that the last driver started: what completed before it is not among them."""
-        return {task for task, one in self.tasks.items() if one.driver == self.drivers}
+        return {task for task, attempt in self.tasks.items() if attempt.driver == self.drivers}
 
-    def take(self, event: Mapping[str, Any]) -> None:
-        """One more line."""
-        what = event["event"]
-        if what == "run":
+    def apply(self, event: Mapping[str, Any]) -> None:
+        """Apply the event of one more line."""
+        kind = event["event"]
+        if kind == "run":
             if flag(event.get("again", False), "again"):
                 self._begin_again()
             self.drivers += 1
             self.plan, self.barrier = event["plan"], flag(event["barrier"], "barrier")
             self.begun = real(event["begun"], "begun")
             self.runs += texts([event["run"]], "run")
-        elif what == "replanned":
+        elif kind == "replanned":
             self.replanned = [_placement(row) for row in event["placements"]]
-        elif what == "cancelled":
+        elif kind == "cancelled":
             task = integer(event["task"], "task")
             self.tasks[task] = Attempt(self.of(task).attempt, "cancelled")
-        elif what in ("starting", "started", "ended", "lost"):
+        elif kind in ("starting", "started", "ended", "lost"):
             task, time = integer(event["task"], "task"), real(event["time"], "time")
-            one = self.of(task)
-            if what == "starting":
+            attempt_of_task = self.of(task)
+            if kind == "starting":
                 self.at_work.add(self.drivers)
                 attempt = integer(event["attempt"], "attempt")
                 units = _units(event)
                 self.tasks[task] = Attempt(
                     attempt, "running", time, units=units, driver=self.drivers
                 )
-            elif what == "started":
-                one.start = time
-            elif what == "lost":
-                one.state = "lost"
+            elif kind == "started":
+                attempt_of_task.start = time
+            elif kind == "lost":
+                attempt_of_task.state = "lost"
             else:
                 if event["state"] not in STATES:
                     raise InvalidInstance(f"state = {shorten(event['state'])}")
-                one.state, one.end = event["state"], time
-                one.exit_code = integer(event["exit_code"], "exit_code", -(2**31))
+                attempt_of_task.state, attempt_of_task.end = event["state"], time
+                attempt_of_task.exit_code = integer(event["exit_code"], "exit_code", -(2**31))
                 cpu = event.get("cpu_seconds")
-                one.cpu_seconds = None if cpu is None else real(cpu, "cpu_seconds")
+                attempt_of_task.cpu_seconds = None if cpu is None else real(cpu, "cpu_seconds")
         if "time" in event:
             self.elapsed = max(self.elapsed, real(event["time"], "time"))
 
     def _begin_again(self) -> None:
         """Forget how the tasks ended, not how often they were tried."""
-        self.tasks = {task: Attempt(one.attempt) for task, one in self.tasks.items()}
+        self.tasks = {task: Attempt(last.attempt) for task, last in self.tasks.items()}
         self.replanned, self.elapsed, self.drivers, self.at_work = None, 0.0, 0, set()
 
 
@@ -247,7 +121,7 @@ def _placement(row: Mapping[str, Any]) -> dict[str, Any]:
 class Journal:
     """A journal, open for one driver."""
 
-    def __init__(self, file: AppendedFile, past: Past) -> None:
+    def __init__(self, file: AppendOnlyFile, past: Past) -> None:
         self.path = file.path
         self.past = past
         self._file = file
@@ -257,10 +131,10 @@ class Journal:
         cls, path: str | PathLike[str], resume: bool, plan: str, again: Sequence[int] | None = None
     ) -> Journal:
         """Begin a journal, or take one up: to go on, or to run all tasks `again`."""
-        file = AppendedFile(path)
+        file = AppendOnlyFile(path)
         name = file.path
         try:
-            past, length = _taken(name, name.read_bytes())
+            past, length = _replayed(name, name.read_bytes())
             if past.runs and not resume and again is None:
                 raise InvalidInstance(
                     f"{name}: a run is there: add --resume to go on, --again to run a finished "
@@ -268,13 +142,13 @@ class Journal:
                 )
             if past.runs and past.plan != plan:
                 raise InvalidInstance(f"{name}: the journal of another plan")
-            left = sum(past.of(task).state not in _OVER for task in again or ())
-            if past.runs and again is not None and left:
+            unfinished = sum(past.of(task).state not in _OVER for task in again or ())
+            if past.runs and again is not None and unfinished:
                 raise InvalidInstance(
-                    f"{name}: {left} of {len(again)} tasks are not done: expected --resume, "
+                    f"{name}: {unfinished} of {len(again)} tasks are not done: expected --resume, "
                     "or a finished plan"
                 )
-            file.cut(length)
+            file.truncate(length)
         except BaseException:
             file.close()
             raise
@@ -290,7 +164,7 @@ class Journal:
         if lines:
             self._file.append(b"".join((json.dumps(x) + "\n").encode() for x in lines))
         for line in lines:
-            self.past.take(line)
+            self.past.apply(line)
 
     def close(self) -> None:
         self._file.close()
@@ -298,10 +172,11 @@ class Journal:
 
 def read_past(path: str | PathLike[str]) -> Past:
     """What a journal says, without opening it for a driver."""
-    return _taken(Path(path), Path(path).read_bytes())[0]
+    return _replayed(Path(path), Path(path).read_bytes())[0]
 
 
-def _taken(path: Path, content: bytes) -> tuple[Past, int]:
+def _replayed(path: Path, content: bytes) -> tuple[Past, int]:
+    """Return what the lines of a journal say, and the bytes of its complete lines."""
     past = Past()
     length = content.rfind(b"\n") + 1
     lines = content[:length].splitlines()
@@ -314,7 +189,7 @@ def _taken(path: Path, content: bytes) -> tuple[Past, int]:
                 raise KeyError("format")
             if event["event"] == "run" and event.get("version") != VERSION:
                 raise KeyError("version")
-            past.take(event)
+            past.apply(event)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InvalidInstance(
                 f"{path}: line {number}: {shorten(line.decode(errors='replace'))}: expected a line "

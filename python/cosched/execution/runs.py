@@ -19,8 +19,8 @@ from cosched.core.text import first_repeated, listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import fingerprint, output_names, values_of_sweep
 from cosched.execution.codes import Codes
-from cosched.execution.journal import AppendedTable
 from cosched.execution.record import Execution, TaskRun
+from cosched.io.append_only import AppendOnlyTable
 from cosched.lazy import pd
 from cosched.profiles import MOST_PROCESSORS
 from cosched.profiles.files import RUN_COLUMNS, with_usual_names
@@ -63,28 +63,28 @@ def _cell(value: object) -> str:
 
 COLUMNS = tuple(field.name for field in fields(Run))
 _NEEDED = ("task", "processors", "seconds")
-#: Files of earlier versions end with `attempt`, or with one of the columns behind it.
-_LEAST = COLUMNS.index("attempt") + 1
+#: Files of earlier versions have the columns up to `attempt`, or some more.
+_MIN_COLUMNS = COLUMNS.index("attempt") + 1
 
 
-class RunsFile(AppendedTable):
+class RunsFile(AppendOnlyTable):
     """A file of runs, open for appending by one process."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        super().__init__(path, COLUMNS, _LEAST)
+        super().__init__(path, COLUMNS, _MIN_COLUMNS)
         try:
-            self.runs = [] if self.empty else read_runs(self.path)
-            if self.older:
+            self.runs = [] if self.is_empty else read_runs(self.path)
+            if self.is_older_format:
                 self.replace(run.cells() for run in self.runs)
         except BaseException:
             self.close()
             raise
 
     def add(self, runs: Iterable[Run]) -> None:
-        """Rows that are on the disk when this returns."""
-        new = list(runs)
-        self.append(run.cells() for run in new)
-        self.runs += new
+        """Append rows, which are on the disk when this returns."""
+        new_runs = list(runs)
+        self.append(run.cells() for run in new_runs)
+        self.runs += new_runs
 
 
 def header_of(table: io.CsvTable, needed: Sequence[str], expected: str) -> list[str]:
@@ -441,7 +441,7 @@ def append_executions(
     """Keep an execution of which every task completed; of others the end says nothing."""
     if not execution.good:
         return
-    with closing(AppendedTable(beside(runs), EXECUTION_COLUMNS)) as file:
+    with closing(AppendOnlyTable(beside(runs), EXECUTION_COLUMNS)) as file:
         file.append(_row(task, name, codes) for task in execution.tasks)
 
 

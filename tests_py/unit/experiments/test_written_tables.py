@@ -11,9 +11,9 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.execution import runs
-from cosched.execution.journal import AppendedTable
 from cosched.execution.runs import Run, RunsFile, read_runs
 from cosched.io import write_frame
+from cosched.io.append_only import AppendOnlyTable
 
 NAMES = [
     "=1+1", "=HYPERLINK(\"http://x\",\"y\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1",
@@ -126,7 +126,7 @@ def test_a_table_of_something_else_is_not_appended_to(columns, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a,b\n1,2\n3")
     with pytest.raises(cs.InvalidInstance, match="line 1: header 'a,b': expected"):
-        AppendedTable(path, columns)
+        AppendOnlyTable(path, columns)
     assert path.read_text() == "a,b\n1,2\n3"
 
 
@@ -134,7 +134,7 @@ def test_a_row_that_was_cut_short_is_taken_away(tmp_path):
     path = tmp_path / "some.csv"
     for text in ("", "a,", "a,b\n", "a,b\n1"):
         path.write_text(text)
-        with closing(AppendedTable(path, ("a", "b"))) as table:
-            assert table.empty
+        with closing(AppendOnlyTable(path, ("a", "b"))) as table:
+            assert table.is_empty
             table.append([("x, y", 2)])
         assert path.read_text() == 'a,b\n"x, y",2\n'

@@ -177,19 +177,21 @@ def tune(
         max_settings,
     ]
     path = None if journal is None else Path(journal)
-    runs = RunCache(context, engine, path, flag(resume, "resume"), head)
     test_blocks = range(len(parts.train), len(blocks))
     baseline_runs = {
         number: context.simulate(BASELINE, number, 0, draw_count) for number in test_blocks
     }
     _require_waits(context, objectives, [*baseline_runs.values()])
-    if limit is not None:
-        runs.deadline = time.monotonic() + limit
-    problem = Problem(dimensions, max_settings, len(objectives), tuple(constraints), parts, runs)
-    outcome = search(problem, progress or (lambda *_: None))
+    with RunCache(context, engine, path, flag(resume, "resume"), head) as runs:
+        if limit is not None:
+            runs.deadline = time.monotonic() + limit
+        problem = Problem(
+            dimensions, max_settings, len(objectives), tuple(constraints), parts, runs
+        )
+        outcome = search(problem, progress or (lambda *_: None))
     trials = [*outcome.trials.values()]
     if trials and all(trial.why for trial in trials):
-        runs.close()
+        runs.remove_journal()
         raise InvalidInstance(
             f"of {outcome.tried} settings none can be had, the first, "
             f"{what_if_text(keys, trials[0].setting)}: {trials[0].why}"
@@ -213,7 +215,7 @@ def tune(
             _judged_block(context, winner, number, baseline_runs[number]) for number in folds
         ]
         gains = tuple(held_out_gain(measure, judged_blocks, confidence) for measure in measures)
-    runs.close()
+    runs.remove_journal()
     judged_log = judge_log(baseline_instance) if judgement is None else judgement
     return Tuned(
         instance=baseline_instance,

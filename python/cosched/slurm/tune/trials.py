@@ -1,5 +1,7 @@
 """Runs of the simulator under settings, all with the same random scheduler timing."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import time
@@ -19,6 +21,7 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
+from cosched.io.append_only import AppendOnlyFile
 from cosched.slurm.tune.space import BASELINE, Measure, Setting, what_if_text
 from cosched.slurm.tune.weeks import Block
 from cosched.slurm.twin.backfill import clocks_of, never_starting_jobs, times_of, with_remedy
@@ -54,7 +57,7 @@ class Simulated:
     change_effect: str
 
     @classmethod
-    def joined(cls, simulations: Sequence["Simulated"]) -> "Simulated":
+    def joined(cls, simulations: Sequence[Simulated]) -> Simulated:
         """Return the jobs of successive blocks, which have the same number of draws, as one."""
         first = simulations[0]
         if len(simulations) == 1:
@@ -241,6 +244,8 @@ class RunCache:
     ) -> None:
         self.context, self._engine, self._path = context, engine, path
         self._rows: dict[str, Row] = {}
+        #: The journal, once this search has written to it.
+        self._journal: AppendOnlyFile | None = None
         #: By setting and block: as many draws were requested.
         self._draws_requested: dict[tuple[Setting, int], int] = {}
         #: On the clock of time.monotonic(): no run begins after it.
@@ -272,16 +277,34 @@ class RunCache:
                     self._rows[key] = {"values": row["values"], "why": why}
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
                 continue  # its process was killed while it wrote, or the file is damaged
-        journal_lines = [
-            self._owner,
-            *(f"[{key}, {json.dumps(row)}]" for key, row in self._rows.items()),
-        ]
-        path.write_text("\n".join(journal_lines) + "\n", encoding="utf-8")
+        rows_of_journal = (f"[{key}, {json.dumps(row)}]" for key, row in self._rows.items())
+        lines_without_damage = "\n".join([self._owner, *rows_of_journal]) + "\n"
+        self._journal = AppendOnlyFile(path)
+        self._journal.replace(lines_without_damage.encode())
 
-    def close(self) -> None:
+    def __enter__(self) -> RunCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let another search open the journal."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def remove_journal(self) -> None:
         """Remove the journal: the search has ended."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
+
+    def _keep(self, key: str, row: Row) -> None:
+        """Append a row to the journal, if there is one: an interrupted search goes on from it."""
+        if self._path is None:
+            return
+        head = ""
+        if self._journal is None:
+            self._journal = AppendOnlyFile(self._path)
+            head = f"{self._owner}\n"
+        self._journal.append(f"{head}[{key}, {json.dumps(row)}]\n".encode())
 
     @contextmanager
     def half_of_the_time(self) -> Iterator[None]:
@@ -338,10 +361,8 @@ class RunCache:
         missing = len(tasks)
         for place, row in rows:
             key = _key(**tasks[place])
-            if self._path is not None and key not in self._rows:
-                with self._path.open("a", encoding="utf-8") as file:
-                    head = "" if file.tell() else f"{self._owner}\n"
-                    file.write(f"{head}[{key}, {json.dumps(row)}]\n")
+            if key not in self._rows:
+                self._keep(key, row)
             self._rows[key] = row
             missing -= 1
             if self.is_past_deadline:
