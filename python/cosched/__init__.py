@@ -34,6 +34,7 @@ from cosched.errors import (  # noqa: E402
     StudyError,
     TimeLimit,
 )
+from cosched.notes import Note, NoteKind  # noqa: E402
 from cosched.version import installed_version  # noqa: E402
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ __all__ = [
     "InvalidInstance",
     "InvalidSchedule",
     "MissingExtra",
+    "Note",
+    "NoteKind",
     "Result",
     "Schedule",
     "SolverError",

@@ -13,8 +13,9 @@ import numpy as np
 from cosched import _core, core, io
 from cosched.bags import files
 from cosched.core.arrays import any_array, integer_array, nonnegative, real, real_array
-from cosched.core.text import columns_named, labels, require_same_labels, rows_named, texts
+from cosched.core.text import columns_named, labels, require_same_labels, rows_named
 from cosched.errors import InvalidInstance
+from cosched.notes import as_notes
 
 
 def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -153,9 +154,7 @@ class Instance(core.Instance):
             labels(rows_named(etc, names), len(tasks), self.label),
             labels(columns_named(etc, machine_names), len(units), _MACHINE, "machine_names"),
         )
-        self._build(
-            parts, _price(parts, price, cost, gamma), cost, names_of, tuple(texts(notes, "notes"))
-        )
+        self._build(parts, _price(parts, price, cost, gamma), cost, names_of, as_notes(notes))
         if self.price < cost * self.least_energy * (1 - 1e-12):
             warnings.warn(
                 f"price = {self.price:g} does not pay for the least energy, "

@@ -20,6 +20,7 @@ from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
+from cosched.notes import Note, NoteKind
 from cosched.slurm.tune.space import vary_of_texts
 from cosched.slurm.tune.trials import Engine, threads
 from cosched.slurm.tune.tuned import outcome_sentence
@@ -51,19 +52,18 @@ def audit(
     report.say(f"wrote {output}")
 
 
-#: How a note of the reader says that it left out jobs that run still.
-_NOT_ENDED = "not ended yet"
-
-
 def _judgement_with_running(
     of: Presentation, file: Path, arguments: dict[str, Any], instance: cluster.Instance
-) -> tuple[cluster.LogJudgement | None, list[str]]:
+) -> tuple[cluster.LogJudgement | None, list[Note]]:
     """The judgement of the log as ``slurm check`` judges it: with the jobs that run still, and with
     waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf. And a
     note on the jobs that only the judgement counts."""
     is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
     counts_from_submission = arguments["wait_from"] == "submit"
-    lacks_running_jobs = any(_NOT_ENDED in note for note in instance.notes)
+    lacks_running_jobs = any(
+        note.kind is NoteKind.DROPPED and note.subject == cluster.files.NOT_ENDED
+        for note in instance.notes
+    )
     if not is_of_slurm or not (counts_from_submission or lacks_running_jobs):
         return None, []
     of_log = {**arguments, "wait_from": None}
@@ -74,10 +74,11 @@ def _judgement_with_running(
     notes = []
     if running_jobs > 0:
         verb = "runs" if running_jobs == 1 else "run"
-        notes.append(
+        text = (
             f"assumed: {count_of(running_jobs, 'job')} that still {verb} at the end of the log: "
             "the judgement of the log counts them, all other numbers do not (--include-running)"
         )
+        notes.append(Note(NoteKind.ASSUMED, text, subject="running jobs", count=running_jobs))
     return cluster.judge_log(judgement), notes
 
 

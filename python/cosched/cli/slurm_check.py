@@ -14,6 +14,7 @@ from cosched.cluster.judgement.judge import SEED, replications_of_log, simulate_
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.page.judgement import lines_of_judgement
 from cosched.errors import InvalidInstance
+from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
@@ -77,12 +78,17 @@ def _check_log(
     is_usual_start = start.begin == start_of_log(instance).begin
     is_judged = seed == SEED and is_usual_start
     judgement = cluster.judge_log(instance, simulated=result if is_judged else None)
-    lines = (
-        f"means of {draws} replications: other starts of the controller, other delays of its host"
-    )
-    notes = [*start.notes, *([lines] if draws > 1 else [])]
+    notes = list(start.notes)
+    if draws > 1:
+        text = (
+            f"means of {draws} replications: other starts of the controller, other delays of its "
+            "host"
+        )
+        notes.append(Note(NoteKind.PRECISION, text, subject="replications", count=draws))
+    all_notes = [*notes, *result.instance.notes]
     data = {
-        "notes": [*notes, *result.instance.notes],
+        "notes": all_notes,
+        "note_records": note_records(all_notes),
         "fit": table.to_dict("records"),
         "judgement": None if judgement is None else judgement.to_dict(),
     }

@@ -24,6 +24,7 @@ from cosched.execution import runs as run_files
 from cosched.execution.plan_input import MARGIN
 from cosched.execution.runs import current
 from cosched.lazy import pd, plt
+from cosched.notes import note_records
 from cosched.slurm.conf.lines import seconds_of_time
 from cosched.slurm.live import Snapshot
 from cosched.slurm.live.backtesting import coverage_by
@@ -389,6 +390,7 @@ def to_record(frame: pd.DataFrame) -> dict[str, Any]:
     return {
         "taken": frame.attrs["taken"], "as_of": _as_of(frame), "jobs": rows,
         **{key: frame.attrs[key] for key in keys},
+        "note_records": note_records(frame.attrs["not_modelled"]),
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
+from cosched.notes import Note
 
 MadeT = TypeVar("MadeT")
 
@@ -39,8 +40,8 @@ class Instance:
     _core: Any
     _memo: dict[str, Any]
 
-    #: Lines that a person should read once: what a reader interpolated, repaired or skipped.
-    notes: tuple[str, ...] = ()
+    #: What a person should read once: what a reader interpolated, repaired or skipped.
+    notes: tuple[Note, ...] = ()
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():

@@ -11,6 +11,7 @@ from typing import Any
 
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 
 def unknown_name(what: str, name: Any, valid_names: Iterable[str]) -> str:
@@ -72,10 +73,14 @@ def texts(names: Any, what: str) -> list[str]:
     return checked_names
 
 
-def not_read(what: str, names: Iterable[Any]) -> list[str]:
+def not_read(what: str, names: Iterable[Any]) -> list[Note]:
     """A note about columns or fields of a file that nothing reads; none where all have no name."""
     names_shown = [shorten(str(name)) for name in names if str(name)]
-    return [f"{what} that are not read: {', '.join(names_shown)}"] if names_shown else []
+    if not names_shown:
+        return []
+    text = f"{what} that are not read: {', '.join(names_shown)}"
+    subject = ", ".join(str(name) for name in names if str(name))
+    return [Note(NoteKind.NOT_READ, text, subject=subject, count=len(names_shown))]
 
 
 def first_repeated(names: Iterable[str]) -> str | None:

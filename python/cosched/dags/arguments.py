@@ -10,6 +10,7 @@ from cosched import io
 from cosched.core.arrays import any_array, integer, integer_array, real_array
 from cosched.dags.files import Graph, Run, run_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 #: Resource types of a machine.
 MOST_TYPES = 1_000_000
@@ -42,15 +43,17 @@ def of_file(graph: Graph, **arguments: Any) -> dict[str, Any]:
     notes = list(graph.notes)
     if graph.data is None:
         if given_fields:
-            notes.append("no data on the edges: transfers take no time")
+            text = "no data on the edges: transfers take no time"
+            notes.append(Note(NoteKind.ASSUMED, text, subject="transfers"))
     elif given_fields:
         return {"data": graph.data, "notes": notes, **given_fields}
     elif graph.data.any():
         edges = int((graph.data > 0).sum())
-        notes.append(
+        text = (
             f"not used (no bandwidth, so transfers take no time): data of {edges} "
             f"{'edge' if edges == 1 else 'edges'}"
         )
+        notes.append(Note(NoteKind.NOT_USED, text, subject="data", count=edges))
     return {"notes": notes, **given_fields}
 
 

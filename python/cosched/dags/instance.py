@@ -12,10 +12,11 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.core.arrays import edge_pairs, integer_array, real_array
-from cosched.core.text import labels, rows_named, texts
+from cosched.core.text import labels, rows_named
 from cosched.dags import arguments, files
 from cosched.dags.files import Run
 from cosched.errors import InvalidInstance
+from cosched.notes import as_notes
 
 
 class Instance(core.Instance):
@@ -152,7 +153,7 @@ class Instance(core.Instance):
             edges=stored,
             names=task_names,
             kernels=groups,
-            notes=tuple(texts(notes, "notes")),
+            notes=as_notes(notes),
             bandwidth=None if bandwidth is None else links[0],
             latency=links[1],
             memories=links[2],

@@ -5,6 +5,7 @@ from os import PathLike
 
 from cosched.errors import InvalidInstance, printable
 from cosched.io.line_numbers import shown_lines
+from cosched.notes import Note, NoteKind
 
 #: The longer marks first: that of UTF-32 begins with that of UTF-16.
 _MARKS = {
@@ -15,7 +16,7 @@ _MARKS = {
 _CHUNK = 1 << 24
 
 
-def as_utf8(data: bytes, path: str | PathLike[str]) -> tuple[bytes, list[str]]:
+def as_utf8(data: bytes, path: str | PathLike[str]) -> tuple[bytes, list[Note]]:
     r"""The text of a log as UTF-8 without a byte-order mark, and what to say of the file.
 
     Lines that are not UTF-8 are read as Latin-1, in which every byte is a character: names that
@@ -30,7 +31,7 @@ def as_utf8(data: bytes, path: str | PathLike[str]) -> tuple[bytes, list[str]]:
 
     Returns
     -------
-    (bytes, list of str)
+    (bytes, list of Note)
         Line ends as in the file; no note where the file is UTF-8.
 
     Raises
@@ -55,11 +56,9 @@ def as_utf8(data: bytes, path: str | PathLike[str]) -> tuple[bytes, list[str]]:
         lines[number - 1] = line.decode("latin-1").encode()
         wrong_lines.append(number)
     verb = "line is" if len(wrong_lines) == 1 else "lines are"
-    note = (
-        f"{printable(path)}: {len(wrong_lines):,} {verb} not UTF-8, read as Latin-1 "
-        f"({shown_lines(wrong_lines)})"
-    )
-    return b"\n".join(lines), [note]
+    text = f"{len(wrong_lines):,} {verb} not UTF-8, read as Latin-1 ({shown_lines(wrong_lines)})"
+    note = Note(NoteKind.READING, text, subject="encoding", count=len(wrong_lines))
+    return b"\n".join(lines), [note.at(printable(path))]
 
 
 def refuse_utf16(data: bytes, path: str | PathLike[str]) -> None:

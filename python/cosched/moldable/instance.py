@@ -11,9 +11,10 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import any_array, edge_pairs, integer, integer_array, real_array
-from cosched.core.text import labels, require_labels, require_names_of_file, texts
+from cosched.core.text import labels, require_labels, require_names_of_file
 from cosched.errors import InvalidInstance
 from cosched.moldable import files
+from cosched.notes import as_notes
 from cosched.profiles.completion import labelled
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class Instance(profiles.HasSharing, core.Instance):
         for array in (weights, release, pairs):
             array.flags.writeable = False
         labels_of = labels(names, core_instance.jobs, self.label)
-        lines = tuple(texts(notes, "notes"))
+        lines = as_notes(notes)
         if downey is None:
             lines += profiles.property_notes(core_instance.times, labels_of, UNCLAIMED)
         lines += tuple(sharing.notes(labels_of))

@@ -5,6 +5,7 @@ from typing import Any
 
 from cosched import profiles
 from cosched.errors import InvalidInstance
+from cosched.notes import Note, NoteKind
 from cosched.profiles import write
 
 __all__ = ["read", "write"]
@@ -17,6 +18,10 @@ def read(path: str | PathLike[str], **options: Any) -> dict[str, Any]:
         raise InvalidInstance(f"{path}: column 'after': packs know no precedence: see moldable")
     optional_columns = (("weight", table.weights), ("release", table.release))
     unread = [name for name, values in optional_columns if values is not None]
+    unread_notes = [
+        Note(NoteKind.NOT_READ, f"{name}: packs have none, it is not read", subject=name)
+        for name in unread
+    ]
     return {
         "times": table.times,
         "max_tasks": table.max_tasks,
@@ -24,5 +29,5 @@ def read(path: str | PathLike[str], **options: Any) -> dict[str, Any]:
         "origin": table.origin,
         "spread": table.spread,
         **table.shared,
-        "notes": (*table.notes, *(f"{name}: packs have none, it is not read" for name in unread)),
+        "notes": (*table.notes, *unread_notes),
     }

@@ -11,8 +11,9 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import integer, integer_array, real_array
-from cosched.core.text import labels, require_labels, require_names_of_file, texts
+from cosched.core.text import labels, require_labels, require_names_of_file
 from cosched.errors import InvalidInstance
+from cosched.notes import as_notes
 from cosched.packs import files
 from cosched.profiles.completion import labelled
 
@@ -113,7 +114,7 @@ class Instance(profiles.HasSharing, core.Instance):
             raise InvalidInstance(f"origin has shape {source.shape}, times has {table.shape}")
         source.flags.writeable = False
         lines = (
-            *texts(notes, "notes"),
+            *as_notes(notes),
             *profiles.property_notes(table, labels_of, UNCLAIMED),
             *sharing.notes(labels_of),
         )

@@ -10,8 +10,9 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import INT_MAX, integer, real_array
 from cosched.core.options import one_of
-from cosched.core.text import count_of, rows_named, texts
+from cosched.core.text import count_of, rows_named
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, as_notes
 
 MEASURED, INTERPOLATED, EXTRAPOLATED = 0, 1, 2
 #: Which counts a task may be given: those that a model fills, too, or only those of the file.
@@ -37,7 +38,7 @@ class Profiles:
     spread : numpy.ndarray, shape (n, p), or None
         (largest - smallest) / median of several runs, nan for one; None: no count was measured
         twice.
-    notes : tuple of str
+    notes : tuple of Note
         What was read, filled in, or not read.
     max_tasks : int or None
         Where the file says it.
@@ -59,7 +60,7 @@ class Profiles:
     names: tuple[str, ...]
     origin: np.ndarray  # (n, p) MEASURED (also what is infinite), INTERPOLATED or EXTRAPOLATED
     spread: np.ndarray | None = None  # (n, p), None: no count was measured twice
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     max_tasks: int | None = None
     weights: np.ndarray | None = None  # (n,), where the file has them
     release: np.ndarray | None = None
@@ -220,7 +221,7 @@ def _fill(
     origin[counts_between - 1] = np.where(outside, EXTRAPOLATED, INTERPOLATED)
 
 
-def _summary(times: np.ndarray, origin: np.ndarray, fit: str) -> list[str]:
+def _summary(times: np.ndarray, origin: np.ndarray, fit: str) -> list[Note]:
     finite = np.isfinite(times)
     measured, inside, outside = (int((finite & (origin == kind)).sum()) for kind in range(3))
     if not inside and not outside:
@@ -230,18 +231,21 @@ def _summary(times: np.ndarray, origin: np.ndarray, fit: str) -> list[str]:
         text += f", {inside} {'interpolated' if fit == 'interpolation' else 'fitted'}"
     if outside:
         text += f", {outside} extrapolated"
-    return [f"{text} ({fit}; hatched in the picture)"]
+    text += f" ({fit}; hatched in the picture)"
+    return [Note(NoteKind.ASSUMED, text, subject="times", count=inside + outside)]
 
 
-def _spread_note(spread: np.ndarray | None, names: Sequence[str]) -> list[str]:
+def _spread_note(spread: np.ndarray | None, names: Sequence[str]) -> list[Note]:
     if spread is None:
         return []
     row, column = map(int, np.unravel_index(np.nanargmax(spread), spread.shape))
-    return [
-        f"{int(np.isfinite(spread).sum())} times are medians of several runs; their spread, "
+    repeated_times = int(np.isfinite(spread).sum())
+    text = (
+        f"{repeated_times} times are medians of several runs; their spread, "
         f"(largest - smallest) / median, is at most {100 * spread[row, column]:.1f}% "
         f"({names[row]} on {column + 1})"
-    ]
+    )
+    return [Note(NoteKind.PRECISION, text, subject="repeated runs", count=repeated_times)]
 
 
 def list_of(counts: Iterable[int]) -> str:
@@ -360,7 +364,7 @@ def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any,
         for row, of_row in enumerate(table.tolist())
     }
     full = complete(runs)
-    return full.times, names, full.origin, (*texts(notes, "notes"), *full.notes)
+    return full.times, names, full.origin, (*as_notes(notes), *full.notes)
 
 
 def _count(label: Any) -> int:
@@ -385,7 +389,7 @@ COLUMNS = ("app", "benchmark", "system", "nodes", "time_s")
 WAYS = ("cores_or_ranks", "threads")
 
 
-def benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, Runs], list[str]]:
+def benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, Runs], list[Note]]:
     """One task per (app, benchmark), from the system with the most node counts in 1..procs.
 
     Runs of one system that report different metrics (other iteration counts, say) are not
@@ -421,14 +425,17 @@ def benchmark_runs(table: io.CsvTable, procs: int | None) -> tuple[Mapping[str, 
         else:
             measured[name] = {q: min(of.values(), key=np.median) for q, of in counts.items()}
             read_names.append(f"{name} on {series[0]}")
-    notes = [f"measured: {'; '.join(read_names)}"]
+    text = f"measured: {'; '.join(read_names)}"
+    notes = [Note(NoteKind.KEPT, text, subject="applications", count=len(read_names))]
     if incomplete:
-        notes.append(
-            f"skipped {len(incomplete)} runs without nodes or time (lines {list_of(incomplete)})"
-        )
+        text = f"skipped {len(incomplete)} runs without nodes or time (lines {list_of(incomplete)})"
+        subject = "runs without nodes or time"
+        notes.append(Note(NoteKind.DROPPED, text, subject=subject, count=len(incomplete)))
     if skipped:
         within = f"1..{procs}" if procs is not None else "the file"
-        notes.append(f"skipped, fewer than two measured counts in {within}: {', '.join(skipped)}")
+        text = f"skipped, fewer than two measured counts in {within}: {', '.join(skipped)}"
+        subject = "applications with fewer than two measured counts"
+        notes.append(Note(NoteKind.DROPPED, text, subject=subject, count=len(skipped)))
     if not measured:
         raise InvalidInstance(f"{table.path}: no application has two measured counts")
     return measured, notes

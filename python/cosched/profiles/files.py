@@ -15,6 +15,7 @@ from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 from cosched.profiles.completion import (
     COLUMNS as BENCHMARK,
     MOST_PROCESSORS,
@@ -88,7 +89,7 @@ def from_csv(
         raise InvalidInstance(f"expected a table of io.read_csv, got {type(table).__name__}")
     table, renamed = with_usual_names(_without_index(table))
     header = [name.strip().lower() for name in table.header]
-    notes: list[str] = []
+    notes: list[Note] = []
     if set(BENCHMARK) <= set(header):
         measured, notes = benchmark_runs(table, procs)
         read_columns = {*BENCHMARK, "metric", *WAYS}
@@ -114,7 +115,7 @@ def from_csv(
     return replace(full, notes=(*notes, *full.notes), weights=weights, release=release, edges=edges)
 
 
-def with_usual_names(table: io.CsvTable) -> tuple[io.CsvTable, list[str]]:
+def with_usual_names(table: io.CsvTable) -> tuple[io.CsvTable, list[Note]]:
     """A table of measurements with the names that columns have here, and notes about others.
 
     Examples
@@ -124,12 +125,13 @@ def with_usual_names(table: io.CsvTable) -> tuple[io.CsvTable, list[str]]:
     (['task', 'processors', 'seconds'], "column 'cores' is read as processors")
     """
     header = [name.strip().lower() for name in table.header]
-    titles, notes = list(table.header), []
+    titles, notes = list(table.header), list[Note]()
     for name, others in OTHER_NAMES.items():
         columns = [k for k, title in enumerate(header) if title in others]
         if name not in header and len(columns) == 1:
             titles[columns[0]] = name
-            notes.append(f"column {shorten(header[columns[0]])} is read as {name}")
+            text = f"column {shorten(header[columns[0]])} is read as {name}"
+            notes.append(Note(NoteKind.READING, text, subject=name))
     has_task_columns = {title.strip().lower() for title in titles} >= {"task", *OTHER_NAMES}
     return (replace(table, header=titles), notes) if has_task_columns else (table, [])
 

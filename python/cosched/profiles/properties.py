@@ -11,6 +11,7 @@ from cosched import _core
 from cosched.core.arrays import real_array
 from cosched.core.text import labels
 from cosched.errors import InvalidInstance
+from cosched.notes import Note, NoteKind
 
 _BLOCK = 2**15  # entries looked at together: what the second-level cache holds
 _ROUNDING = 1e-12
@@ -45,8 +46,8 @@ def spread_of(spread: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     return None if np.isnan(values).all() else values
 
 
-def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> tuple[str, ...]:
-    """Lines about times that rise, are infinite, or fall faster than processors are added.
+def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> tuple[Note, ...]:
+    """Notes about times that rise, are infinite, or fall faster than processors are added.
 
     Parameters
     ----------
@@ -81,24 +82,27 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
     notes = []
     tasks = len(times)
     if infinite:
-        notes.append(f"{infinite} of {times.size} times are infinite: no task gets such a count")
+        text = f"{infinite} of {times.size} times are infinite: no task gets such a count"
+        notes.append(Note(NoteKind.UNUSUAL, text, subject="infinite times", count=infinite))
     if rising:
         task, column = rising[0]
         before = int(np.argmin(times[task, :column]))
-        notes.append(
+        text = (
             f"{_tasks_in_words(len(rising), tasks)} slower on more processors ({names[task]}: "
             f"{times[task, column]:g} s on {column + 1}, {times[task, before]:g} s on "
             f"{before + 1}): the fewer are used"
         )
+        subject = "tasks that are slower on more processors"
+        notes.append(Note(NoteKind.UNUSUAL, text, subject=subject, count=len(rising)))
     if falling:
         task, column = falling[0]
-        notes.append(
+        text = (
             f"{_tasks_in_words(len(falling), tasks)} super-linear ({names[task]} on {column + 1} "
-            "processors "
-            f"does less work than on fewer)"
+            "processors does less work than on fewer)"
         )
+        notes.append(Note(NoteKind.UNUSUAL, text, subject="super-linear tasks", count=len(falling)))
     if falling or no_start:
-        notes.append(unclaimed)
+        notes.append(Note(NoteKind.UNKNOWN, unclaimed, subject="guarantee"))
     return tuple(notes)
 
 

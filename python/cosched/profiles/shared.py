@@ -3,6 +3,7 @@
 import numpy as np
 
 from cosched.errors import InvalidInstance
+from cosched.notes import Note
 from cosched.profiles.sharing import Bandwidth, Sharing, Slowdowns
 
 
@@ -38,10 +39,10 @@ class HasSharing:
         """Traffic to memory."""
         return self.sharing.bandwidth
 
-    def _unslowed(self) -> tuple[list[str], Sharing]:
+    def _unslowed(self) -> tuple[list[Note], Sharing]:
         """Notes and what is shared, as if no task slowed another."""
         sharing_notes = set(self.sharing.notes(self.names))  # type: ignore[attr-defined]
-        other_notes = [line for line in self.notes if line not in sharing_notes]  # type: ignore[attr-defined]
+        other_notes = [note for note in self.notes if note not in sharing_notes]  # type: ignore[attr-defined]
         return other_notes, self.sharing.without_slowdowns()
 
     def require_unshared(self, algorithm: str, instead: str) -> None:

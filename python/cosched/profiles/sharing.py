@@ -12,6 +12,7 @@ from cosched import _core
 from cosched.core.arrays import any_array, real, real_array
 from cosched.core.options import one_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 RULES = ("sum", "product", "max")
 #: Arguments of an instance, and fields of a JSON file, that say what is shared.
@@ -290,7 +291,7 @@ class Sharing(_ByValue):
                 f"{' or '.join(self.resources)} on each count on which it can run"
             )
 
-    def notes(self, names: Sequence[str]) -> list[str]:
+    def notes(self, names: Sequence[str]) -> list[Note]:
         """What a person should know: resources without limit, pairs that are read as 1.
 
         Parameters
@@ -298,20 +299,24 @@ class Sharing(_ByValue):
         names : sequence of str
             Of the tasks.
         """
-        lines = [
-            f"{name}: no capacity is given: no limit"
+        notes = [
+            Note(NoteKind.ASSUMED, f"{name}: no capacity is given: no limit", subject=name)
             for name in self.resources
             if np.isinf(self.capacity.get(name, np.inf))
         ]
         if self.slowdowns is None:
-            return lines
+            return notes
         table = self.slowdowns.table
         if table.shape != (len(names), len(names)):
-            return lines  # refused elsewhere
+            return notes  # the constructor refuses such a table
         other = ~np.eye(len(names), dtype=bool)
-        for is_affected, what in (
-            (np.isnan(table) & other, "slow-downs are not measured and count as 1"),
-            ((table < 1) & other, "slow-downs are below 1 and read as 1"),
+        for is_affected, kind, what in (
+            (
+                np.isnan(table) & other,
+                NoteKind.ASSUMED,
+                "slow-downs are not measured and count as 1",
+            ),
+            ((table < 1) & other, NoteKind.REPAIRED, "slow-downs are below 1 and read as 1"),
         ):
             pairs = np.argwhere(is_affected)
             if not len(pairs):
@@ -322,8 +327,9 @@ class Sharing(_ByValue):
                 for i, j in pairs[:_MOST_NAMED]
             ]
             ellipsis = ", ..." if len(pairs) > _MOST_NAMED else ""
-            lines.append(f"{len(pairs)} {what}: {', '.join(pairs_in_words)}{ellipsis}")
-        return lines
+            text = f"{len(pairs)} {what}: {', '.join(pairs_in_words)}{ellipsis}"
+            notes.append(Note(kind, text, subject="slow-downs", count=len(pairs)))
+        return notes
 
 
 def sharing_of_json(data: Mapping[str, Any]) -> dict[str, Any]:

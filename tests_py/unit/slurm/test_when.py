@@ -445,7 +445,7 @@ def test_how_many_nodes(tmp_path, capsys):
     shown = capsys.readouterr()
     assert "--time auto: 1 runs are too few to promise that 95% end in time" in shown.err
     data = json.loads(shown.out)
-    assert set(data) == {"taken", "as_of", "jobs", "not_modelled", "coverage"}
+    assert set(data) == {"taken", "as_of", "jobs", "not_modelled", "note_records", "coverage"}
     one, four = data["jobs"]
     assert (one["nodes"], one["time"], one["run_p50"]) == (1, 1140, 1000)  # 1.1 times as long
     assert one["advised"]

@@ -18,6 +18,7 @@ from cosched.core.options import one_of
 from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.io.limit import require_length
+from cosched.notes import Note, NoteKind
 
 _GAPS = ("", "nan", "na", "n/a", "inf", "infinity", "-")
 
@@ -72,7 +73,10 @@ class Table:
             "machine_names": [
                 n for n, is_kept in zip(self.machines, columns, strict=True) if is_kept
             ],
-            "notes": [f"dropped {what}: a time or power is missing" for what in dropped],
+            "notes": [
+                Note(NoteKind.DROPPED, f"dropped {what}: a time or power is missing", subject=what)
+                for what in dropped
+            ],
         }
 
 

@@ -14,8 +14,10 @@ from cosched.cluster.files.facts import (
     DROPS,
     FACTS,
     MEASURES,
+    NOT_ENDED,
     described,
     dropped,
+    note_of_dropped,
     whole_numbers_as_text,
 )
 from cosched.cluster.files.jobs import (

@@ -14,6 +14,7 @@ from cosched.core.arrays import fraction, integer, nonnegative, positive
 from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 from cosched.units import WEEK, format_hours
 
 _NEEDED_COLUMNS = (
@@ -234,7 +235,7 @@ def later(date: datetime, seconds: float) -> datetime:
 
 def part_of(
     path: Any, jobs: pd.DataFrame, week: int | None, begin: float | None, until: float | None
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Note]]:
     """The jobs of a week, of a part of a log, or all; and what to say of it."""
     notes = []
     if week is not None:
@@ -242,16 +243,17 @@ def part_of(
         jobs = week_of(jobs, integer(week, "week", 0))
         if not len(jobs):
             raise InvalidInstance(f"{path}: week {week} has no job: the last week is {last_week}")
-        notes.append(f"  week {week}: {len(jobs)} jobs")
+        text = f"  week {week}: {len(jobs)} jobs"
+        notes.append(Note(NoteKind.KEPT, text, subject=f"week {week}", count=len(jobs)))
     if begin is not None or until is not None:
         jobs, note = jobs_between(path, jobs, begin, until)
-        notes.append(f"  {note}")
+        notes.append(note.behind("  "))
     return jobs, notes
 
 
 def jobs_between(
     path: Any, jobs: pd.DataFrame, begin: float | None, until: float | None
-) -> tuple[pd.DataFrame, str]:
+) -> tuple[pd.DataFrame, Note]:
     """The jobs submitted in [begin, until), and those that the log has in the system at `begin`.
 
     Times count from `begin`. A job that runs then comes at 0, before all others, with the rest of
@@ -293,17 +295,17 @@ def jobs_between(
     if "wait" in part:
         part["wait"] = np.maximum(start[chosen] - submit_times, 0.0)
     until_last = f"until {end_second:g} s" if np.isfinite(end_second) else "on"
-    return part, (
+    text = (
         f"from {begin_second:g} s {until_last}: {len(part)} jobs, {int(running.sum())} of them "
-        "running"
-        f" and {int(waiting.sum())} waiting at the begin (their waits count from then)"
+        f"running and {int(waiting.sum())} waiting at the begin (their waits count from then)"
     )
+    return part, Note(NoteKind.KEPT, text, subject="part of the log", count=len(part))
 
 
 _BLOCKS = "dependency, begin time, hold, array limit"
 
 
-def after_preceding(table: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
+def after_preceding(table: pd.DataFrame) -> tuple[np.ndarray, list[Note]]:
     """Of a log in SWF: submissions, or the ends of the preceding jobs + think times; and notes."""
     submit = table["submit"].to_numpy()
     chained = (table["preceding_job"] > 0).to_numpy()
@@ -325,32 +327,39 @@ def after_preceding(table: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
     early = eligible > start  # never where the log has no wait
     n_followed = int((chained & ~np.isnan(free)).sum())
     noun = "job" if n_followed == 1 else "jobs"
-    notes = [
+    text = (
         f"  eligible when the preceding_job of the log has ended, and its think_time: "
         f"{n_followed} {noun} of {int(chained.sum())} that name one"
-    ]
+    )
+    notes = [Note(NoteKind.READING, text, subject="preceding_job", count=n_followed)]
     if early.any():
-        notes.append(f"  repaired {int(early.sum())}: eligible after the start: the start taken")
+        repaired = int(early.sum())
+        reason = "eligible after the start: the start taken"
+        text = f"  repaired {repaired}: {reason}"
+        notes.append(Note(NoteKind.REPAIRED, text, subject=reason, count=repaired))
     return np.fmin(eligible, np.where(np.isnan(start), np.inf, start)), notes
 
 
-def apply_wait_origin(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, list[str]]:
+def apply_wait_origin(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, list[Note]]:
     """Return the jobs with waits that count from `wait_from`, and notes."""
     if wait_from not in ("eligible", "submit"):
         raise InvalidInstance(f"wait_from = {shorten(wait_from)}: expected eligible or submit")
     has_eligible = "eligible" in jobs
     if wait_from == "submit" and has_eligible:
         jobs = {name: jobs[name] for name in jobs if name not in ("eligible", "wait_blocked")}
-        return jobs, ["assumed: waits count from submission, also while a job was blocked"]
+        text = "assumed: waits count from submission, also while a job was blocked"
+        return jobs, [Note(NoteKind.ASSUMED, text, subject="waits")]
     if not has_eligible or not of_log:
         return jobs, []
     blocked = np.asarray(jobs["eligible"] - jobs["submit"], dtype=float)
     blocked_times = blocked[blocked > 0]
     if not len(blocked_times):
-        return jobs, ["assumed: waits count from submission: the log has no job blocked before"]
-    return jobs, [
+        text = "assumed: waits count from submission: the log has no job blocked before"
+        return jobs, [Note(NoteKind.ASSUMED, text, subject="waits", count=0)]
+    text = (
         f"assumed: waits count from when jobs were eligible; blocked before ({_BLOCKS}: no "
         f"scheduler's wait): {len(blocked_times):,} of {len(blocked):,} jobs, on average "
         f"{format_hours(blocked_times.mean())}, at most {format_hours(blocked_times.max())} "
         "(wait_blocked)"
-    ]
+    )
+    return jobs, [Note(NoteKind.ASSUMED, text, subject="waits", count=len(blocked_times))]

@@ -8,12 +8,13 @@ import numpy as np
 
 from cosched.core.text import listed
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 
-def with_default_accounts(jobs: Any, machine: Machine | None) -> tuple[Any, list[str]]:
+def with_default_accounts(jobs: Any, machine: Machine | None) -> tuple[Any, list[Note]]:
     """Jobs whose empty accounts are filled in where the machine's accounts tell them, and notes.
 
     Parameters
@@ -42,14 +43,16 @@ def with_default_accounts(jobs: Any, machine: Machine | None) -> tuple[Any, list
     for row in rows:
         accounts[row] = defaults[users[row]].name
     assumed = [row for row in rows if defaults[users[row]].is_assumed]
-    notes = [f"assumed: {len(rows)} jobs name no account: the default account of their user"]
+    text = f"assumed: {len(rows)} jobs name no account: the default account of their user"
+    notes = [Note(NoteKind.ASSUMED, text, subject="accounts", count=len(rows))]
     if assumed:
         names = listed(list(dict.fromkeys(users[row] for row in assumed)))
-        notes.append(
+        text = (
             f"assumed: {len(assumed)} of them are of users with several accounts and no known "
             f"default ({names}): the first account of each (sacctmgr -P show user tells the "
             "default)"
         )
+        notes.append(Note(NoteKind.ASSUMED, text, subject="default accounts", count=len(assumed)))
     if isinstance(jobs, pd.DataFrame):
         return jobs.assign(account=accounts), notes
     return {**jobs, "account": accounts.tolist()}, notes

@@ -12,7 +12,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.files.conventions import part_of
-from cosched.cluster.files.facts import FACTS, described, dropped
+from cosched.cluster.files.facts import FACTS, dropped, note_of_columns, note_of_dropped
 from cosched.cluster.files.sacct.columns import cores_of
 from cosched.cluster.files.sacct.jobs import machine_notes
 from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, array_tasks, options_of
@@ -20,6 +20,7 @@ from cosched.cluster.machine.node_types import host_count
 from cosched.cluster.machine.parts import cpus_per_core, limits, node_attribute
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind, not_followed
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
@@ -38,7 +39,7 @@ def read_events(
     week: int | None = None,
     begin: float | None = None,
     until: float | None = None,
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
+) -> tuple[pd.DataFrame, tuple[Note, ...]]:
     """Jobs (rigid, a task a core) that have no starts, and notes.
 
     A line is ``-dt SECONDS -e submit_batch_job | [-jid N] -sim-walltime SECONDS`` and options of
@@ -69,14 +70,17 @@ def read_events(
     if len(twice):
         known, line = twice.iloc[0]
         raise InvalidInstance(f"{path}:{line}: job {known} a second time: expected another -jid")
-    notes = [f"{printable(path)}: {len(jobs)} jobs kept",
-             "  the log has no starts: as-logged is left out"]  # fmt: skip
-    notes += [f"not followed: {count} events {name}" for name, count in other_events.items()]
+    kept = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
+    text = "  the log has no starts: as-logged is left out"
+    notes = [kept.at(printable(path)), Note(NoteKind.UNKNOWN, text, subject="start times")]
+    notes += [
+        not_followed(f"{count} events {name}", subject=f"events {name}", count=count)
+        for name, count in other_events.items()
+    ]
     notes += option_reader.notes() + machine_notes(jobs, machine)
     jobs, part_notes = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
-    notes += [*part_notes, f"assumed: {described(jobs)}",
-              f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}"]  # fmt: skip
+    notes += [*part_notes, note_of_columns(jobs), note_of_dropped(left_out)]
     return jobs, tuple(notes)
 
 

@@ -22,6 +22,7 @@ from cosched.core.arrays import (
 )
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 from cosched.units import BYTES_OF_UNIT
 
 if TYPE_CHECKING:
@@ -134,18 +135,37 @@ DROPS: dict[str, Callable[[pd.DataFrame, int, Machine | None], Any]] = {
 }
 
 
+#: Why jobs are left out that run still; the subject of the note about them.
+NOT_ENDED = "not ended yet"
+
+
 def dropped(
     jobs: pd.DataFrame, nodes: int, drop: str | Iterable[str] | None, machine: Machine | None = None
-) -> tuple[pd.DataFrame, list[str]]:
-    """The jobs that are left, and a line a reason; a job is counted under the first that holds."""
-    notes = []
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The jobs that are left, and how many are left out for each reason; a job is counted under the
+    first that holds."""
+    counts = {}
     for name in drop_names(drop):
         out = np.asarray(DROPS[name](jobs, nodes, machine), dtype=bool)
-        notes.append(f"{int(out.sum())} {name}")
+        counts[name] = int(out.sum())
         jobs = jobs[~out]
     if not len(jobs):
         raise InvalidInstance(f"drop = {','.join(drop_names(drop))}: no job is left")
-    return jobs.reset_index(drop=True), notes
+    return jobs.reset_index(drop=True), counts
+
+
+def note_of_dropped(counts: Mapping[str, int], kept: int | None = None) -> Note:
+    """A note of the jobs that ``drop`` leaves out, by reason, and of how many are kept."""
+    reasons = ", ".join(f"{count} {name}" for name, count in counts.items())
+    text = f"assumed: left out: {reasons or 'nothing (--drop)'}"
+    if kept is not None and counts:
+        text += f"; {kept} jobs are left"
+    return Note(NoteKind.DROPPED, text, subject="drop", count=sum(counts.values()))
+
+
+def note_of_columns(jobs: pd.DataFrame) -> Note:
+    """A note of how many jobs lack what, and how they ended."""
+    return Note(NoteKind.ASSUMED, f"assumed: {described(jobs)}", subject="columns", count=len(jobs))
 
 
 def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
@@ -314,7 +334,7 @@ def _number(header: Mapping[str, str], key: str) -> int | None:
     return int(number_match[0]) if number_match and int(number_match[0]) > 0 else None
 
 
-def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[str]:
+def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[Note]:
     """Return a note where jobs hold 1% more nodes (cores) than exist for over 1% of the time."""
     if "wait" not in jobs:
         return []
@@ -328,7 +348,8 @@ def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[st
     if share_above(times, level, OVERUSE_RATIO * nodes) <= OVERUSE_SHARE:
         return []
     mean = float((level[:-1] * np.diff(times)).sum() / (times[-1] - times[0])) / nodes
-    return [
+    text = (
         f"  the log uses more than the machine has, {mean:.0%} of it on average and up to "
         f"{level.max() / nodes:.0%}: likely {cause()}"
-    ]
+    )
+    return [Note(NoteKind.OVERUSE, text, subject="machine")]

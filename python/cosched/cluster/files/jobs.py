@@ -23,8 +23,9 @@ from cosched.cluster.files.events import read_events
 from cosched.cluster.files.facts import (
     FACTS,
     MEASURES,
-    described,
     dropped,
+    note_of_columns,
+    note_of_dropped,
     overuse,
     rigid_machine,
     shared_machine,
@@ -37,6 +38,7 @@ from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine import Machine
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 #: Seconds that are not known of every job.
@@ -46,7 +48,7 @@ UNLIMITED = ("inf", "infinity", "unlimited", "infinite")
 _READ_COLUMNS = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
 
 
-def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]]:
+def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[Note]]:
     """Columns of jobs, the number of nodes (None where the file does not say it), and notes."""
     tables = io.read_json(path)
     if not isinstance(tables, dict) or not isinstance(tables.get("jobs"), dict):
@@ -74,7 +76,7 @@ def json_columns(columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
     return {**columns, "estimate": texts}
 
 
-def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int], list[str]]:
+def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int], list[Note]]:
     """Columns of jobs, what is known of them beside, the line of each job, and notes."""
     table = io.read_csv(path)
     header = [text.strip().lower() for text in table.header]
@@ -128,7 +130,7 @@ class LogTable(NamedTuple):
 
     jobs: Any
     nodes: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     source: str = ""  # name of the log; empty: a table, whose jobs are none of a log's
     lines: tuple[int, ...] = ()  # by job, of a .csv file
     begins: datetime | None = None  # when the clock of a log is 0
@@ -184,12 +186,13 @@ def _read_batch_log(
     return LogTable(jobs, machine.cores, notes, Path(path).name, begins=begins)
 
 
-def _note_on_nodes(nodes: int | None, machine: Machine) -> tuple[str, ...]:
+def _note_on_nodes(nodes: int | None, machine: Machine) -> tuple[Note, ...]:
     """That a number of nodes is not used where a machine is given."""
     if nodes is None or nodes == machine.cores:
         return ()
-    ignored = f"nodes = {shorten(nodes)}"
-    return (f"assumed: {ignored} is not used: the machine has {machine.cores} cores",)
+    argument = f"nodes = {shorten(nodes)}"
+    text = f"assumed: {argument} is not used: the machine has {machine.cores} cores"
+    return (Note(NoteKind.ASSUMED, text, subject=argument),)
 
 
 def _read_jobs(
@@ -202,9 +205,9 @@ def _read_jobs(
     of_sacct: dict[str, Any],
 ) -> LogTable:
     """The same, as the file says it."""
-    said: tuple[str, ...] = ()
+    machine_notes: tuple[Note, ...] = ()
     if machine is not None:
-        said = _note_on_nodes(nodes, machine)
+        machine_notes = _note_on_nodes(nodes, machine)
         nodes = machine.cores
         if convention not in (None, "rigid"):
             raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
@@ -217,25 +220,25 @@ def _read_jobs(
         part = _part(path, of_logs)
         sacct_options = {name: value for name, value in of_sacct.items() if value}
         jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **sacct_options)
-        return LogTable(jobs, machine.cores, (*notes, *said), name, begins=begins)
+        return LogTable(jobs, machine.cores, (*notes, *machine_notes), name, begins=begins)
     for argument, value in of_sacct.items():
         if value:
-            said_of = f"{argument} = {shorten(value)}"
-            raise InvalidInstance(f"{path}: {said_of} is for sacct output only")
+            option = f"{argument} = {shorten(value)}"
+            raise InvalidInstance(f"{path}: {option} is for sacct output only")
     if events:
         if machine is None:
             raise InvalidInstance(f"{path}: submissions: expected a machine (--machine)")
         jobs, notes = read_events(path, machine, drop=drop, **_part(path, of_logs))
-        return LogTable(jobs, machine.cores, (*notes, *said), name)
+        return LogTable(jobs, machine.cores, (*notes, *machine_notes), name)
     if io.bare_name(path).endswith(".swf"):
         log = _of_archive(path, nodes, convention or "dfrs", of_logs, drop, machine)
-        return log._replace(notes=(*log.notes, *said))
+        return log._replace(notes=(*log.notes, *machine_notes))
     for argument, value in {"convention": convention, **of_logs}.items():
         if value is not None:
             ignored = f"{argument} = {shorten(value)}"
             raise InvalidInstance(f"{path}: {ignored} is for .swf logs only")
     tables = _table(path, nodes)
-    return tables._replace(notes=(*tables.notes, *said))
+    return tables._replace(notes=(*tables.notes, *machine_notes))
 
 
 def _part(path: Any, of_logs: dict[str, Any]) -> dict[str, Any]:
@@ -289,19 +292,24 @@ def _of_archive(
     repaired = jobs.attrs.get("repaired", {})
     eligible, chained = after_preceding(table)
     jobs = jobs.drop(columns="job").assign(eligible=eligible, **swf_facts(table, report.header))
-    notes = [*str(report).splitlines(), *chained]
-    notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
-    notes.append(f"assumed: {', '.join(machine.notes)}; convention {convention}")
+    notes = [*report.all_notes(), *chained]
+    notes += [
+        Note(NoteKind.REPAIRED, f"  {count} jobs: {what}", subject=what, count=count)
+        for what, count in repaired.items()
+        if count
+    ]
+    text = f"assumed: {', '.join(machine.notes)}; convention {convention}"
+    notes.append(Note(NoteKind.ASSUMED, text, subject="machine"))
     for name, value in sized.items():
         if convention == "rigid" and value is not None:
-            ignored = f"{name} = {shorten(value)}"
-            notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
+            argument = f"{name} = {shorten(value)}"
+            text = f"assumed: {argument} is not used: the convention rigid counts processors"
+            notes.append(Note(NoteKind.ASSUMED, text, subject=argument))
     other = "it ran on more nodes than are given, or the header is of other months"
     notes += overuse(jobs, machine.nodes, lambda: other)
-    jobs, said = part_of(path, jobs, week, begin, until)
-    notes += said
+    jobs, part_notes = part_of(path, jobs, week, begin, until)
+    notes += part_notes
     jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
-    notes.append(f"assumed: {described(jobs)}")
-    notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
+    notes += [note_of_columns(jobs), note_of_dropped(left_out)]
     begins = begin_of_part(date_of_header(report.header), week, begin)
     return LogTable(jobs, machine.nodes, tuple(notes), Path(path).name, begins=begins)

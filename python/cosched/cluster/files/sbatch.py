@@ -9,6 +9,7 @@ from typing import Any
 from cosched import io
 from cosched.cluster.machine.node_types import seconds
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, not_followed
 from cosched.units import parse_megabytes
 
 _FILE = Path(__file__).with_name("sbatch.toml")
@@ -167,9 +168,12 @@ class OptionReader:
             self.unsupported[f"--begin={text}"] += 1
         return {}
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Return one note per option that is not followed, with the number of its jobs."""
-        return [f"not followed: {name} of {count} jobs" for name, count in self.unsupported.items()]
+        return [
+            not_followed(f"{name} of {count} jobs", subject=name, count=count)
+            for name, count in self.unsupported.items()
+        ]
 
 
 def array_tasks(text: str) -> tuple[list[int], int]:

@@ -15,8 +15,9 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import INT_MAX
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance, SolverError, no_folder_for, optional
+from cosched.errors import InvalidInstance, SolverError, no_folder_for, optional, printable
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 #: The 18 fields of a line, in their order.
 FIELDS = (
@@ -49,7 +50,7 @@ class SwfReport:
         Reason -> 1-based numbers of the lines.
     header : dict of str to str
         Fields of the header comments, such as MaxProcs.
-    notes : list of str
+    notes : list of Note
         How the file was read, and what is odd in lines that are kept.
 
     Examples
@@ -67,7 +68,7 @@ class SwfReport:
     dropped: dict[str, list[int]] = field(default_factory=dict)
     repaired: dict[str, list[int]] = field(default_factory=dict)
     header: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     @property
     def data_lines(self) -> int:
@@ -75,12 +76,24 @@ class SwfReport:
         return self.kept + sum(map(len, self.dropped.values()))
 
     def __str__(self) -> str:
-        dropped = self.data_lines - self.kept
-        lines = [f"{self.path}: {self.data_lines} jobs, {self.kept} kept, {dropped} dropped"]
-        for verb, reasons in (("dropped", self.dropped), ("repaired", self.repaired)):
-            for reason, where in reasons.items():
-                lines.append(f"  {verb} {len(where)}: {reason} ({io.shown_lines(where)})")
-        return "\n".join([*lines, *self.notes])
+        return "\n".join(self.all_notes())
+
+    def all_notes(self) -> list[Note]:
+        """What is kept, dropped and repaired, with the lines, and :attr:`notes` behind."""
+        n_dropped = self.data_lines - self.kept
+        text = f"{self.data_lines} jobs, {self.kept} kept, {n_dropped} dropped"
+        notes = [
+            Note(NoteKind.KEPT, text, subject="jobs", count=self.kept).at(printable(self.path))
+        ]
+        for kind, reasons in (
+            (NoteKind.DROPPED, self.dropped),
+            (NoteKind.REPAIRED, self.repaired),
+        ):
+            for reason, numbers in reasons.items():
+                lines = io.shown_lines(numbers)
+                text = f"  {kind.value} {len(numbers)}: {reason} ({lines})"
+                notes.append(Note(kind, text, subject=reason, count=len(numbers), where=lines))
+        return [*notes, *self.notes]
 
 
 def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
@@ -164,7 +177,7 @@ def exceeds_run(table: pd.DataFrame) -> np.ndarray:
     return (table["average_cpu"] > table["run"] + 1.0).to_numpy()
 
 
-def _odd_values(table: pd.DataFrame) -> list[str]:
+def _odd_values(table: pd.DataFrame) -> list[Note]:
     """Notes about job numbers and CPU times of lines that are kept."""
     number = table["job"]
     odd = {
@@ -175,11 +188,14 @@ def _odd_values(table: pd.DataFrame) -> list[str]:
         "more CPU time than run: no CPU efficiency": exceeds_run(table),
     }
     lines = table["line"].to_numpy()
-    return [
-        f"  {int(where.sum())}: {what} ({io.shown_lines(np.sort(lines[where]))})"
-        for what, where in odd.items()
-        if where.any()
-    ]
+    notes = []
+    for what, is_odd in odd.items():
+        if not is_odd.any():
+            continue
+        count, where = int(is_odd.sum()), io.shown_lines(np.sort(lines[is_odd]))
+        text = f"  {count}: {what} ({where})"
+        notes.append(Note(NoteKind.UNUSUAL, text, subject=what, count=count, where=where))
+    return notes
 
 
 def _processors(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 _KB_OF_GB = 2.0**20
 #: Numbers of the format for how a job ended; a job at its limit was killed: it failed.
@@ -24,7 +25,7 @@ class SwfLog(NamedTuple):
     """A log as text, and notes on what the format cannot say."""
 
     text: str
-    notes: list[str]
+    notes: list[Note]
 
 
 def swf_log(
@@ -51,12 +52,14 @@ def swf_log(
     notes = []
     numbers, is_renumbered = _job_numbers(jobs)
     if is_renumbered:
-        notes.append("assumed: jobs are numbered from 1: their ids are no different integers")
+        text = "assumed: jobs are numbered from 1: their ids are no different integers"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="job numbers", count=len(jobs)))
     tasks = jobs["tasks"].to_numpy(dtype=float)
     partitions, partition_names = _numbered(jobs, "partition")
     infinite = int(np.isinf(_column(jobs, "estimate")).sum())
     if infinite:
-        notes.append(f"assumed: {infinite} jobs without a time limit: not known (-1) in the format")
+        text = f"assumed: {infinite} jobs without a time limit: not known (-1) in the format"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="time limits", count=infinite))
     fields = {
         "job": numbers,
         "submit": jobs["submit"].to_numpy(dtype=float),

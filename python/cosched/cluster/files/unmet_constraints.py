@@ -12,12 +12,13 @@ from cosched.cluster.machine.parts import allowed, cells_of_nodes
 from cosched.core.text import count_of
 from cosched.errors import shorten
 from cosched.lazy import pd
+from cosched.notes import Note, not_followed
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 
-def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, list[str]]:
+def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, list[Note]]:
     """The jobs without constraints that they must have had other nodes for, and notes.
 
     A job that ran was on nodes with its features: where the machine has none, the log is of other
@@ -47,8 +48,12 @@ def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, 
             kept_texts[row] = ""
             counts[key[0], reasons[key]] += 1
     notes = [
-        f"not followed: constraint {shorten(text)} of {count_of(number, 'job')}: {reason}; they "
-        "ran, and may have any nodes of their partition"
+        not_followed(
+            f"constraint {shorten(text)} of {count_of(number, 'job')}: {reason}; they ran, and "
+            "may have any nodes of their partition",
+            subject=f"constraint {text}",
+            count=number,
+        )
         for (text, reason), number in counts.items()
     ]
     if not notes:

@@ -21,8 +21,7 @@ from cosched.cluster.machine.parts import (
 from cosched.core.arrays import INT_MAX, integer, integer_array, nonnegative, real, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
-
-_MEASURED = "assumed: measured are"
+from cosched.notes import Note, NoteKind, as_notes
 
 
 def columns_of(
@@ -111,20 +110,17 @@ def parts_of(
     return sizes, np.array(allowed, dtype=np.uint64)[codes], np.array(priority)[codes]
 
 
-def notes_of(given_notes: Iterable[str], runtime: np.ndarray, min_runtime: float) -> list[str]:
-    """What was texts of the jobs, and which of them are measured."""
-    notes = []
-    if not isinstance(given_notes, Iterable):
-        raise InvalidInstance(f"notes = {shorten(given_notes)}: expected texts")
-    for note in given_notes:
-        if not isinstance(note, str):  # before what may have no end is read
-            raise InvalidInstance(f"notes: {shorten(note)}: expected texts")
-        if not note.startswith(_MEASURED):
-            notes.append(note)
+def with_measured_jobs(notes: Iterable[str], runtime: np.ndarray, min_runtime: float) -> list[Note]:
+    """The notes of the jobs, the last of which tells which jobs are measured."""
+    all_notes = [note for note in as_notes(notes) if note.kind is not NoteKind.MEASURED_JOBS]
     if min_runtime > 0:
-        measured_share = f"{int((runtime >= min_runtime).sum()):,} of {len(runtime):,} jobs"
-        notes.append(f"{_MEASURED} {measured_share}: those that run {min_runtime:g} s or more")
-    return notes
+        measured = int((runtime >= min_runtime).sum())
+        text = (
+            f"assumed: measured are {measured:,} of {len(runtime):,} jobs: those that run "
+            f"{min_runtime:g} s or more"
+        )
+        all_notes.append(Note(NoteKind.MEASURED_JOBS, text, subject="min_runtime", count=measured))
+    return all_notes
 
 
 def _column(jobs: Any, name: str) -> np.ndarray:

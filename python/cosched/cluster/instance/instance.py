@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
-from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -20,6 +19,7 @@ from cosched.cluster.machine.parts import managed_resources, resources_of, site_
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, optional, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind, as_notes, notes_of_kind
 from cosched.version import installed_version
 
 
@@ -52,7 +52,7 @@ class Instance(core.Instance):
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
-    notes : sequence of str, optional
+    notes : sequence of Note or str, optional
         What a reader did to the data, a line each.
     source : str
         The name of the file, for messages.
@@ -134,7 +134,7 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         minimum = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        texts = arguments.notes_of(notes, columns["runtime"], minimum)
+        texts = arguments.with_measured_jobs(notes, columns["runtime"], minimum)
         if "constraint" in facts:
             kinds = None if machine is None else machine.nodes
             texts += constraint_notes(facts["constraint"].tolist(), kinds)
@@ -208,7 +208,9 @@ class Instance(core.Instance):
         chosen = _rows(rows, len(self))
         jobs = {"id": self.ids, **self.given}
         subset = Instance(
-            {name: column[chosen] for name, column in jobs.items()}, self.nodes, **self._said
+            {name: column[chosen] for name, column in jobs.items()},
+            self.nodes,
+            **self._keyword_arguments,
         )
         rows_of_log = self.rows_of_log[chosen]
         is_repeated = len(np.unique(rows_of_log)) < len(rows_of_log)
@@ -217,21 +219,40 @@ class Instance(core.Instance):
     def with_notes(self, notes: Iterable[str]) -> Instance:
         """The same jobs with more notes.
 
+        Columns, results that are kept and the instance of the core are shared, not copied.
+
         Parameters
         ----------
-        notes : iterable of str
-            After those that are there.
+        notes : iterable of Note or str
+            After those that are there. Which jobs are measured is the last note.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
+        >>> Instance(jobs, nodes=4).with_notes(["measured in March"]).notes
+        ('measured in March',)
         """
-        return self._like(self.given, notes=chain(self.notes, notes))
+        of_measured_jobs = notes_of_kind(self.notes, NoteKind.MEASURED_JOBS)
+        other_notes = [
+            note
+            for note in (*self.notes, *as_notes(notes))
+            if note.kind is not NoteKind.MEASURED_JOBS
+        ]
+        fields = {name: value for name, value in vars(self).items() if name != "_memo"}
+        fields["notes"] = tuple(dict.fromkeys((*other_notes, *of_measured_jobs)))
+        instance = object.__new__(type(self))
+        instance._set(**fields)
+        instance._memo.update(self._memo)
+        return instance
 
     @property
-    def _said(self) -> dict[str, Any]:
-        """What was said of the jobs beside columns and nodes."""
+    def _keyword_arguments(self) -> dict[str, Any]:
+        """Arguments of the constructor beside the columns and the nodes."""
         names = ("notes", "source", "min_runtime", "machine", "begins")
         return {name: getattr(self, name) for name in names}
 
     def _like(self, jobs: Any, **other: Any) -> Instance:
-        instance = Instance(jobs, self.nodes, **(self._said | other))
+        instance = Instance(jobs, self.nodes, **(self._keyword_arguments | other))
         if len(instance) == len(self):
             instance._with_rows_of_log(self.rows_of_log)
         return instance._without_bound() if self.cached("no bound") else instance
@@ -339,7 +360,11 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        return partial(_remade, **self._said), (self.given, self.nodes, self.rows_of_log)
+        return partial(_remade, **self._keyword_arguments), (
+            self.given,
+            self.nodes,
+            self.rows_of_log,
+        )
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -464,11 +489,11 @@ class Instance(core.Instance):
             raise InvalidInstance(f"{path}: {where}{error}") from None
         if drop is not None and not log_table.source:
             jobs_left, left_out = files.dropped(instance.jobs, instance.nodes, drop, machine_read)
-            note = f"assumed: left out: {', '.join(left_out)}"
-            instance = cls(jobs_left, instance.nodes, notes=(*log_table.notes, note), **arguments)
+            notes = (*log_table.notes, files.note_of_dropped(left_out))
+            instance = cls(jobs_left, instance.nodes, notes=notes, **arguments)
         return instance._without_bound() if no_bound else instance
 
-    def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[str, ...]:
+    def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[Note, ...]:
         """Write the jobs as a file that :meth:`read` takes, or as a table for other programs.
 
         Parameters
@@ -482,7 +507,7 @@ class Instance(core.Instance):
 
         Returns
         -------
-        tuple of str
+        tuple of Note
             What the format cannot say.
 
         Examples

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 #: What stands for a part of a name that differs from run to run.
 PLACEHOLDER = "#"
@@ -43,20 +44,22 @@ class JobKinds:
     nameless: int
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Sentences about the jobs that are not grouped by their name."""
         notes = []
         if self.by_comment:
-            notes.append(
+            text = (
                 f"JobName differs in every run for {self.by_comment:,} jobs (UUIDs or numbers): "
                 "they are grouped by the rule in Comment"
             )
+            notes.append(Note(NoteKind.ASSUMED, text, subject="JobName", count=self.by_comment))
         if self.nameless:
-            notes.append(
+            text = (
                 f"JobName differs in every run for {self.nameless:,} jobs (UUIDs or numbers), and "
                 "no Comment names a rule: they have no name of their own, and no export has them; "
                 "--by comment or --by account may tell them apart"
             )
+            notes.append(Note(NoteKind.UNKNOWN, text, subject="JobName", count=self.nameless))
         return tuple(notes)
 
 

@@ -29,6 +29,7 @@ from cosched.cluster.result.replications import (
     with_first_replications,
 )
 from cosched.errors import InvalidInstance
+from cosched.notes import Note, NoteKind
 
 #: The policy that is judged.
 SIMULATOR = "slurm-backfill"
@@ -124,10 +125,11 @@ def _judge_with_earlier_usage(instance: Instance, start: LogStart) -> LogJudgeme
     """Judge a log by simulations that begin with different usages of its users."""
     count = replications_of_log(instance)
     usages = min(EARLIER_USAGES, count // 2)
-    note = (
+    text = (
         "the log does not tell what its users had used before it (fair-share): drawn, "
         f"{usages} times"
     )
+    note = Note(NoteKind.ASSUMED, text, subject="earlier usage", count=usages)
     drawn_start = replace(start, notes=(*start.notes, note))
     rng = np.random.default_rng(SEED)
     results = [

@@ -19,6 +19,7 @@ from cosched.core.arrays import step_function
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 #: A job that waited longer than this (s) before anything of the log had ended waited for jobs that
 #: the log does not have.
@@ -54,7 +55,7 @@ class LogStart:
     #: Seconds of the log's clock at which the simulation begins; None: with the log.
     begin: float | None
     #: What was taken from the log, and what it does not tell.
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def host_options(self) -> dict[str, Any]:
@@ -92,7 +93,8 @@ def start_of_log(
     if begin is None:
         return LogStart(instance, epilog, None, (release_note,))
     if simulates_whole_log:
-        note = "begins while jobs run that the log does not have on known nodes: simulated whole"
+        text = "begins while jobs run that the log does not have on known nodes: simulated whole"
+        note = Note(NoteKind.UNKNOWN, text, subject="running jobs")
         return LogStart(instance, epilog, None, (note, release_note))
     jobs_from_begin = _rest_from(instance, begin)
     if "running" not in jobs_from_begin.known:
@@ -106,7 +108,8 @@ def start_of_log(
         else ""
     )
     jobs = count_of(running, "job")
-    note = f"begins {begin:,.0f} s after the first submission: {jobs} of the log run then{places}"
+    text = f"begins {begin:,.0f} s after the first submission: {jobs} of the log run then{places}"
+    note = Note(NoteKind.READING, text, subject="begin", count=running)
     return LogStart(
         jobs_from_begin.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note)
     )
@@ -176,7 +179,7 @@ def _rest_from(instance: Instance, begin: float) -> Instance:
     jobs_from_begin, note = jobs_between(instance.source, table, begin, None)
     date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
     rest_of_log = Instance(
-        jobs_from_begin, instance.nodes, notes=(*instance.notes, f"  {note}"),
+        jobs_from_begin, instance.nodes, notes=(*instance.notes, note.behind("  ")),
         source=instance.source,
         min_runtime=instance.min_runtime, machine=instance.machine, begins=date,
     )  # fmt: skip
@@ -217,22 +220,24 @@ def _cores_of_running_jobs(instance: Instance) -> list[str]:
     return texts
 
 
-def _release(instance: Instance) -> tuple[float | None, str]:
+def _release(instance: Instance) -> tuple[float | None, Note]:
     """Seconds from a job's end until its nodes are free, and how that is known."""
     gaps = _release_gaps(instance) if has_waits(instance) else []
     if len(gaps) < MIN_RELEASES:
-        return None, (
+        text = (
             f"host: jobs as long as logged; how soon nodes are free after a job is drawn around "
             f"{USUAL_RELEASE:g} s, as on one host: fewer than {MIN_RELEASES} waiting jobs started "
             f"within {LONGEST_RELEASE / 60:g} min of an end on their nodes"
         )
+        return None, Note(NoteKind.ASSUMED, text, subject="host")
     # The log is in whole seconds. A node is never free sooner, and a job that a backfill cycle
     # starts comes later.
     release = max(float(np.quantile(gaps, SOONEST_SHARE)) - HALF_SECOND, USUAL_RELEASE)
-    return release, (
+    text = (
         f"host: jobs as long as logged; nodes are free {release:g} s after a job, of {len(gaps)} "
         "starts on nodes just left"
     )
+    return release, Note(NoteKind.READING, text, subject="host", count=len(gaps))
 
 
 def _release_gaps(instance: Instance) -> list[float]:

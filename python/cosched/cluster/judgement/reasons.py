@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from cosched.cluster.result.groups import starts_of
 from cosched.core.arrays import positions_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
+from cosched.notes import NoteKind, notes_of_kind
 
 #: Fewer jobs are no evidence.
 MIN_JOBS = 3
@@ -30,11 +30,6 @@ MIN_NODE_SHARE = 0.05
 MAX_NAMES = 3
 #: Columns that say what a job asks for.
 _REQUEST = ("tasks", "partition", "memory_gb", "gpus", "gpu_type", "estimate", "constraint")
-#: How notes of the simulator begin that tell of settings without a rule, and of refused jobs.
-_NOT_SIMULATED = "not followed"
-_REFUSED = "left out, since"
-#: The note of the simulator on jobs that no partition of theirs lets in.
-_DENIED = re.compile(r"([0-9]+) jobs of partition (\S+) whose AllowAccounts, .*: they run here")
 
 
 def likely_reasons(simulated: Result, log: Instance, is_judged: np.ndarray) -> tuple[Reason, ...]:
@@ -150,8 +145,8 @@ def _about_refused_jobs(simulated: Result) -> Iterator[Reason]:
     """Jobs that ran, and that this configuration never starts."""
     count = int(simulated.outcome.get("left_out", 0))
     if count:
-        notes = [note for note in simulated.instance.notes if note.startswith(_REFUSED)]
-        limits = "; ".join(note.rpartition("): ")[2] for note in notes)
+        notes = notes_of_kind(simulated.instance.notes, NoteKind.REFUSED_JOBS)
+        limits = "; ".join(note.subject for note in notes)
         yield Reason(
             ReasonKind.REFUSED_JOBS, count,
             f"{count_of(count, 'job')} of the log can never start with this configuration: "
@@ -175,8 +170,8 @@ def _about_denied_jobs(instance: Instance) -> Iterator[Reason]:
 def denied_jobs_by_partition(instance: Instance) -> dict[str, int]:
     """Numbers of jobs that AllowAccounts and its likes do not let in, and that the simulator runs
     all the same."""
-    notes = (_DENIED.fullmatch(note) for note in dict.fromkeys(instance.notes))
-    return {note[2]: int(note[1]) for note in notes if note is not None}
+    notes = notes_of_kind(dict.fromkeys(instance.notes), NoteKind.DENIED_JOBS)
+    return {note.subject: note.count or 0 for note in notes}
 
 
 def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
@@ -263,10 +258,9 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
     assert machine is not None
     of_accounts = () if machine.slurm.accounts is not None else machine.slurm.needs_accounting
     settings = [
-        note.removeprefix(_NOT_SIMULATED).lstrip(": ")
-        for note in dict.fromkeys(instance.notes)
-        if note.startswith(_NOT_SIMULATED)
-        and not any(account_word in note for account_word in of_accounts)
+        note.statement
+        for note in notes_of_kind(dict.fromkeys(instance.notes), NoteKind.NOT_FOLLOWED)
+        if note.subject not in of_accounts
     ]
     if settings:
         yield Reason(

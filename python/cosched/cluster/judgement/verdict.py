@@ -11,6 +11,7 @@ from typing import Any
 
 from cosched.cluster.result.compare_waits import NEAR_SECONDS, LogAmongSimulations
 from cosched.lazy import pd
+from cosched.notes import Note
 
 #: So large a share of the jobs that waited starts within five minutes of the log where the
 #: simulator explains it: most recordings of a real Slurm have more (docs/explanation/slurm.md).
@@ -120,7 +121,7 @@ class LogJudgement:
         What :func:`fit` says of these simulations.
     reasons : tuple of Reason
         Likely reasons, the strongest first; only where the simulator does not explain the log.
-    notes : tuple of str
+    notes : tuple of Note
         What was taken from the log, and what it does not tell.
     jobs_not_compared : mapping of str to int
         Why further jobs of the log are not compared, and how many they are.
@@ -144,7 +145,7 @@ class LogJudgement:
     begin: float | None
     fit: pd.DataFrame
     reasons: tuple[Reason, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     jobs_not_compared: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -24,6 +24,7 @@ import numpy as np
 
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, not_followed
 
 if TYPE_CHECKING:
     from cosched.cluster.machine.node_types import NodeType
@@ -318,14 +319,16 @@ def _too_few(constraint: Constraint, features: list[frozenset[str]], counts: np.
     return ""
 
 
-def constraint_notes(texts: Iterable[str], node_types: Sequence[NodeType] | None) -> list[str]:
+def constraint_notes(texts: Iterable[str], node_types: Sequence[NodeType] | None) -> list[Note]:
     """What simulators follow otherwise in the constraints of jobs, each with the number of jobs;
     without types of nodes, none of them."""
     counts = Counter(text for text in map(str, texts) if text not in ("", "nan"))
     if node_types is None:
+        if not counts:
+            return []
         jobs = count_of(counts.total(), "job")
-        reason = "no machine says which nodes have their features"
-        return [f"not followed: constraints of {jobs}: {reason}"] if counts else []
+        statement = f"constraints of {jobs}: no machine says which nodes have their features"
+        return [not_followed(statement, subject="constraints", count=counts.total())]
     notes = []
     for text, number in counts.items():
         nodes = constraint_nodes(text, node_types)
@@ -333,13 +336,17 @@ def constraint_notes(texts: Iterable[str], node_types: Sequence[NodeType] | None
         if nodes.reason:
             continue  # such a job starts on no policy
         if nodes.has_counts:
-            notes.append(
-                f"not followed: the number of nodes of each feature in constraint {shorten(text)} "
-                f"of {jobs}: they take nodes that the constraint allows"
+            statement = (
+                f"the number of nodes of each feature in constraint {shorten(text)} of {jobs}: "
+                "they take nodes that the constraint allows"
             )
+            notes.append(not_followed(statement, subject=f"constraint {text}", count=number))
         elif len(nodes.alternatives) > 1:
-            notes.append(
+            sentence = (
                 f"assumed: constraint {shorten(text)} of {jobs}: batch policies give jobs on "
                 "several nodes the alternative with the most cores, slurm-backfill any"
+            )
+            notes.append(
+                Note(NoteKind.ASSUMED, sentence, subject=f"constraint {text}", count=number)
             )
     return notes

@@ -14,6 +14,7 @@ from cosched import io
 from cosched.cluster.machine.node_types import NodeType, Partition, check_sums, seconds
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 #: No core has more threads than that: more are those of the node.
 _MOST_THREADS = 8
@@ -161,7 +162,7 @@ class Machine:
     slurm: Any = None
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What its file has that was not understood, or is not used here."""
         if self.slurm is None:
             return ()
@@ -172,7 +173,9 @@ class Machine:
         unused = ", ".join(
             setting for setting in self.slurm.not_covered if not heard.fullmatch(setting)
         )
-        return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
+        if not unused:
+            return self.slurm.notes
+        return (*self.slurm.notes, Note(NoteKind.NOT_USED, f"not used: {unused}", subject=unused))
 
     def approximated(self) -> Machine:
         """The machine on which ``slurm-backfill`` leaves out the settings that it has no rule for,
@@ -184,8 +187,8 @@ class Machine:
         >>> lines = ["TopologyPlugin=topology/tree", "NodeName=n[1-4]", "PartitionName=a Nodes=ALL"]
         >>> _ = path.write_text("\\n".join(lines))
         >>> notes = Machine.read(path, slurm_version="22.05").approximated().notes
-        >>> [note[:42] for note in notes if note.startswith("not followed")]
-        ['not followed: TopologyPlugin=topology/tree']
+        >>> [note.subject for note in notes if note.kind is cs.NoteKind.NOT_FOLLOWED]
+        ['TopologyPlugin=topology/tree']
         """
         if self.slurm is None:
             return self

@@ -29,6 +29,7 @@ from cosched.cluster.result.log_fit import to_records
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
 from cosched.lazy import plt
+from cosched.notes import Note, NoteKind
 from cosched.units import format_duration, format_exact_duration
 from cosched.version import installed_version
 
@@ -204,14 +205,12 @@ def _size(instance: Instance) -> str:
     return f"{machine.cores:,} cores of {machine.node_count:,} nodes (handed out: {handed})"
 
 
-_IGNORED = (
-    "dropped",
-    "not used",
-    "not followed",
-    "left out",
-    "assumed: left out",
-    "assumed: the bound",
-    "assumed: DFRS",
+#: Kinds of notes that tell what has no effect on the numbers of the report.
+_IGNORED_KINDS = (
+    NoteKind.DROPPED,
+    NoteKind.NOT_USED,
+    NoteKind.NOT_FOLLOWED,
+    NoteKind.REFUSED_JOBS,
 )
 
 
@@ -274,15 +273,20 @@ def _bound_clause(runs: Runs) -> str:
 def ignored(runs: Runs) -> str:
     """Return the aside of what was ignored, then of what was assumed."""
     instance = runs.instance
-    lines = [*runs.not_followed, *(line.strip() for line in instance.notes)]
+    notes = [*runs.not_followed, *instance.notes]
     if len(instance.layout[0]):
-        lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
+        text = "assumed: the bound ignores partitions: it is valid, and can be weak"
+        notes.append(Note(NoteKind.NOT_USED, text, subject="partitions"))
     if why := why_no_dfrs(instance):
-        lines.append(f"assumed: DFRS policies are left out: {why}")
+        text = f"assumed: DFRS policies are left out: {why}"
+        notes.append(Note(NoteKind.DROPPED, text, subject="DFRS policies"))
     if has_waits(instance):
-        lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
-    lines.append("assumed: policies know no limits of users, accounts or QOS, and no reservations")
-    of_machine = set() if instance.machine is None else {n.strip() for n in instance.machine.notes}
-    ignored_lines = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
-    lines = [*ignored_lines, *(line for line in lines if line not in ignored_lines)]
+        text = "assumed: as-logged: the log has starts, and does not say on which nodes"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="as-logged"))
+    text = "assumed: policies know no limits of users, accounts or QOS, and no reservations"
+    notes.append(Note(NoteKind.ASSUMED, text, subject="limits"))
+    of_machine = () if instance.machine is None else instance.machine.notes
+    ignored_notes = [note for note in notes if note.kind in _IGNORED_KINDS or note in of_machine]
+    other_notes = [note for note in notes if note not in ignored_notes]
+    lines = [note.strip() for note in (*ignored_notes, *other_notes)]
     return words.render_aside("What was ignored, and what was assumed", lines)

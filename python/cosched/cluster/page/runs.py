@@ -34,6 +34,7 @@ from cosched.core import Bound
 from cosched.core.comparison import apply_best_bound
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InfeasibleError, InvalidInstance
+from cosched.notes import Note, NoteKind, notes_of_kind
 
 _GROUPS = ("partition", "account", "qos", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
@@ -187,9 +188,9 @@ class Runs:
         return SIMULATOR if self.has_simulator and trusted else EASY
 
     @property
-    def not_followed(self) -> list[str]:
+    def not_followed(self) -> list[Note]:
         """Settings and jobs that the simulator of Slurm leaves out, and what that may do."""
-        return _notes(self.result(SIMULATOR), (_NOT_FOLLOWED, _LEFT_OUT))
+        return _notes(self.result(SIMULATOR), NoteKind.NOT_FOLLOWED, NoteKind.REFUSED_JOBS)
 
     @property
     def is_random(self) -> bool:
@@ -414,7 +415,7 @@ def _simulate_scenarios(
     """
     policy, limit = runs.reference_policy, runs.time_limit
     base = next(run for run in runs.policy_runs if run.name == policy)
-    known_notes = _notes(base.result, _NOT_FOLLOWED)
+    known_notes = _notes(base.result, NoteKind.NOT_FOLLOWED)
     half_limit = None
     if runs.is_random and limit is not None:
         limit = max(limit, _MAX_SIMULTANEOUS_RUNS * _PATIENCE * base.row["seconds"])
@@ -432,7 +433,7 @@ def _simulate_scenarios(
         ((row, result),) = FAMILY.compare_rows(
             scenario.instance._without_bound(), [policy], 0, limit, {policy: scenario_options}
         )
-        notes = _notes(_result_or_none(result), _NOT_FOLLOWED)
+        notes = _notes(_result_or_none(result), NoteKind.NOT_FOLLOWED)
         remarks = (*verdict.remarks, *(note for note in notes if note not in known_notes))
         return _row_of_scenario(scenario.text, remarks, row, _result_or_none(result), verdict)
 
@@ -514,7 +515,8 @@ def _row_of_scenario(
     scenario without a result is the message of its simulation.
     """
     reason = "" if verdict is None else verdict.reason
-    texts = dict.fromkeys([row["message"], reason, *remarks, *_notes(result, _LEFT_OUT)])
+    refused_jobs = _notes(result, NoteKind.REFUSED_JOBS)
+    texts = dict.fromkeys([row["message"], reason, *remarks, *refused_jobs])
     scenario_class = None if verdict is None else verdict.scenario_class
     if scenario_class is ScenarioClass.SIMULATED and result is None:
         scenario_class = ScenarioClass.NO_RESULT
@@ -545,15 +547,9 @@ def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
     )
 
 
-#: How notes of the simulator begin that name jobs which Slurm refuses or never starts.
-_LEFT_OUT = "left out, since"
-#: How notes of the simulator begin that name settings without a rule.
-_NOT_FOLLOWED = "not followed"
-
-
-def _notes(result: Result | None, begin: str | tuple[str, ...]) -> list[str]:
-    notes = () if result is None else result.instance.notes
-    return [note for note in notes if note.startswith(begin)]
+def _notes(result: Result | None, *kinds: NoteKind) -> list[Note]:
+    """The notes of these kinds of a result's instance; none without a result."""
+    return [] if result is None else notes_of_kind(result.instance.notes, *kinds)
 
 
 #: So many replications run however long they take: a single one does not show how they differ.

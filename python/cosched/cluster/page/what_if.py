@@ -206,7 +206,7 @@ def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
 
 
 def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
-    arguments = instance._said | {"machine": machine, "notes": ()}
+    arguments = instance._keyword_arguments | {"machine": machine, "notes": ()}
     instance_on_machine = Instance(instance.given, nodes, **arguments)
     return instance_on_machine._with_rows_of_log(instance.rows_of_log)
 

@@ -26,6 +26,7 @@ from cosched.core.tails import risk_of
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note
 
 #: The latest jobs of a log that are replayed, at most.
 _MAX_REPLAYED_JOBS = 20_000
@@ -127,7 +128,7 @@ class RightSize:
     use: UsageTable
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Sentences on how jobs are grouped whose names differ in every run."""
         return self.use.notes
 

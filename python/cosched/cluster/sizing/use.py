@@ -14,6 +14,7 @@ from cosched.cluster.machine.parts import limits, map_partitions, node_attribute
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note
 
 #: Columns that group jobs by default, the most important first: larger groups lack the last ones.
 BY = ("user", "name", "account", "partition", "cores")
@@ -63,7 +64,7 @@ class UsageTable(NamedTuple):
     group_columns: tuple[str, ...]  # of the columns that make jobs alike
     group_values: tuple[np.ndarray, ...]  # these columns
     levels: tuple[tuple[str, np.ndarray], ...]  # groups: its own, then ever larger ones
-    notes: tuple[str, ...] = ()  # how jobs are called that no name tells apart
+    notes: tuple[Note, ...] = ()  # how jobs are called that no name tells apart
 
     @property
     def group_ids(self) -> np.ndarray:

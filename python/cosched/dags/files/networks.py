@@ -21,6 +21,7 @@ from cosched import io
 from cosched.dags.files.dot import parse_dot
 from cosched.dags.files.parsed import Parsed, bytes_of, number
 from cosched.errors import InvalidInstance, optional, shorten
+from cosched.notes import Note, NoteKind
 
 _EXPECTED = 'attributes times="t0 t1 ...", or t0, t1, ..., or time'
 #: What Graphviz, yEd and networkx write for pictures.
@@ -65,7 +66,8 @@ def read_dot(
     arcs = [arc for arc in graph.arcs if not data & {arc[0], arc[1]}]
     parsed = _parsed(path, nodes, arcs, need_times, edge_data)
     if data:
-        parsed.notes.append(f"left out: {len(data)} nodes that are data of PaRSEC, no tasks")
+        text = f"left out: {len(data)} nodes that are data of PaRSEC, no tasks"
+        parsed.notes.append(Note(NoteKind.DROPPED, text, subject="data of PaRSEC", count=len(data)))
     return parsed
 
 
@@ -130,7 +132,7 @@ def _parsed(
         kernel = attributes.get("kernel")
         parsed.add(name, row, where, None if kernel is None else _plain(kernel))
         unused.update(_meant(attributes) - {*keys, "kernel"})
-    _note(parsed, unused, "task", "not used")
+    _note_unused(parsed, unused, "task")
     unused.clear()
     for before, after, attributes, line in io.polled(arcs):
         where = _where(line, "arc", before)
@@ -140,7 +142,7 @@ def _parsed(
         data = None if text is None else bytes_of(text, f"{path}: {where}: {key}")
         parsed.precede(before, after, where, data)
         unused.update(_meant(attributes) - {key})
-    _note(parsed, unused, "arc", "not used")
+    _note_unused(parsed, unused, "arc")
     return parsed
 
 
@@ -154,13 +156,16 @@ def _meant(attributes: Mapping[str, Any]) -> set[str]:
     return {name for name in attributes if name.lower() not in _DRAWING}
 
 
-def _note(parsed: Parsed, unused: Counter[str], noun: str, why: str) -> None:
+def _note_unused(parsed: Parsed, unused: Counter[str], noun: str) -> None:
+    """Add a note of the attributes of tasks or arcs that are not used."""
     if unused:
         counts = ", ".join(
             f"{shorten(name)} of {count} {noun if count == 1 else noun + 's'}"
             for name, count in sorted(unused.items())[:9]
         )
-        parsed.notes.append(f"{why}: {counts}{', ...' if len(unused) > 9 else ''}")
+        text = f"not used: {counts}{', ...' if len(unused) > 9 else ''}"
+        subject = f"attributes of {noun}s"
+        parsed.notes.append(Note(NoteKind.NOT_USED, text, subject=subject, count=len(unused)))
 
 
 def _time_keys(attributes: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 
 class Run(NamedTuple):
@@ -79,7 +80,7 @@ class Graph(NamedTuple):
     edges: Any
     names: tuple[str, ...] | None = None
     kernels: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     units: Any = None
     data: Any = None
     bandwidth: Any = None
@@ -97,7 +98,7 @@ class Parsed:
     names: list[str] = field(default_factory=list)
     times: list[list[float]] = field(default_factory=list)
     kernels: list[str | None] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     #: Why a name that looks like something else was read as a predecessor.
     hint: str = ""
     #: Of the trace of a run: the machine, and where and when each task ran.
@@ -149,7 +150,11 @@ class Parsed:
         array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         codes = np.unique(array[:, 0] * n + array[:, 1])
         if len(codes) < len(array):
-            self.notes.append(f"{len(array) - len(codes)} repeated arcs were kept once")
+            repeated = len(array) - len(codes)
+            text = f"{repeated} repeated arcs were kept once"
+            self.notes.append(
+                Note(NoteKind.REPAIRED, text, subject="repeated arcs", count=repeated)
+            )
         edges = np.column_stack([codes // n, codes % n])
         with io.naming(self.path):
             _require_acyclic(edges, self.names)

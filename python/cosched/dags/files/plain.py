@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from cosched import io
 from cosched.dags.files.parsed import Parsed, bytes_of, number
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 _INTEGER = re.compile(r"[0-9]{1,18}")
 
@@ -101,16 +102,19 @@ def read_stg(text: str, path: str, dummies: bool = False) -> Parsed:
     parsed = Parsed(path)
     if len(header) == 2:
         second = _integer(header[1], f"{path}: line {first}")
-        parsed.notes.append(f"second number of the header: {second} (not used)")
+        text = f"second number of the header: {second} (not used)"
+        parsed.notes.append(Note(NoteKind.NOT_USED, text, subject="second number of the header"))
     count_at = 2
     if not _counts_fit(rows, 2) and _counts_fit(rows, 3):
         count_at = 3
-        parsed.notes.append("a column between time and number of predecessors was skipped")
+        text = "a column between time and number of predecessors was skipped"
+        parsed.notes.append(Note(NoteKind.NOT_READ, text, subject="column before the predecessors"))
     costs = not _counts_fit(rows, count_at) and _counts_fit(rows, count_at, 2)
     for k, fields in io.polled(rows):
         _stg_task(parsed, fields, f"line {k}", count_at, costs)
     if costs:
-        parsed.notes.append("communication costs are data: a bandwidth of 1 makes them times")
+        text = "communication costs are data: a bandwidth of 1 makes them times"
+        parsed.notes.append(Note(NoteKind.READING, text, subject="communication costs"))
     if not dummies:
         _drop_dummies(parsed, has_predecessor=rows[0][1][count_at] != "0")
     return parsed
@@ -191,7 +195,8 @@ def _drop_dummies(parsed: Parsed, has_predecessor: bool) -> None:
     if removed and len(removed) < len(parsed.names):
         parsed.edges()  # refuses unknown predecessors before any arc is dropped
         parsed.drop(removed)
-        parsed.notes.append(f"left out the dummy tasks {', '.join(removed)} of time 0")
+        text = f"left out the dummy tasks {', '.join(removed)} of time 0"
+        parsed.notes.append(Note(NoteKind.DROPPED, text, subject="dummy tasks", count=len(removed)))
 
 
 def _integer(text: str, where: str) -> int:

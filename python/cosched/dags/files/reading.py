@@ -31,6 +31,7 @@ from cosched.core.options import one_of
 from cosched.dags.files import networks, plain, starpu, wfformat
 from cosched.dags.files.parsed import Graph, Parsed, number, run_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, as_notes
 
 #: One factor a further resource type.
 Factors: TypeAlias = float | Sequence[float]
@@ -282,12 +283,14 @@ def _assembled(
     if data is not None:
         n_moving = int((data > 0).sum())
         noun = "edge" if len(data) == 1 else "edges"
-        parsed.notes.append(f"data on {n_moving} of {len(data)} {noun}: {data.sum():.6g} bytes")
+        text = f"data on {n_moving} of {len(data)} {noun}: {data.sum():.6g} bytes"
+        parsed.notes.append(Note(NoteKind.READING, text, subject="data", count=n_moving))
     table = np.array(parsed.times)
     if times is not None:
         table = replaced(parsed, times)
         if parsed.executed is not None:
-            parsed.notes.append("the run is not used: times are from elsewhere")
+            text = "the run is not used: times are from elsewhere"
+            parsed.notes.append(Note(NoteKind.NOT_USED, text, subject="run"))
             parsed.executed = None
     elif acceleration is not None:
         if table.shape[1] > 1:
@@ -296,7 +299,8 @@ def _assembled(
             )
         table = accelerated(parsed, acceleration)
     elif table.shape[1] == 1:
-        parsed.notes.append("one resource type: pass acceleration= or times= for more")
+        text = "one resource type: pass acceleration= or times= for more"
+        parsed.notes.append(Note(NoteKind.ASSUMED, text, subject="resource types", count=1))
     kernels = None
     if any(kernel is not None for kernel in parsed.kernels):
         kernels = tuple(kernel or "" for kernel in parsed.kernels)
@@ -362,6 +366,7 @@ def _cosched_graph(data: Any, name: str) -> Graph:
         if "data" in fields:
             fields["data"] = real_array(fields["data"], "data", 1)
         fields["executed"] = run_of(data.get("executed"), len(fields["times"]))
+    fields["notes"] = as_notes(fields.get("notes", ()))
     return Graph(**fields)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from cosched import io
 from cosched.dags.files.parsed import Parsed, Run
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 
 @dataclass
@@ -98,17 +99,21 @@ class Machine:
         return float(np.mean(finite)) if finite else None
 
 
-def machine_of_tasks(executed_tasks: Iterable[tuple[int, int | None]], notes: list[str]) -> Machine:
+def machine_of_tasks(
+    executed_tasks: Iterable[tuple[int, int | None]], notes: list[Note]
+) -> Machine:
     """Workers with the memory nodes of their tasks: node 0 is the CPUs', others are GPUs'."""
     node: dict[int, int | None] = {}
     for worker, memory in executed_tasks:
         node[worker] = memory
     if None in node.values():
-        notes.append("no MemoryNode: all workers are taken to be of one type (or pass perfmodels)")
+        text = "no MemoryNode: all workers are taken to be of one type (or pass perfmodels)"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="types of workers"))
         labels = dict.fromkeys(node, _CPU)
     else:
         labels = {worker: "gpu" if memory else _CPU for worker, memory in node.items()}
-    notes.append("machine: the workers that ran a task (perfmodels says which there are besides)")
+    text = "machine: the workers that ran a task (perfmodels says which there are besides)"
+    notes.append(Note(NoteKind.ASSUMED, text, subject="machine", count=len(node)))
     return _machine("the workers of the trace", labels, {}, {})
 
 
@@ -356,10 +361,11 @@ def _times(jobs: Iterable[_Job], machine: Machine, parsed: Parsed) -> list[list[
         rows.append(row)
     nowhere = sum(math.isinf(value) for row in rows for value in row)
     if nowhere:
-        parsed.notes.append(
+        text = (
             f"taken as 'cannot run there': {nowhere} times on types where no task of the same "
             "model ran and no model is given (perfmodels, or starpu_tasks_rec_complete)"
         )
+        parsed.notes.append(Note(NoteKind.ASSUMED, text, subject="unknown times", count=nowhere))
     return rows
 
 
@@ -392,13 +398,16 @@ def _predecessors(
             )
     n_removed = len(jobs) - len(executed_jobs)
     if n_removed:
-        parsed.notes.append(
+        text = (
             f"taken out: {n_removed} tasks that no worker ran (synchronisation, waits for data); "
-            "who "
-            "waits for them waits for what they wait for"
+            "who waits for them waits for what they wait for"
         )
+        subject = "tasks that no worker ran"
+        parsed.notes.append(Note(NoteKind.DROPPED, text, subject=subject, count=n_removed))
     if unknown:
-        parsed.notes.append(f"left out: {unknown} dependencies on tasks that the file lacks")
+        text = f"left out: {unknown} dependencies on tasks that the file lacks"
+        subject = "dependencies on missing tasks"
+        parsed.notes.append(Note(NoteKind.DROPPED, text, subject=subject, count=unknown))
     return {name: predecessors[name] for name in executed_jobs}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from cosched import io
 from cosched.dags.files.parsed import Parsed
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 #: What workflow systems append to a program's name to make it unique.
 _SUFFIX = re.compile(r"(_ID[0-9]+|_[0-9]+)$")
@@ -53,14 +54,15 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
         parsed.precede(parent, child, where, moved_bytes.get((parent, child)))
     if cores:
         noun = "task" if cores == 1 else "tasks"
-        parsed.notes.append(
+        text = (
             f"not used: coreCount above 1 of {cores} {noun} (a task takes one unit for its runtime)"
         )
+        parsed.notes.append(Note(NoteKind.NOT_USED, text, subject="coreCount", count=cores))
     return parsed
 
 
 def _data(
-    specification: dict[str, Any], arcs: Iterable[tuple[str, str]], path: str, notes: list[str]
+    specification: dict[str, Any], arcs: Iterable[tuple[str, str]], path: str, notes: list[Note]
 ) -> dict[tuple[str, str], float]:
     """Bytes along arcs: all sizes of the files that one task writes and the next reads."""
     sizes = _sizes(specification.get("files"), path)
@@ -81,10 +83,11 @@ def _data(
                     used_files.add(file)
     n_unused = len(sizes) - len(used_files)
     if n_unused:
-        notes.append(
+        text = (
             f"not moved along an arc: {n_unused} of {len(sizes)} files with a sizeInBytes (from "
             "outside, results, or read by no task that follows the writer)"
         )
+        notes.append(Note(NoteKind.NOT_USED, text, subject="sizeInBytes", count=n_unused))
     return moved_bytes if used_files else {}
 
 

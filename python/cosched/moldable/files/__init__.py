@@ -12,6 +12,7 @@ from cosched.core.text import first_repeated, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
+from cosched.notes import Note, NoteKind
 
 
 def read(
@@ -35,9 +36,8 @@ def read(
     jobs, columns = profile_table.times.shape
     notes = list(profile_table.notes)
     if max_procs is not None and max_procs > columns:
-        notes.append(
-            f"on more than {columns} processors the jobs are taken to be as fast as on {columns}"
-        )
+        text = f"on more than {columns} processors the jobs are taken to be as fast as on {columns}"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="processors", count=columns))
     return {
         "times": profile_table.times,
         "weights": np.ones(jobs) if profile_table.weights is None else profile_table.weights,

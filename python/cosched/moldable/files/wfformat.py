@@ -7,6 +7,7 @@ import numpy as np
 from cosched.core.arrays import integer, real
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 
 #: Seconds of a task whose runtime is 0: a job takes some time.
 _MIN_SECONDS = 1e-6
@@ -59,7 +60,10 @@ def read_wfformat(data: dict[str, Any], machines: int | None) -> dict[str, Any]:
     times = np.full((len(names), count), np.inf)
     times[np.arange(len(names)), np.array(cores) - 1] = np.maximum(seconds, _MIN_SECONDS)
     instant = sum(value == 0 for value in seconds)
-    notes = [f"runtime 0 of {instant} tasks is taken as {_MIN_SECONDS:g} s"] if instant else []
+    notes = []
+    if instant:
+        text = f"runtime 0 of {instant} tasks is taken as {_MIN_SECONDS:g} s"
+        notes.append(Note(NoteKind.REPAIRED, text, subject="runtime 0", count=instant))
     return {
         "times": times,
         "machines": machines,

@@ -12,6 +12,7 @@ from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.script import script_rows
 
 _FILE = Path(__file__).with_name("columns.toml")
@@ -58,7 +59,7 @@ class AccountingDump:
     #: Account of jobs that name none, by user, where a command tells it.
     default_accounts: Mapping[str, str] = field(default_factory=dict)
     #: Lines of a script that are not followed or change nothing, and what is assumed.
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def default_account_by_user(self) -> Mapping[str, DefaultAccount]:
@@ -158,10 +159,10 @@ PlacedRows = list[tuple[str, dict[str, Any]]]
 
 def _rows_of_cluster(
     texts: Mapping[str, str], name: str, cluster: str
-) -> tuple[PlacedRows, tuple[str, ...]]:
+) -> tuple[PlacedRows, tuple[Note, ...]]:
     """Return rows of one cluster and of all, and notes."""
     rows: PlacedRows = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for where, text in texts.items():
         text_rows, text_notes = _rows(text, where)
         rows += [(where, row) for row in text_rows]
@@ -179,10 +180,12 @@ def _rows_of_cluster(
     )
     other_count = sum(row.get("Cluster", chosen) not in ("", chosen) for _, row in rows)
     reason = "ClusterName" if chosen.lower() == cluster.lower() else "the first"
-    notes.append(
-        f"{name}: associations of cluster {chosen} ({reason}): {other_count} of other clusters "
+    text = (
+        f"associations of cluster {chosen} ({reason}): {other_count} of other clusters "
         f"({', '.join(other for other in clusters if other != chosen)}) are left out"
     )
+    note = Note(NoteKind.DROPPED, text, subject="clusters", count=other_count)
+    notes.append(note.at(name))
     return [
         (where, row) for where, row in rows if row.get("Cluster", chosen) in ("", chosen)
     ], tuple(notes)
@@ -211,10 +214,10 @@ def _sort_by_tree(
             path.append(iter(rows_by_parent.pop(row_below["Account"], ())))
 
 
-def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
+def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[Note]]:
     """Return rows of all outputs in a text, and notes."""
     lines = [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
-    notes: list[str] = []
+    notes: list[Note] = []
     rows = [*_tables(lines, notes), *_dump(line for _, line in lines), *assoc_records(text, name)]
     script = script_rows(lines)
     rows += [
@@ -226,7 +229,7 @@ def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
 # --- sacctmgr -P, sshare -P ---
 
 
-def _tables(lines: Iterable[tuple[str, str]], notes: list[str]) -> Iterator[dict[str, Any]]:
+def _tables(lines: Iterable[tuple[str, str]], notes: list[Note]) -> Iterator[dict[str, Any]]:
     """Yield rows of tables; a column that is there twice with the same values is noted."""
     header: list[str] = []
     tree = ShareTree()
@@ -242,7 +245,10 @@ def _tables(lines: Iterable[tuple[str, str]], notes: list[str]) -> Iterator[dict
                 ShareTree(),
             )
             for column in io.repeated_names(header):
-                notes.append(f"{place}: column {column!r} is there {header.count(column)} times")
+                times = header.count(column)
+                text = f"column {column!r} is there {times} times"
+                note = Note(NoteKind.READING, text, subject=column, count=times)
+                notes.append(note.at(place))
         elif header:
             if len(fields) != len(header):
                 raise InvalidInstance(

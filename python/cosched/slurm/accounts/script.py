@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.script_commands import (
     WORDS,
     Command,
@@ -66,7 +67,7 @@ class ScriptRows:
     #: Associations (``Account`` and ``User``) and then QOS (``Name``).
     rows: tuple[Row, ...]
     #: What is not followed or changes nothing, with its line.
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def script_rows(lines: Iterable[tuple[str, str]]) -> ScriptRows:
@@ -98,7 +99,7 @@ def script_rows(lines: Iterable[tuple[str, str]]) -> ScriptRows:
 class _Database:
     """A slurmdbd that has been told nothing but its cluster."""
 
-    def __init__(self, notes: Sequence[str]) -> None:
+    def __init__(self, notes: Sequence[Note]) -> None:
         self.notes = list(notes)
         self.qos: dict[str, Row] = {"normal": {}}
         #: By name; the empty name is of a script that names no cluster.
@@ -127,7 +128,9 @@ class _Database:
         actions[command.verb, command.entity](command)
 
     def _note(self, command: Command, text: str) -> None:
-        self.notes.append(f"{command.place}: {_named(command)}: {text}")
+        subject = _named(command)
+        note = Note(NoteKind.READING, f"{subject}: {text}", subject=subject)
+        self.notes.append(note.at(command.place))
 
     # --- words ---
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.shell_words import (
     Word,
     has_here_document,
@@ -65,7 +66,7 @@ class Script:
     """The commands of a script in their order, and lines that are not followed."""
 
     commands: list[Command] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 def read_script(lines: Iterable[tuple[str, str]]) -> Script:
@@ -77,7 +78,7 @@ def read_script(lines: Iterable[tuple[str, str]]) -> Script:
         A line that sacctmgr refuses: an unknown entity or option of its own, an open quotation.
     """
     script = Script()
-    unknown_lines: list[str] = []
+    unknown_lines: list[Note] = []
     for place, line in join_continued_lines(lines):
         if _CALL.search(without_comment(line)):
             for words in split_commands(line, place):
@@ -96,7 +97,12 @@ def _bare_verb(line: str) -> str:
     return _verb_of(parts[1]) if parts else ""
 
 
-def _read_bare(verb: str, line: str, place: str, script: Script, unknown_lines: list[str]) -> None:
+def _note_unread(place: str, text: str) -> Note:
+    """Return a note of a line that is not followed."""
+    return Note(NoteKind.NOT_READ, f"not followed: {text}", subject="line").at(place)
+
+
+def _read_bare(verb: str, line: str, place: str, script: Script, unknown_lines: list[Note]) -> None:
     parts = _BARE.match(line)
     assert parts is not None
     entity = _named(WORDS["entities"][verb], parts[2])
@@ -104,9 +110,8 @@ def _read_bare(verb: str, line: str, place: str, script: Script, unknown_lines: 
         (words, *_) = split_commands(line, place)
         _add_command(words, place, script)
     elif parts[1].lower() in WORDS["verbs"] and parts[1].lower() != "update":
-        unknown_lines.append(
-            f"{place}: not followed: {shorten(line.strip())}: no {verb} of sacctmgr"
-        )
+        text = f"{shorten(line.strip())}: no {verb} of sacctmgr"
+        unknown_lines.append(_note_unread(place, text))
 
 
 def _read_call(words: Sequence[Word], place: str, script: Script, *, has_input: bool) -> None:
@@ -121,7 +126,7 @@ def _read_call(words: Sequence[Word], place: str, script: Script, *, has_input: 
     if not [word for word in rest if not word.text.startswith("-")]:
         if has_input:
             return
-        script.notes.append(f"{place}: not followed: sacctmgr is told its commands elsewhere")
+        script.notes.append(_note_unread(place, "sacctmgr is told its commands elsewhere"))
         return
     _add_command(rest, place, script)
 
@@ -134,9 +139,8 @@ def _is_lookup(words: Sequence[Word]) -> bool:
 def _add_command(words: Sequence[Word], place: str, script: Script) -> None:
     text = " ".join(word.text for word in words if not word.text.startswith("-"))
     if any(word.is_expanded for word in words):
-        script.notes.append(
-            f"{place}: not followed: {shorten(text)}: expected words, and no shell variables"
-        )
+        message = f"{shorten(text)}: expected words, and no shell variables"
+        script.notes.append(_note_unread(place, message))
         return
     arguments = _without_options([word.text for word in words], place)
     if arguments is None:
@@ -144,7 +148,7 @@ def _add_command(words: Sequence[Word], place: str, script: Script) -> None:
     verb = _verb_of(arguments[0])
     if not verb:
         if not any(_is_beginning(arguments[0], name, 2) for name in _HARMLESS):
-            script.notes.append(f"{place}: not followed: {shorten(text)}")
+            script.notes.append(_note_unread(place, shorten(text)))
         return
     entities = WORDS["entities"][verb]
     entity = _named(entities, arguments[1]) if len(arguments) > 1 else None

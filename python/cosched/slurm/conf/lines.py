@@ -10,6 +10,7 @@ from pathlib import Path
 from cosched import io
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.units import MINUTE, parse_duration, parse_slurm_time
 
 #: Lines that describe something with several keys; every other line is one key.
@@ -118,12 +119,12 @@ def _line(place: str, text: str) -> Line:
     return Line(place, keys, spellings)
 
 
-def read_gres_conf(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def read_gres_conf(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[Note, ...]]:
     """Return the type of the GPUs by host (the empty name is for all) of a gres.conf beside the
     file, and notes of the rest of it."""
     file = Path(path).with_name("gres.conf")
     types: dict[str, str] = {}
-    notes: list[str] = []
+    notes: list[Note] = []
     for line in read_lines(file) if file.is_file() else ():
         name, hosts_text = line.keys.get("name", ""), line.keys.get("nodename", "")
         if name.lower() == "gpu" and line.keys.get("type"):
@@ -131,11 +132,12 @@ def read_gres_conf(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str
                 hosts(hosts_text, line.place) if hosts_text else [""], line.keys["type"]
             )
         elif name and name.lower() != "gpu":
-            notes.append(f"Name={name} of gres.conf: not handed out")
+            subject = f"Name={name} of gres.conf"
+            notes.append(Note(NoteKind.NOT_USED, f"{subject}: not handed out", subject=subject))
         for key in sorted(set(line.keys) & {"cores", "cpus", "links", "flags"}):
-            notes.append(
-                f"{line.spellings[key]} of gres.conf: cores and GPUs are chosen without it"
-            )
+            subject = f"{line.spellings[key]} of gres.conf"
+            text = f"{subject}: cores and GPUs are chosen without it"
+            notes.append(Note(NoteKind.NOT_USED, text, subject=subject))
     return types, tuple(dict.fromkeys(notes))
 
 

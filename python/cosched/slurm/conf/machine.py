@@ -13,6 +13,7 @@ from cosched.cluster.machine import node_types
 from cosched.core.arrays import ranges
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line, seconds_of_minutes
 from cosched.slurm.conf.reader import Reader
@@ -65,8 +66,12 @@ def machine_of_lines(
     parts = [
         _partition(line, keys, numbers, absent, sets, reader) for line, keys in partition_lines
     ]
-    reader.assumed += [
-        f"partition {part.name} has no nodes: jobs there never start"
+    reader.notes += [
+        Note(
+            NoteKind.ASSUMED,
+            f"partition {part.name} has no nodes: jobs there never start",
+            subject=f"partition {part.name}",
+        )
         for part in parts
         if not part.nodes
     ]
@@ -108,7 +113,8 @@ def _down_nodes(
         key = (state, "no jobs there" if is_down else "there at once")
         states[key] = states.get(key, 0) + len(names)
     for (state, effect), count in states.items():
-        reader.assumed.append(f"State={state} ({count_of(count, 'node')}): {effect}")
+        text = f"State={state} ({count_of(count, 'node')}): {effect}"
+        reader.notes.append(Note(NoteKind.ASSUMED, text, subject=f"State={state}", count=count))
     return node_types.spans_of(down)
 
 
@@ -154,8 +160,13 @@ def _nodes(
         if "FUTURE" in keys.get("state", "").upper():
             absent += names
             continue
-        reader.assumed += [
-            f"Gres={gres} of NodeName: not handed out" for gres in _other_gres(keys.get("gres", ""))
+        reader.notes += [
+            Note(
+                NoteKind.NOT_USED,
+                f"Gres={gres} of NodeName: not handed out",
+                subject=f"Gres={gres}",
+            )
+            for gres in _other_gres(keys.get("gres", ""))
         ]
         for key in () if reader.linear else ("corespeccount", "cpuspeclist"):
             if keys.get(key, "") not in (("", "0") if key == "corespeccount" else ("",)):
@@ -282,8 +293,10 @@ def _partition(
     for key in set(keys) - conf.PARTITION_KEYS:
         reader.unknown.append(f"{line.spellings.get(key, key)} of PartitionName")
     for key in sorted(set(keys) & set(conf.REPORTED_KEYS)):
-        if message := conf.reported_note(line.spellings.get(key, key), keys[key]):
-            reader.assumed.append(f"{message} (partition {name})")
+        spelling, place = line.spellings.get(key, key), f" (partition {name})"
+        reported = conf.reported_note(spelling, keys[key], place)
+        if reported is not None:
+            reader.notes.append(reported)
     shared = not (reader.linear or _is_exclusive(keys))
     if reader.database:  # without one there is neither a QOS nor usage
         reader.needs_accounting += [
@@ -403,8 +416,11 @@ def _settings(
         refused=tuple(dict.fromkeys(reader.refused)),
         needs_accounting=tuple(dict.fromkeys(reader.needs_accounting)),
         notes=(
-            *reader.assumed,
-            *dict.fromkeys(f"not understood: {parameter}" for parameter in reader.unknown),
+            *reader.notes,
+            *(
+                Note(NoteKind.NOT_READ, f"not understood: {parameter}", subject=parameter)
+                for parameter in dict.fromkeys(reader.unknown)
+            ),
         ),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cosched.cluster.machine.node_types import Spans
+from cosched.notes import Note, NoteKind
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import option_of
@@ -50,7 +51,7 @@ class Reader:
         self.parameters: dict[str, float] = {}
         self.refused: list[str] = []
         self.unknown: list[str] = []
-        self.assumed: list[str] = []
+        self.notes: list[Note] = []
         self.linear = True
         self.select: list[str] = []  # SelectTypeParameters
         self.default_memories: dict[str, tuple[int, bool]] = {}
@@ -81,9 +82,8 @@ class Reader:
         if self._usage_reset and self.needs_accounting:
             self.refused.append(self._usage_reset)
         if self.power_saving:
-            self.assumed.append(
-                f"{', '.join(self.power_saving)}: no node sleeps here, jobs start there at once"
-            )
+            subject = ", ".join(self.power_saving)
+            self._assume(f"{subject}: no node sleeps here, jobs start there at once", subject)
         for parameter in self._refused_with_limits:
             if self.licences if parameter == "bf_licenses" else self.limits_count:
                 self.refused.append(f"SchedulerParameters={parameter}")
@@ -106,7 +106,7 @@ class Reader:
             if "GANG" in usual.split(",") and gang:  # jobs may take turns on a core
                 self.refused.append(f"PreemptMode={usual}")
             elif usual not in ("", "OFF"):
-                self.assumed.append(f"PreemptMode={usual} has no effect: PreemptType is not set")
+                self._note_no_effect(f"PreemptMode={usual}", "PreemptType is not set")
             return
         # Jobs are suspended by others of higher tiers.
         suspends = kind == "preempt/partition_prio" and "SUSPEND" in usual.split(",")
@@ -138,7 +138,7 @@ class Reader:
             if by_qos:
                 self.needs_accounting.append(f"PreemptType={kind}")
             return
-        self.assumed.append(f"PreemptType={kind} has no effect: {reason}")
+        self._note_no_effect(f"PreemptType={kind}", reason)
 
     def _suspension_obstacles(
         self, mode: str, partitions: Sequence[Mapping[str, str]], nodes: Sequence[Spans]
@@ -194,16 +194,24 @@ class Reader:
         """Note a key that changes no start time here, or that is not known."""
         name, value = setting.name, setting.value
         reported = conf.reported_note(name, value)
-        if reported:
-            self.assumed.append(reported)
+        if reported is not None:
+            self.notes.append(reported)
             return
         if setting.key in conf.IGNORED_KEYS or setting.key in conf.REPORTED_KEYS:
             return
         not_modelled = conf.not_modelled_note(name, value)
-        if not_modelled:
-            self.assumed.append(not_modelled)
+        if not_modelled is not None:
+            self.notes.append(not_modelled)
         elif option_of("", setting.key) is None:
             self.unknown.append(name)
+
+    def _assume(self, text: str, subject: str) -> None:
+        """Add a note of what is assumed about a setting."""
+        self.notes.append(Note(NoteKind.ASSUMED, text, subject=subject))
+
+    def _note_no_effect(self, subject: str, reason: str) -> None:
+        """Add a note of a setting without an effect, as of Slurm itself."""
+        self._assume(f"{subject} has no effect: {reason}", subject)
 
     def _read_select_type(self, setting: _Setting) -> None:
         """Read SelectType: whole nodes, or cores and what else jobs share."""
@@ -294,7 +302,7 @@ class Reader:
             elif parameter == "preempt_reorder_count":
                 self.parameters[parameter] = conf.number(count, place, name)
             elif key == "suspend_grace_time":
-                self.assumed.append(f"{name}={part}: jobs are suspended at once")
+                self._assume(f"{name}={part}: jobs are suspended at once", f"{name}={part}")
             elif key != "send_user_signal":
                 self.refused.append(f"{name}={part}")
 
@@ -314,7 +322,8 @@ class Reader:
         self.linear = conf.months_of(version) < conf.months_of(conf.CONS_TRES_SINCE)
         self.parameters["cons_tres"] = float(not self.linear)
         usual = "linear" if self.linear else "cons_tres"
-        self.assumed.append(f"SelectType is not set: select/{usual}, the default of {version}")
+        text = f"SelectType is not set: select/{usual}, the default of {version}"
+        self._assume(text, "SelectType")
 
     def _read_choice(
         self, name: str, value: str, number_by_value: Mapping[str, int], parameter: str
@@ -332,9 +341,8 @@ class Reader:
             if flag in ("small_relative_to_time", "max_tres"):
                 self.parameters[flag.upper()] = 1.0
             elif flag == "accrue_always":
-                self.assumed.append(
-                    f"{name}=ACCRUE_ALWAYS: ages count from when a job is eligible here"
-                )
+                subject = f"{name}=ACCRUE_ALWAYS"
+                self._assume(f"{subject}: ages count from when a job is eligible here", subject)
             elif flag and flag not in ("calculate_running", "fair_tree"):
                 self.refused.append(f"{name}={flag.upper()}")
 

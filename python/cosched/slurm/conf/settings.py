@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from cosched import _core, io
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, not_followed
 from cosched.slurm.accounts.accounting_dump import AccountingDump
 from cosched.slurm.conf.lines import Source, seconds_of_limit, seconds_of_minutes, words
 from cosched.slurm.conf.options import OptionClass, keys_of, option_of
@@ -188,17 +189,18 @@ class SlurmSettings:
     approximate: bool = False  # what is refused is left out instead
     refused: tuple[str, ...] = ()  # set, not covered by slurm-backfill, which refuses the machine
     needs_accounting: tuple[str, ...] = ()  # the same unless the accounts are known
-    notes: tuple[str, ...] = ()  # what was not understood, once each
+    notes: tuple[Note, ...] = ()  # what was not understood, once each
     #: The lines that say all this.
     source: Source | None = field(default=None, repr=False, compare=False)
     #: Maintenance that was not in the file: begin, end (s on the jobs' time base), nodes.
     reserved: tuple[tuple[int, int, str], ...] = ()
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def left_out(self) -> tuple[Note, ...]:
         """What is not followed, and what that may do."""
         return tuple(
-            f"not followed: {setting}: {effect_of(setting)}" for setting in self.not_covered
+            not_followed(f"{setting}: {effect_of(setting)}", subject=setting)
+            for setting in self.not_covered
         )
 
     @property
@@ -236,20 +238,28 @@ REPORTED_KEYS = {
 }
 
 
-def reported_note(spelling: str, value: str) -> str:
-    """Return the note about a setting; empty: it is none of these keys, or has its usual value."""
+def reported_note(spelling: str, value: str, place: str = "") -> Note | None:
+    """Return the note about a setting; None: it is none of these keys, or has its usual value.
+
+    `place` stands behind what is said of it, such as the partition that the setting is of.
+    """
     usual, message = REPORTED_KEYS.get(spelling.lower(), (("",), ""))
-    return f"{spelling}={value}: {message}" if message and value.lower() not in ("", *usual) else ""
+    if not message or value.lower() in ("", *usual):
+        return None
+    text = f"{spelling}={value}: {message}{place}"
+    return Note(NoteKind.ASSUMED, text, subject=f"{spelling}={value}")
 
 
-def not_modelled_note(spelling: str, value: str) -> str:
-    """Return the note about a key that Slurm has and the simulator has no rule for; empty: it is
+def not_modelled_note(spelling: str, value: str) -> Note | None:
+    """Return the note about a key that Slurm has and the simulator has no rule for; None: it is
     none, or has its default."""
     option = option_of("", spelling)
     if option is None or option.option_class is not OptionClass.NOT_MODELLED:
-        return ""
-    is_default = value.lower() in ("", *(text.lower() for text in option.defaults))
-    return "" if is_default else f"{spelling}={value} is not modelled: {option.reason.rstrip('.')}"
+        return None
+    if value.lower() in ("", *(text.lower() for text in option.defaults)):
+        return None
+    text = f"{spelling}={value} is not modelled: {option.reason.rstrip('.')}"
+    return Note(NoteKind.NOT_MODELLED, text, subject=f"{spelling}={value}")
 
 
 def effect_of(setting: str) -> str:

@@ -1,7 +1,7 @@
 """A snapshot that may be shown to others: what is read of it, and no name."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,9 +9,12 @@ from typing import Any, TypeVar
 from cosched import io
 from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
+from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.settings import IGNORED_PARAMETERS, KEY_TABLE, PARAMETERS, READ_KEYS
+from cosched.slurm.live.clocks import TIME_ZONE
 from cosched.slurm.live.model import Allocated, FinishedJob, Job
+from cosched.slurm.live.nodes import HIDDEN_JOBS
 from cosched.slurm.live.outputs import COMMANDS, records
 
 #: A snapshot, whose class stands above.
@@ -37,11 +40,8 @@ _KIND_BY_COLUMN: dict[str, str] = KEY_TABLE["kinds"]
 _DEPENDENCY = re.compile(
     r"(?:after(?:any|ok|notok|corr|burstbuffer)?|singleton|expand)(?::[0-9_+:*]*)?"
 )
-#: What a snapshot says of itself.
-_OWN_NOTES = re.compile(
-    r"no [a-z_]+\.(?:txt|json): [a-zA-Z ,;:_'.-]+|[0-9]+ nodes hold jobs [^/]+"
-    r"|the time zone of dates is [^/]+|no squeue\.json: .*"
-)
+#: Subjects of assumptions whose texts name nothing of a site.
+_PLAIN_ASSUMPTIONS = (HIDDEN_JOBS, TIME_ZONE)
 
 
 class _Pseudonyms:
@@ -198,7 +198,7 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
             job: {key: value for key, value in parts.items() if key.isupper() and key.isalpha()}
             for job, parts in snapshot.priorities.items()
         },
-        missing=tuple(filter(None, map(_anonymous_note, snapshot.missing))),
+        missing=tuple(_anonymous_notes(snapshot.missing)),
     )
 
 
@@ -317,12 +317,12 @@ def _anonymous_limits(row: Mapping[str, str], names: _Pseudonyms) -> dict[str, s
     return {key: value for key, value in limits.items() if value}
 
 
-def _anonymous_note(line: str) -> str:
-    """Return a note of the program itself; of a command that failed, no more than that."""
-    if _OWN_NOTES.fullmatch(line):
-        return line
-    command = next(
-        (command_text for command_text in COMMANDS.values() if line.startswith(f"{command_text}:")),
-        "",
-    )
-    return f"{command}: not here" if command else ""
+def _anonymous_notes(notes: Iterable[Note]) -> Iterator[Note]:
+    """Yield the notes that name nothing of a site; of a command that failed, no more than that."""
+    for note in notes:
+        is_plain_assumption = note.kind is NoteKind.ASSUMED and note.subject in _PLAIN_ASSUMPTIONS
+        if note.kind is NoteKind.MISSING_OUTPUT or is_plain_assumption:
+            yield note
+        elif note.kind is NoteKind.FAILED and note.subject in COMMANDS.values():
+            text = f"{note.subject}: not here"
+            yield Note(NoteKind.FAILED, text, subject=note.subject)

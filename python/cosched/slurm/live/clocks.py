@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.live.model import Job, moment_of, numbers
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import finite_number, moment, object_of
@@ -68,6 +69,10 @@ def checked_clocks(clocks_object: Any) -> dict[str, float]:
     return values
 
 
+#: Subject of the note on a time zone that nothing tells.
+TIME_ZONE = "time zone"
+
+
 def offset_of(
     texts: Mapping[str, str],
     jobs: Sequence[Job],
@@ -75,7 +80,7 @@ def offset_of(
     snapshot_time: float | None,
     zone: str | None,
     where: str,
-    missing: list[str],
+    missing: list[Note],
 ) -> float:
     """Return seconds to add to local times, read as if they were UTC.
 
@@ -102,10 +107,11 @@ def offset_of(
     possible = _possible_offsets(texts.get("scontrol_config.txt", ""), jobs)
     if possible:
         if len(possible) > 1:
-            missing.append(
+            text = (
                 "the time zone of dates is the first in which all jobs shown have been submitted: "
                 "timezone (--timezone) says another"
             )
+            missing.append(Note(NoteKind.ASSUMED, text, subject=TIME_ZONE))
         return possible[0]
     dated = [name for name in _LOCAL if name in texts]
     if dated:

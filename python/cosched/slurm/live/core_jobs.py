@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from cosched.errors import InvalidInstance
+from cosched.notes import Note, NoteKind
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.requests import request as core
@@ -32,7 +33,7 @@ class CoreJobFactory:
     epoch: float
     now: float
     uses_whole_nodes: bool
-    not_modelled: list[str]
+    not_modelled: list[Note]
     _accounts: Accounts
     _arrays: dict[int, int]
     _qos_priorities: dict[str, float]
@@ -45,9 +46,9 @@ class CoreJobFactory:
         """Note what a job asks for and the machine does not have, by the number that its user
         knows; the first task of an array speaks for all."""
         if job.id in self._snapshot_job_ids:
-            self._add_note(f"job {job.id}: {error}")
+            self._add_note(f"job {job.id}: {error}", f"job {job.id}")
         elif job.arrives is None and job.id > 0:
-            self._add_note(f"what is asked for: {error}")
+            self._add_note(f"what is asked for: {error}", "what is asked for")
 
     @cached_property
     def _snapshot_job_ids(self) -> frozenset[int]:
@@ -126,7 +127,8 @@ class CoreJobFactory:
             if bounds.get(name, (0, 1))[1]:
                 open_names.append(name)
             else:
-                self._add_note(f"State of partition {name}: its jobs that wait do not start")
+                state = f"State of partition {name}"
+                self._add_note(f"{state}: its jobs that wait do not start", state)
         return open_names
 
     def _array(self, job: Job) -> tuple[int, int] | None:
@@ -144,10 +146,10 @@ class CoreJobFactory:
             return math.inf
         return float(since) - self.epoch
 
-    def _add_note(self, text: str) -> None:
+    def _add_note(self, text: str, subject: str) -> None:
         """Add a note about what is not modelled, once."""
         if text not in self.not_modelled:
-            self.not_modelled.append(text)
+            self.not_modelled.append(Note(NoteKind.NOT_MODELLED, text, subject=subject))
 
     def _owner(self, job: Job) -> core.Owner:
         """Return the association and the QOS of a job; without one of its user the account's."""
@@ -205,7 +207,7 @@ class CoreJobFactory:
             if kind in core.KINDS and rows:
                 after.append((core.KINDS.index(kind), rows))
             elif kind not in core.KINDS:
-                self._add_note(f"dependency {kind}")
+                self._add_note(f"dependency {kind}", f"dependency {kind}")
         return after, singleton
 
     def _fixed_priority(self, job: Job) -> float:

@@ -11,6 +11,7 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.accounting_dump import AccountingDump, ShareTree, assoc_records
 from cosched.slurm.live.model import Job, Share, parse_record
 from cosched.slurm.live.outputs import records, rows
@@ -22,14 +23,23 @@ _OUT_STATES = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REB
         "PLANNED_DOWN")  # fmt: skip
 
 
+#: Subject of the note on jobs that Slurm does not show.
+HIDDEN_JOBS = "hidden jobs"
+
+
+def note_of_missing_output(name: str, effect: str) -> Note:
+    """Return a note of an output that is not there, and what that does."""
+    return Note(NoteKind.MISSING_OUTPUT, effect, subject=name, prefix=f"no {name}: ")
+
+
 def machine_texts(
-    texts: Mapping[str, str], jobs: Sequence[Job], missing: list[str]
+    texts: Mapping[str, str], jobs: Sequence[Job], missing: list[Note]
 ) -> dict[str, str]:
     """Return the texts ``config, nodes, partitions``; what is not there is made of other
     outputs."""
     config = texts.get("scontrol_config.txt", "")
     if not config:
-        missing.append("no scontrol_config.txt: Slurm's defaults")
+        missing.append(note_of_missing_output("scontrol_config.txt", "Slurm's defaults"))
         config = (
             "SLURM_VERSION = 22.05\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
         )
@@ -45,13 +55,14 @@ def machine_texts(
                 "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
             )
         nodes = "\n".join(line_by_node[name] for name in sorted(line_by_node, key=natural))
-        missing.append(f"no scontrol_node.txt: nodes are those of {source}")
+        replacement = f"nodes are those of {source}"
+        missing.append(note_of_missing_output("scontrol_node.txt", replacement))
     if not parts:
         has_limits = any(part.options for part in line_by_partition.values())
         limits_words = (
             "their limits are those of sinfo.json" if has_limits else "partitions without limits"
         )
-        missing.append(f"no scontrol_partition.txt: {limits_words}")
+        missing.append(note_of_missing_output("scontrol_partition.txt", limits_words))
         parts = _partition_lines(nodes, line_by_partition, jobs)
     shown_texts = {"config": config, "nodes": nodes, "partitions": parts}
     return {**shown_texts, "reservations": texts.get("scontrol_reservation.txt", "")}

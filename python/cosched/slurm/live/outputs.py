@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cosched import io
 from cosched.errors import InvalidInstance
+from cosched.notes import Note, NoteKind
 
 _FILE = Path(__file__).with_name("commands.toml")
 _COMMAND_TABLE: dict[str, dict[str, str]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
@@ -24,7 +25,7 @@ _FURTHER_FILES = ("sshare_long.txt", "sacct.txt", "times.json")
 _TIMEOUT = 120  # s for one command
 
 
-def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
+def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[Note]]:
     """Return the texts of a folder by their names, and notes on the choice.
 
     The files may stand under a prefix (``900.squeue.json``): then `path` is the folder, of which
@@ -59,14 +60,16 @@ def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
             prefixes, key=lambda text: (int(text) if text.isdecimal() else -1, text)
         )
         if len(prefixes) > 1:
-            notes = [f"of {len(prefixes)} moments the last is read: {prefix_of_moment}"]
+            text = f"of {len(prefixes)} moments the last is read: {prefix_of_moment}"
+            notes = [Note(NoteKind.READING, text, subject="moments", count=len(prefixes))]
     return {name: io.read_text(file) for name, file in moments[prefix_of_moment].items()}, notes
 
 
-def query_slurm(history: str | None) -> tuple[dict[str, str], list[str]]:
+def query_slurm(history: str | None) -> tuple[dict[str, str], list[Note]]:
     """Return what Slurm's commands print here and now, and what they did not: nothing is
     changed."""
-    texts, missing = {}, []
+    texts: dict[str, str] = {}
+    missing: list[Note] = []
     commands = dict(COMMANDS)
     if history is not None:
         commands["sacct.txt"] = (
@@ -82,16 +85,16 @@ def query_slurm(history: str | None) -> tuple[dict[str, str], list[str]]:
             reason = (
                 "takes too long" if isinstance(error, subprocess.TimeoutExpired) else "not here"
             )
-            missing.append(f"{command}: {reason}")
+            missing.append(_note_of_failure(command, reason))
             continue
         printed, notes = io.as_utf8(process.stdout, command)
         if process.returncode or not printed.strip():
             errors = process.stderr.decode("utf-8", "replace").strip().splitlines()
             last = (errors or ["prints nothing"])[-1]
-            missing.append(f"{command}: {last}")
+            missing.append(_note_of_failure(command, last))
         else:
             texts[name] = printed.decode()
-            missing += [f"assumed: {note}" for note in notes]
+            missing += [note.behind("assumed: ") for note in notes]
     if not texts:
         raise InvalidInstance(
             f"no Slurm answers here ({missing[0]}): expected a login node, or outputs"
@@ -99,6 +102,11 @@ def query_slurm(history: str | None) -> tuple[dict[str, str], list[str]]:
     first = next(name for name in ("squeue.json", "scontrol_job.txt", *texts) if name in texts)
     texts["times.json"] = json.dumps({first: [begin, begin]})
     return texts, missing
+
+
+def _note_of_failure(command: str, reason: str) -> Note:
+    """Return a note of a command that printed nothing of use."""
+    return Note(NoteKind.FAILED, reason, subject=command, prefix=f"{command}: ")
 
 
 def require_texts(texts: Mapping[str, str]) -> None:

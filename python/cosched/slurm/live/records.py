@@ -11,6 +11,7 @@ from cosched.cluster.files.sacct.rows import rows_of_text
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Allocated, FinishedJob, Job, parse_record, require_unique_ids
 from cosched.slurm.live.outputs import records
@@ -333,7 +334,7 @@ _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
 def parse_history(
-    text: str, offset: float = 0.0, name: str = "sacct.txt", notes: list[str] | None = None
+    text: str, offset: float = 0.0, name: str = "sacct.txt", notes: list[Note] | None = None
 ) -> list[FinishedJob]:
     """Return the jobs that have ended, by submission; a job name may hold the delimiter or a line
     end.
@@ -358,7 +359,7 @@ def parse_history(
             f"{name}: {io.shown_lines(table.unaligned)}: expected the fields of {header}"
         )
     if notes is not None:
-        notes += [f"{name}: {note}" for note in table.notes]
+        notes += [note.at(name) for note in table.notes]
     for number, row in table.rows:
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue

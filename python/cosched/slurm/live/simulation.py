@@ -12,6 +12,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InfeasibleError
+from cosched.notes import Note, NoteKind, not_followed
 from cosched.slurm.live.admission import why_no_node_holds
 from cosched.slurm.live.core_jobs import HORIZON, CoreJobFactory
 from cosched.slurm.live.model import Job
@@ -51,7 +52,7 @@ class Simulation(CoreJobFactory):
         self.snapshot = snapshot
         #: Of a long queue, in coarser steps than its Slurm.
         self.coarse = coarse and _count_waiting(snapshot) > _LONG_QUEUE
-        self.setup_notes: list[str] = []
+        self.setup_notes: list[Note] = []
         self.machine = self._machine()
         self.reservations = self._read_reservations()
         settings = self.machine.slurm
@@ -62,7 +63,9 @@ class Simulation(CoreJobFactory):
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
         self.epoch = math.floor(min([*job_times, snapshot.taken]) - 3600)
         self.now = snapshot.taken - self.epoch
-        self.not_modelled = [text for text in settings.left_out if not self._is_followed(text)]
+        self.not_modelled = [
+            note for note in settings.left_out if not self._is_followed(note.subject)
+        ]
         self.not_modelled += self.setup_notes
         self.job_builder = CoreJobBuilder(
             self.machine, reservations=[reservation.name for reservation in self.reservations]
@@ -74,7 +77,7 @@ class Simulation(CoreJobFactory):
             else Accounts(dump, self.machine)
         )
         self.not_modelled += [
-            f"not followed: {reservation}" for reservation in self._accounts.unsupported
+            not_followed(setting, subject=setting) for setting in self._accounts.unsupported
         ]
         self._qos_priorities = self._qos_priorities_seen()
         self.rows = {job.id: row for row, job in enumerate(self.jobs)}
@@ -163,8 +166,11 @@ class Simulation(CoreJobFactory):
         for job in self.snapshot.pending:
             further_tasks = max(max(job.tasks, 1) - 1, 0)
             if further_tasks > remaining_tasks:
+                missing_tasks = further_tasks - remaining_tasks
+                array = f"array {job['id']}"
+                text = f"{array}: {missing_tasks} of its tasks do not come"
                 self.setup_notes.append(
-                    f"array {job['id']}: {further_tasks - remaining_tasks} of its tasks do not come"
+                    Note(NoteKind.DROPPED, text, subject=array, count=missing_tasks)
                 )
             jobs.append(job)
             for _ in range(min(further_tasks, remaining_tasks)):
@@ -177,19 +183,22 @@ class Simulation(CoreJobFactory):
         draws take less."""
         if not self.coarse:
             return {}
-        self.setup_notes += [
-            f"{_count_waiting(self.snapshot)} jobs wait: here the backfill scheduler looks at "
-            f"{_TESTS:.0f} of them every {_SELDOM / 60:.0f} minutes"
-        ]
+        waiting = _count_waiting(self.snapshot)
+        text = (
+            f"{waiting} jobs wait: here the backfill scheduler looks at {_TESTS:.0f} of them every "
+            f"{_SELDOM / 60:.0f} minutes"
+        )
+        self.setup_notes.append(
+            Note(NoteKind.ASSUMED, text, subject="backfill scheduler", count=waiting)
+        )
         interval = max(parameters.get("bf_interval", 30.0), _SELDOM)
         tests = min(parameters.get("bf_max_job_test", 500.0), _TESTS)
         return {"bf_interval": interval, "bf_max_time": interval, "bf_max_job_test": tests}
 
-    def _is_followed(self, text: str) -> bool:
+    def _is_followed(self, setting: str) -> bool:
         """Whether the simulation follows what the twin alone refuses of a configuration: a
         snapshot has shares, limits and states."""
         snapshot = self.snapshot
-        setting = text.removeprefix("not followed: ")
         return (
             (
                 setting.startswith("AccountingStorageEnforce")
@@ -206,7 +215,8 @@ class Simulation(CoreJobFactory):
         far, reservations = self.snapshot.taken + HORIZON, []
         for name, reservation in reservations_of(self.snapshot):
             if reservation is None:
-                self.setup_notes.append(f"reservation {name}")
+                text = f"reservation {name}"
+                self.setup_notes.append(Note(NoteKind.NOT_MODELLED, text, subject=text))
             elif reservation.begin <= far:
                 reservations.append(reservation)
         return tuple(reservations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -16,6 +16,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind, as_notes, note_records
 from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.model import (
@@ -57,7 +58,7 @@ class Snapshot:
     history : list of Ended
         Jobs that have ended: ``user, account, partition, qos, submit, start, end, limit, nodes,
         cpus``.
-    missing : tuple of str
+    missing : tuple of Note
         What could not be read, and what that does.
     given_machine : Machine, optional
         In place of what scontrol showed.
@@ -85,7 +86,7 @@ class Snapshot:
     priorities: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     clocks: Mapping[str, float] = field(default_factory=dict)
     history: list[FinishedJob] = field(default_factory=list)
-    missing: tuple[str, ...] = ()
+    missing: tuple[Note, ...] = ()
     given_machine: Machine | None = None
 
     @cached_property
@@ -161,7 +162,7 @@ class Snapshot:
         cls,
         texts: Mapping[str, str],
         where: str,
-        said: list[str] | None = None,
+        said: Sequence[str] | None = None,
         timezone: str | None = None,
     ) -> Snapshot:
         """The snapshot of outputs by the names of their files.
@@ -172,13 +173,13 @@ class Snapshot:
             What the commands printed, by the names of :meth:`read`.
         where : str
             For messages.
-        said : list of str, optional
+        said : list of Note or str, optional
             What is to be said of them.
         timezone : str, optional
             See :meth:`read`.
         """
         outputs.require_texts(texts)
-        missing = list(said or ())
+        missing = list(as_notes(said or (), "said"))
         jobs, version, snapshot_time, offset = _jobs(texts, where, missing, timezone)
         snapshot_time = (
             clocks.snapshot_time(texts, jobs, offset) if snapshot_time is None else snapshot_time
@@ -194,20 +195,26 @@ class Snapshot:
             "sacct.txt": "no history of run times and submissions",
         }
         missing += [
-            f"no {name}: {effect}" for name, effect in effect_by_name.items() if name not in texts
+            nodes.note_of_missing_output(name, effect)
+            for name, effect in effect_by_name.items()
+            if name not in texts
         ]
         shares = nodes.shares(texts)
         if "sshare.txt" in texts and not shares:
-            missing.append("sshare.txt begins with no account: fair-share stays as it is now")
+            text = "sshare.txt begins with no account: fair-share stays as it is now"
+            missing.append(Note(NoteKind.UNKNOWN, text, subject="sshare.txt"))
         history = parse_history(texts.get("sacct.txt", ""), offset, notes=missing)
         machine = machine_shown(
             shown_texts["config"], shown_texts["nodes"], shown_texts["partitions"]
         )
         hidden = nodes.hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, snapshot_time)
         if hidden:
-            missing.append(
+            text = (
                 f"{len(hidden)} nodes hold jobs that are not shown (PrivateData): estimated from "
                 "the states of the nodes"
+            )
+            missing.append(
+                Note(NoteKind.ASSUMED, text, subject=nodes.HIDDEN_JOBS, count=len(hidden))
             )
         return cls(
             taken=snapshot_time,
@@ -245,7 +252,12 @@ class Snapshot:
                 asdict(snapshot_field) for snapshot_field in snapshot_fields[name]
             ]  # an infinite limit is null there
         named = {str(job): parts for job, parts in self.priorities.items()}
-        return {**snapshot_fields, "priorities": named, "missing": list(self.missing)}
+        return {
+            **snapshot_fields,
+            "priorities": named,
+            "missing": list(self.missing),
+            "missing_records": note_records(self.missing),
+        }
 
     def anonymised(self) -> Snapshot:
         """What :func:`when` reads, and nothing else, with numbers in place of all names.
@@ -327,7 +339,7 @@ def limit_of(job: Job, machine: Machine) -> float:
 
 
 def _jobs(
-    texts: Mapping[str, str], where: str, missing: list[str], timezone: str | None
+    texts: Mapping[str, str], where: str, missing: list[Note], timezone: str | None
 ) -> tuple[list[Job], str, float | None, float]:
     """Jobs, version, moment, and seconds to add to local times."""
     text, scontrol_text = texts.get("squeue.json"), texts.get("scontrol_job.txt")
@@ -336,7 +348,8 @@ def _jobs(
             raise InvalidInstance(
                 f"{where}: neither squeue.json nor scontrol_job.txt: expected one of them"
             )
-        missing.append("no squeue.json: jobs are those of scontrol show job")
+        effect = "jobs are those of scontrol show job"
+        missing.append(nodes.note_of_missing_output("squeue.json", effect))
         jobs = jobs_of_text(scontrol_text, f"{where}/scontrol_job.txt")
         return jobs, "", None, 0.0
     jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
@@ -392,9 +405,6 @@ def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
     limits = data.get("limits", {})
     if not isinstance(limits, Mapping):
         raise InvalidInstance("limits: expected an object with qos and associations")
-    missing = data.get("missing", [])
-    if not isinstance(missing, list) or not all(isinstance(row, str) for row in missing):
-        raise InvalidInstance("missing: expected a list of texts")
     qos, associations = limits.get("qos", {}), limits.get("associations", [])
     if not isinstance(qos, Mapping) or not isinstance(associations, list):
         raise InvalidInstance("limits: expected qos by name and a list of associations")
@@ -415,10 +425,26 @@ def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
         },
         clocks=clocks.checked_clocks(data.get("clocks", {})),
         history=parse_records(FinishedJob, data.get("history", []), "history"),
-        missing=tuple(missing),
+        missing=_parse_notes(data),
     )
     _ = snapshot.machine
     return snapshot
+
+
+def _parse_notes(data: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Return the notes of such a file: an older one has their texts alone."""
+    texts = data.get("missing", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InvalidInstance("missing: expected a list of texts")
+    records = data.get("missing_records")
+    if records is None:
+        return as_notes(texts)
+    if not isinstance(records, list):
+        raise InvalidInstance("missing_records: expected a list of objects")
+    notes = tuple(map(Note.of_record, records))
+    if list(notes) != texts:
+        raise InvalidInstance("missing_records: expected the texts of missing in their order")
+    return notes
 
 
 def _parse_shown_texts(data: Any) -> dict[str, str]:

@@ -12,6 +12,7 @@ import numpy as np
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 from cosched.slurm.live.futures import Futures
 from cosched.slurm.live.model import FinishedJob, Job, parse_records
 from cosched.slurm.live.new_jobs import jobs_of_requests
@@ -166,7 +167,7 @@ def no_jobs_wait(snapshot: Snapshot) -> pd.DataFrame:
 def _answer(
     snapshot: Snapshot,
     rows: Sequence[Mapping[str, Any]],
-    notes: Iterable[str],
+    notes: Iterable[Note],
     coverage: float | None,
     *,
     of_requests: bool,
@@ -185,9 +186,11 @@ def _answer(
     return frame
 
 
-def _coarse_step_error(futures: Futures) -> str:
-    """Return how far starts in coarse steps are from those with all cycles: of some jobs, in a
-    few futures."""
+def _coarse_step_error(futures: Futures) -> Note:
+    """Return a note of how far starts in coarse steps are from those with all cycles.
+
+    They are compared for some jobs, in a few futures.
+    """
     coarse = Simulation(futures.snapshot)
     rows = [coarse.rows[job.id] for job in futures.snapshot.pending]
     starts = futures.starts(coarse, rows, None)
@@ -197,13 +200,15 @@ def _coarse_step_error(futures: Futures) -> str:
     is_finite = np.isfinite(fine) & np.isfinite(starts[:, first])
     differences = np.abs(fine - starts[:, first])[is_finite] / _MINUTE
     if not len(differences):
-        return "starts in coarser steps could not be measured against those in all: none is known"
+        text = "starts in coarser steps could not be measured against those in all: none is known"
+        return Note(NoteKind.PRECISION, text, subject="coarser steps")
     median_minutes, p95_minutes = np.quantile(differences, [0.5, 0.95])
-    return (
+    text = (
         f"in {futures.draws} futures with all its cycles, half of the {len(first)} jobs that start "
         f"first do so within {median_minutes:.3g} minutes of what coarser steps say, 95% within "
         f"{p95_minutes:.3g}"
     )
+    return Note(NoteKind.PRECISION, text, subject="coarser steps", count=len(first))
 
 
 def _widen(rows: list[dict[str, Any]], widths: float) -> None:

@@ -16,6 +16,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, not_followed, notes_of_kind
 from cosched.slurm.accounts.accounting_dump import AccountingDump
 from cosched.slurm.accounts.script import ScriptRows, script_rows
 from cosched.slurm.conf.lines import seconds_of_limit, words
@@ -130,13 +131,15 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     indexes = {k: tuple(arrays[k]) for k, job in enumerate(jobs) if "array" in job}
     rules = rules_of(slurm)
     notes = [
-        f"not followed: {key_name} of jobs: starts may differ" for key_name in unsupported_keys
+        not_followed(f"{key_name} of jobs: starts may differ", subject=key_name)
+        for key_name in unsupported_keys
     ]
     if machine.slurm is not None and approximate:
         notes += machine.slurm.left_out
-    notes += [note for note in _script(data).notes if note.startswith("not followed")]
+    notes += notes_of_kind(_script(data).notes, NoteKind.NOT_FOLLOWED)
     if not slurm.startswith(rules):
-        notes.append(f"rules of Slurm {rules} for {slurm}")
+        text = f"rules of Slurm {rules} for {slurm}"
+        notes.append(Note(NoteKind.OTHER_VERSION, text, subject=slurm))
     recording = Recording(
         name,
         machine,
@@ -281,7 +284,8 @@ def _script(data: Mapping[str, Any]) -> ScriptRows:
     try:
         return script_rows([(f"sacctmgr[{k}]", line) for k, line in enumerate(lines)])
     except InvalidInstance as error:
-        return ScriptRows((), (f"not followed: commands of sacctmgr: {error}",))
+        note = not_followed(f"commands of sacctmgr: {error}", subject="commands of sacctmgr")
+        return ScriptRows((), (note,))
 
 
 def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:

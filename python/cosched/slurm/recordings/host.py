@@ -11,6 +11,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.machine import Machine
+from cosched.notes import Note
 from cosched.slurm.recordings.runs import RecordedRun, Recording
 from cosched.slurm.twin.backfill import host_at
 from cosched.slurm.twin.twin import Twin
@@ -196,7 +197,7 @@ class LogState:
     #: then are on their nodes.
     instance: Instance
     epilog: float | None  # s from a job's end until its nodes are free; None: it does not tell
-    notes: tuple[str, ...]  # what was taken from the log, and what it does not tell
+    notes: tuple[Note, ...]  # what was taken from the log, and what it does not tell
 
 
 def read_log(

@@ -14,6 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import node_attribute
+from cosched.notes import Note
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.request import CoreJobBuilder, Request, Requests, gpu_types_of
 from cosched.slurm.twin.backfill import HOST, MEASURED_AT
@@ -373,7 +374,7 @@ class Recording:
     accounts: Accounts | None = None  # of its slurmdbd
     rows: tuple[tuple[int, ...], ...] = ()  # of each job: one, or one a task of an array
     arrays: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # indexes of tasks by job
-    notes: tuple[str, ...] = ()  # what is followed otherwise than it was recorded
+    notes: tuple[Note, ...] = ()  # what is followed otherwise than it was recorded
 
     def label(self, row: int) -> str:
         """Return what a row is called: its job, and the task where that is an array."""

@@ -13,6 +13,7 @@ from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, not_followed
 from cosched.slurm.accounts.accounting_dump import COLUMN_TABLE, AccountingDump
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
@@ -162,12 +163,14 @@ def priority_weights(text: str, machine: Machine) -> list[float]:
     return limits.weights(text) if text else []
 
 
-def ignored_tres_notes(text: str, machine: Machine) -> list[str]:
+def ignored_tres_notes(text: str, machine: Machine) -> list[Note]:
     """Return a note for each part of PriorityWeightTRES that the machine does not count."""
     tres_names = {name.lower() for name in Limits(machine).names}
     parts = [part.strip() for part in text.split(",") if part.strip()]
     return [
-        f"not followed: PriorityWeightTRES={part}: priorities lack it"
+        not_followed(
+            f"PriorityWeightTRES={part}: priorities lack it", subject=f"PriorityWeightTRES={part}"
+        )
         for part in parts
         if part.partition("=")[0].strip().lower() not in tres_names
     ]
@@ -351,7 +354,7 @@ class Accounts:
 
 def resolve_owners(
     instance: Instance, machine: Machine | None, settings: SlurmSettings, approximate: bool
-) -> tuple[list[Owner] | None, dict[str, Any], list[str]]:
+) -> tuple[list[Owner] | None, dict[str, Any], list[Note]]:
     """Return whose each job is (None where shares and limits do not count), accounts and QOS as
     :class:`Requests` has them, and notes."""
     if machine is None or settings.accounts is None or not settings.needs_accounting:
@@ -369,11 +372,12 @@ def resolve_owners(
             "without, or approximate=True (--approximate) to run without them"
         )
     notes = [
-        f"not followed: {setting}: jobs that it keeps may start earlier here"
+        not_followed(f"{setting}: jobs that it keeps may start earlier here", subject=setting)
         for setting in accounts.unsupported
     ]
     if lacks_users:
-        return None, {}, [*notes, "not followed: accounts: the log does not tell its users"]
+        note = not_followed("accounts: the log does not tell its users", subject="accounts")
+        return None, {}, [*notes, note]
     names = (texts_of(instance, name).tolist() for name in ("user", "account", "qos"))
     owners = [accounts.of_log(*names_of_job) for names_of_job in zip(*names, strict=True)]
     notes += _assumed_accounts(instance, accounts)
@@ -394,7 +398,7 @@ def resolve_owners(
     )
 
 
-def _assumed_accounts(instance: Instance, accounts: Accounts) -> list[str]:
+def _assumed_accounts(instance: Instance, accounts: Accounts) -> list[Note]:
     """Return a note of jobs whose account is the first of several: no default is known."""
     users, named = (texts_of(instance, name).tolist() for name in ("user", "account"))
     assumed = [
@@ -404,27 +408,28 @@ def _assumed_accounts(instance: Instance, accounts: Accounts) -> list[str]:
     ]
     if not assumed:
         return []
-    return [
+    text = (
         f"assumed: {len(assumed)} jobs that name no account, of users with several and no known "
         f"default account ({listed(list(dict.fromkeys(assumed)))}): the first account of each "
         "(sacctmgr -P show user tells the default)"
-    ]
+    )
+    return [Note(NoteKind.ASSUMED, text, subject="default accounts", count=len(assumed))]
 
 
-def _missing_owner_notes(owners: list[Owner]) -> list[str]:
+def _missing_owner_notes(owners: list[Owner]) -> list[Note]:
     """Return notes of jobs whose association or QOS the accounts do not have."""
     without_association = sum(owner.association < 0 for owner in owners)
     without_qos = sum(owner.qos < 0 for owner in owners)
     notes = []
     if without_association:
-        notes.append(
+        text = (
             f"{without_association} jobs of users without an association: without a share and its "
             "limits"
         )
+        notes.append(Note(NoteKind.UNKNOWN, text, subject="association", count=without_association))
     if without_qos:
-        notes.append(
-            f"{without_qos} jobs of a QOS that the accounts do not have: without its limits"
-        )
+        text = f"{without_qos} jobs of a QOS that the accounts do not have: without its limits"
+        notes.append(Note(NoteKind.UNKNOWN, text, subject="QOS", count=without_qos))
     return notes
 
 
@@ -434,7 +439,7 @@ def filter_by_partition_acl(
     names: list[str],
     parts_by_row: dict[int, list[int]],
     first_part: np.ndarray,
-) -> tuple[dict[int, list[int]], list[str]]:
+) -> tuple[dict[int, list[int]], list[Note]]:
     """Return the partitions of jobs in several, without those whose AllowAccounts and the like
     refuse them, and notes of jobs that no partition lets in."""
     rules = rules_by_partition(settings)
@@ -454,7 +459,12 @@ def filter_by_partition_acl(
         elif row in parts_by_row:
             admitted_parts[row] = open_parts
     return admitted_parts, [
-        f"{count} jobs of partition {name} whose AllowAccounts, AllowQos or their likes do not let "
-        "them in: they run here"
+        Note(
+            NoteKind.DENIED_JOBS,
+            f"{count} jobs of partition {name} whose AllowAccounts, AllowQos or their likes do not "
+            "let them in: they run here",
+            subject=name,
+            count=count,
+        )
         for name, count in denied_counts.items()
     ]

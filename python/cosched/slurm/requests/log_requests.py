@@ -17,6 +17,7 @@ from cosched.cluster.machine.node_types import host_count, hosts
 from cosched.cluster.machine.parts import node_attribute
 from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, not_followed
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.requests import request as core
 from cosched.slurm.requests.associations import resolve_owners
@@ -26,7 +27,7 @@ _AFTERANY = core.KINDS.index("afterany")
 
 def extra_requests(
     instance: Instance, licences: Mapping[str, int], cores_of_hosts: Mapping[str, int]
-) -> tuple[dict[str, list], list[str]]:
+) -> tuple[dict[str, list], list[Note]]:
     """Return columns by the names of a request, and notes of what is not followed.
 
     The columns are ``exclusive, licences, nodelist, exclude, array, nice, age_from`` and
@@ -69,16 +70,23 @@ def extra_requests(
     for row, second in _array_ages(instance).items():
         columns["age_from"][row] = second
     _dependencies(columns, instance, unsupported)
-    notes = [f"not followed: {subject} of {count} jobs" for subject, count in unsupported.items()]
+    notes = [
+        not_followed(f"{subject} of {count} jobs", subject=subject, count=count)
+        for subject, count in unsupported.items()
+    ]
     return dict(columns), [*_notes_of_licences(refused_licences, licences), *notes]
 
 
-def _notes_of_licences(refused: Counter[str], licences: Mapping[str, int]) -> list[str]:
+def _notes_of_licences(refused: Counter[str], licences: Mapping[str, int]) -> list[Note]:
     """Return notes of jobs whose licences the machine does not have, or not so many of them."""
     amounts = ", ".join(f"{name}:{count}" for name, count in licences.items()) or "none"
     return [
-        f"not followed: licenses {text} of {count_of(count, 'job')}: the machine has {amounts}, "
-        "where Slurm refuses such jobs at submission; here they start without licences"
+        not_followed(
+            f"licenses {text} of {count_of(count, 'job')}: the machine has {amounts}, where Slurm "
+            "refuses such jobs at submission; here they start without licences",
+            subject=f"licenses {text}",
+            count=count,
+        )
         for text, count in refused.items()
     ]
 
@@ -267,7 +275,7 @@ class PlacementContext:
 
     def drop_heterogeneous_partitions(
         self, several: Mapping[int, list[int]]
-    ) -> tuple[dict[int, list[int]], list[str]]:
+    ) -> tuple[dict[int, list[int]], list[Note]]:
         """Return the partitions of a job in which it needs as many whole nodes as in its first, and
         a note of jobs that have others, too."""
         core_counts = [
@@ -279,8 +287,13 @@ class PlacementContext:
             for row, parts in several.items()
         }
         changed_count = sum(len(like_first[row]) < len(parts) for row, parts in several.items())
-        note = f"not followed: partitions with other nodes than the first of {changed_count} jobs"
-        return like_first, [note] if changed_count else []
+        if not changed_count:
+            return like_first, []
+        subject = "partitions with other nodes than the first"
+        note = not_followed(
+            f"{subject} of {changed_count} jobs", subject=subject, count=changed_count
+        )
+        return like_first, [note]
 
     def take_first_free(self, row: int, free: np.ndarray) -> list[tuple[int, int]]:
         """Return (node, cores) of a job on the first nodes that are free."""
@@ -303,11 +316,11 @@ class PlacementContext:
 
 def requests_of_log(
     context: PlacementContext, settings: SlurmSettings, machine: Machine | None, approximate: bool
-) -> tuple[core.Requests, list[str]]:
+) -> tuple[core.Requests, list[Note]]:
     """Return what the jobs of a log ask for, and whose they are, with notes."""
     if machine is None or machine.slurm is None:
         return core.Requests(), []
-    notes: list[str] = []
+    notes: list[Note] = []
     columns: dict[str, list] = {}
     # GPUs that a job wants of whole nodes.
     gpus_per_node = np.zeros(len(context.part), dtype=np.int64)
@@ -317,9 +330,8 @@ def requests_of_log(
         )
         columns["nodes"] = [count or None for count in context.counts().tolist()]
     elif machine.gpus and (counts := gpus_of_jobs(context.instance)).any():
-        notes.append(
-            "gpus: nodes are whole here: a job gets nodes with as many as it wants of each"
-        )
+        text = "gpus: nodes are whole here: a job gets nodes with as many as it wants of each"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="gpus"))
         gpus_per_node = np.where(counts > 0, np.maximum(counts // context.nodes_of_jobs(), 1), 0)
     builder = _LogJobBuilder(machine, memory="memory" in columns)
     owners, accounts, owner_notes = resolve_owners(context.instance, machine, settings, approximate)
@@ -423,24 +435,27 @@ class _LogJobBuilder(core.CoreJobBuilder):
         self._hosts[f"{min_gpus} GPUs {kind}".strip() + " of each node"] += 1
         return node_set
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """Return what the machine does not have, with how many jobs asked for it."""
         lost_constraints = {f"constraint {shorten(text)}": n for text, n in self._lost.items() if n}
         return [
-            f"not followed: {subject} of {count} jobs: they take any nodes"
+            not_followed(
+                f"{subject} of {count} jobs: they take any nodes", subject=subject, count=count
+            )
             for subject, count in (lost_constraints | self._hosts).items()
         ]
 
 
 def _memory_requests(
-    context: PlacementContext, settings: SlurmSettings, notes: list[str]
+    context: PlacementContext, settings: SlurmSettings, notes: list[Note]
 ) -> dict[str, list]:
     """Return memory per node where the log says how many nodes a job has; else, or where it says
     so, per core."""
     if not settings.memory_counts:
         return {}
     if "memory_gb" not in context.instance.known:
-        notes.append("memory: the log does not say it, so that it is not handed out")
+        text = "memory: the log does not say it, so that it is not handed out"
+        notes.append(Note(NoteKind.MEMORY_UNKNOWN, text, subject="log"))
         return {}
     nodes = context.counts()
     tasks = context.instance.column("tasks").astype(np.int64)
@@ -464,7 +479,7 @@ def _gpus_of_job(
     return core.Gpus(number, gpu_type, by_node) if has_gpus else None
 
 
-def _gpu_requests(instance: Instance, machine: Machine, notes: list[str]) -> dict[str, list]:
+def _gpu_requests(instance: Instance, machine: Machine, notes: list[Note]) -> dict[str, list]:
     """Return the GPUs that each job asks for, in all or per node."""
     if "gpus" not in instance.known:
         return {}
@@ -472,7 +487,8 @@ def _gpu_requests(instance: Instance, machine: Machine, notes: list[str]) -> dic
     types = core.gpu_types_of(machine)
     if not types:
         if (counts > 0).any():
-            notes.append("gpus: the machine has none, so that they are not handed out")
+            text = "gpus: the machine has none, so that they are not handed out"
+            notes.append(Note(NoteKind.ASSUMED, text, subject="gpus"))
         return {}
     names, known_types = texts_of(instance, "gpu_type").tolist(), {*types} - {""}
     node_counts = numbers_of(instance, "nodes").astype(int)

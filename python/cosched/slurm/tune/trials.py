@@ -22,6 +22,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.io.append_only import AppendOnlyFile
+from cosched.notes import Note
 from cosched.slurm.tune.space import BASELINE, Measure, Setting, what_if_text
 from cosched.slurm.tune.weeks import Block
 from cosched.slurm.twin.backfill import clocks_of, never_starting_jobs, times_of, with_remedy
@@ -44,7 +45,7 @@ class Simulated:
         Those that count.
     start, end : numpy.ndarray, shape (draws, n)
         Seconds.
-    notes : tuple of str
+    notes : tuple of Note
         What the twin leaves out.
     change_effect : str
         What the change does to jobs.
@@ -53,7 +54,7 @@ class Simulated:
     jobs: Instance
     start: np.ndarray
     end: np.ndarray
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     change_effect: str
 
     @classmethod

@@ -19,6 +19,7 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
+from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.trace.selection import TraceSelection, selection_of
 from cosched.slurm.twin.never_starts import NEVER_SATISFIED, waits_for_ever, why_no_nodes
@@ -342,14 +343,19 @@ def with_remedy(error: InfeasibleError, instance: Instance) -> InfeasibleError:
     )
 
 
-def _left_out_notes(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
+def _left_out_notes(left_out: Mapping[int, tuple[Any, str]]) -> list[Note]:
     """Return a note per limit that keeps jobs for ever, with the first of these jobs."""
     by_limit: dict[str, list[str]] = {}
     for name, limit in left_out.values():
         by_limit.setdefault(limit, []).append(str(name))
     return [
-        f"left out, since Slurm refuses them or never lets them start: {len(names)} jobs "
-        f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): {limit}"
+        Note(
+            NoteKind.REFUSED_JOBS,
+            f"left out, since Slurm refuses them or never lets them start: {len(names)} jobs "
+            f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): {limit}",
+            subject=limit,
+            count=len(names),
+        )
         for limit, names in by_limit.items()
     ]
 

@@ -16,6 +16,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import node_attribute
 from cosched.core.arrays import real
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, shorten
+from cosched.notes import Note, NoteKind, not_followed, notes_of_kind
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.requests import log_requests
 from cosched.slurm.requests.associations import (
@@ -59,7 +60,8 @@ def without_suspensions(instance: Instance, machine: Machine | None) -> Instance
     if "estimate" in instance.known:
         columns["estimate"] = instance.given["estimate"] - suspended
     count = int((suspended > 0).sum())
-    note = f"assumed: {count} jobs of the log were suspended; the simulator suspends jobs by itself"
+    text = f"assumed: {count} jobs of the log were suspended; the simulator suspends jobs by itself"
+    note = Note(NoteKind.ASSUMED, text, subject="suspended jobs", count=count)
     return instance.replace(**columns).with_notes([note])
 
 
@@ -145,7 +147,7 @@ class Twin:
         )
         self.nodes = self._room.nodes_of_jobs()
         #: What is followed otherwise than the machine and the jobs say.
-        self.notes = list(settings.left_out)
+        self.notes: list[Note] = list(settings.left_out)
         if not self.shared:
             self.several, partition_notes = self._room.drop_heterogeneous_partitions(self.several)
             self.notes += partition_notes
@@ -222,13 +224,14 @@ class Twin:
         self.notes += request_notes + denied_notes
         return requests
 
-    def _note_version(self, version: str | None, settings: conf.SlurmSettings) -> list[str]:
+    def _note_version(self, version: str | None, settings: conf.SlurmSettings) -> list[Note]:
         """Return a note where the rules of another version than the machine's are followed."""
         requested_version = version or settings.version
         followed = conf.VERSIONS[1] if self.since_24 else conf.VERSIONS[0]
         if not requested_version or requested_version.startswith(followed):
             return []
-        return [f"rules of Slurm {followed}, the nearest that is followed, for {requested_version}"]
+        text = f"rules of Slurm {followed}, the nearest that is followed, for {requested_version}"
+        return [Note(NoteKind.OTHER_VERSION, text, subject=requested_version)]
 
     def _build_core(
         self,
@@ -247,7 +250,8 @@ class Twin:
             used_partitions = set(np.unique(self.part).tolist()).union(*self.several.values())
             for number, (name, (_, max_nodes)) in enumerate(zip(self.names, bounds, strict=True)):
                 if not max_nodes and number in used_partitions:
-                    self.notes.append(f"not followed: State of partition {name}: its jobs run here")
+                    state = f"State of partition {name}"
+                    self.notes.append(not_followed(f"{state}: its jobs run here", subject=state))
             bounds = [(min_nodes, max_nodes or _NO_LIMIT) for min_nodes, max_nodes in bounds]
         fields_by_row = {row: dict(values) for row, values in requests.jobs.items()}
         for row, parts in self.several.items():
@@ -350,8 +354,10 @@ class Twin:
         memory = megabytes_of_nodes(machine)
         counts = settings.memory_counts and all(kind.memory_gb > 0 for kind in machine.nodes)
         if settings.memory_counts and not counts:
-            self.notes.append("memory: the machine has nodes without RealMemory: not handed out")
-        counts = counts and not any(note.startswith("memory: ") for note in self.notes)
+            text = "memory: the machine has nodes without RealMemory: not handed out"
+            self.notes.append(Note(NoteKind.MEMORY_UNKNOWN, text, subject="machine"))
+        is_known = not notes_of_kind(self.notes, NoteKind.MEMORY_UNKNOWN)
+        counts = counts and is_known
         weight = node_attribute(machine, "weight")
         return {
             "node_cores": self.node_cores,

@@ -10,6 +10,7 @@ from typing import Any
 
 from cosched.cluster.files.batch_systems.job_record import JobRecord, LeftOut, Records
 from cosched.cluster.files.batch_systems.json_stream import Member, object_at
+from cosched.cluster.files.facts import NOT_ENDED
 from cosched.errors import InvalidInstance
 
 _STATE_OF_RESULT = {
@@ -52,7 +53,7 @@ def read_flux(members: Iterable[Member]) -> Records:
         if not isinstance(job, Mapping) or "t_submit" not in job:
             yield LeftOut(member.line, "no job of Flux")
         elif not _time_of(job.get("t_inactive")) > 0 and not _time_of(job.get("t_cleanup")) > 0:
-            yield LeftOut(member.line, "not ended yet")
+            yield LeftOut(member.line, NOT_ENDED)
         else:
             yield _job_of(member.line, job)
 

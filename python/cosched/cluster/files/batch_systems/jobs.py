@@ -18,6 +18,7 @@ from cosched.cluster.files.sacct.rows import Rows
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
@@ -60,42 +61,59 @@ def read_batch_log(
             f"{count_of(len(lines), 'line')}: {reason}" for reason, lines in table.left_out.items()
         )
         raise InvalidInstance(f"{path}: no job that has ended: {left_out or 'the file has none'}")
-    notes = [*table.notes, f"read as {log_format.value}"]
+    notes = [*table.notes, _note_of_reading(log_format)]
     return finish_jobs(
         path, jobs, reasons, (notes, _notes_of_format(log_format, jobs)), machine,
         timezone or _TIMEZONE, drop, part, lambda _: _CAUSE_OF_OVERUSE,
     )  # fmt: skip
 
 
-def _notes_of(table: RecordTable) -> list[str]:
-    notes = [*table.notes, f"read as {LogFormat.SACCT_JSON.value}"]
+def _note_of_reading(log_format: LogFormat) -> Note:
+    """A note of the format that a log was read as."""
+    return Note(NoteKind.READING, f"read as {log_format.value}", subject="format")
+
+
+def _notes_of(table: RecordTable) -> list[Note]:
+    """Notes of how a log of sacct in JSON was read."""
+    notes = [*table.notes, _note_of_reading(LogFormat.SACCT_JSON)]
     notes += [
-        f"  dropped {count_of(len(lines), 'record')}: {reason}"
+        Note(
+            NoteKind.DROPPED,
+            f"  dropped {count_of(len(lines), 'record')}: {reason}",
+            subject=reason,
+            count=len(lines),
+        )
         for reason, lines in table.left_out.items()
     ]
     return notes
 
 
-def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[str]:
+def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[Note]:
     """What is assumed where a log does not say it."""
-    notes = []
+    assumptions = []
     if log_format in (LogFormat.FLUX, LogFormat.FLUX_ARCHIVE):
-        notes.append("assumed: a job whose cores the log does not say has one core per task")
+        text = "assumed: a job whose cores the log does not say has one core per task"
+        assumptions.append(("cores", text))
     if log_format is LogFormat.GRID_ENGINE:
         if (jobs["tasks"] > 1).any():
-            notes.append(
+            text = (
                 "assumed: accounting of Grid Engine names only the first host of a parallel job: "
                 "its number of nodes is not known"
             )
+            assumptions.append(("nodes", text))
         if "used_memory_gb" in jobs:
-            notes.append("assumed: memory used is maxrss where the log has it, else maxvmem")
+            text = "assumed: memory used is maxrss where the log has it, else maxvmem"
+            assumptions.append(("used memory", text))
         if "memory_gb" in jobs:
-            notes.append("assumed: memory requests (h_vmem, mem_free, ...) are those of a slot")
+            text = "assumed: memory requests (h_vmem, mem_free, ...) are those of a slot"
+            assumptions.append(("memory", text))
     if log_format is LogFormat.LSF and "memory_gb" in jobs:
-        notes.append("assumed: rusage[mem] is reserved on each host, in MB where it has no unit")
+        text = "assumed: rusage[mem] is reserved on each host, in MB where it has no unit"
+        assumptions.append(("memory", text))
     if log_format is LogFormat.PBS and "memory_gb" in jobs:
-        notes.append("assumed: mem is that of the whole job, pmem that of a core")
-    return notes
+        text = "assumed: mem is that of the whole job, pmem that of a core"
+        assumptions.append(("memory", text))
+    return [Note(NoteKind.ASSUMED, text, subject=subject) for subject, text in assumptions]
 
 
 def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:

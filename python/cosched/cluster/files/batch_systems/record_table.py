@@ -21,6 +21,7 @@ from cosched.cluster.files.batch_systems.recognition import LogFormat, log_files
 from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, sacct_rows
 from cosched.io.streaming import text_stream
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 if TYPE_CHECKING:
     import pandas
@@ -45,13 +46,13 @@ class RecordTable(NamedTuple):
         A row for each record, columns by the names of :class:`JobRecord`.
     left_out : dict of str to list of int
         By reason, lines that are no job.
-    notes : list of str
+    notes : list of Note
         How the log was read.
     """
 
     jobs: pandas.DataFrame
     left_out: dict[str, list[int]]
-    notes: list[str]
+    notes: list[Note]
 
 
 def read_record_table(path: str | PathLike[str], log_format: LogFormat) -> RecordTable:
@@ -109,10 +110,12 @@ def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
     return RecordTable(frame, left_out, _notes_of_files(path, files))
 
 
-def _notes_of_files(path: str | PathLike[str], files: list[Path]) -> list[str]:
+def _notes_of_files(path: str | PathLike[str], files: list[Path]) -> list[Note]:
+    """A note of how many files a folder has; none where the path is a file."""
     if files == [Path(path)]:
         return []
-    return [f"{len(files)} files of the folder, by name; lines are counted through all of them"]
+    text = f"{len(files)} files of the folder, by name; lines are counted through all of them"
+    return [Note(NoteKind.READING, text, subject="files", count=len(files))]
 
 
 def _records_of_files(files: list[Path], log_format: LogFormat) -> Records:

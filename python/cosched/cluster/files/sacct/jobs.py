@@ -11,7 +11,15 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.files.conventions import begin_of_part, date_of, part_of, zone_of
-from cosched.cluster.files.facts import USED, described, drop_names, dropped, overuse
+from cosched.cluster.files.facts import (
+    NOT_ENDED,
+    USED,
+    drop_names,
+    dropped,
+    note_of_columns,
+    note_of_dropped,
+    overuse,
+)
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, map_unique, times_of
 from cosched.cluster.files.sacct.elapsed_times import elapsed_times, starts_by_ends
@@ -29,6 +37,7 @@ from cosched.cluster.machine.parts import cpus_per_core, lacks, managed_resource
 from cosched.core.text import count_of, listed
 from cosched.errors import InvalidInstance, printable
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -89,6 +98,9 @@ _STATES = (*_RUNNING, *_PENDING, *_ENDED)
 #: What sacct prints as NodeList of a job that has no nodes.
 _NO_NODES = "None assigned"
 
+#: Why a job that runs still is named, although it is kept.
+_RUNNING_TO_THE_END = "run still: to the end of the log"
+
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
           "partition": "Partition", "constraint": "Constraints", "job_name": "JobName",
@@ -127,7 +139,7 @@ class PartOfLog(NamedTuple):
 
 
 #: Jobs as an instance has them, notes, and when they begin.
-JobsOfLog: TypeAlias = "tuple[pd.DataFrame, tuple[str, ...], datetime | None]"
+JobsOfLog: TypeAlias = "tuple[pd.DataFrame, tuple[Note, ...], datetime | None]"
 
 
 def jobs_of_rows(
@@ -159,7 +171,7 @@ def finish_jobs(
     path: str | PathLike[str],
     jobs: pd.DataFrame,
     reasons: dict[str, np.ndarray],
-    notes: tuple[Sequence[str], Sequence[str]],
+    notes: tuple[Sequence[Note], Sequence[Note]],
     machine: Machine,
     timezone: str | None,
     drop: Any,
@@ -175,7 +187,7 @@ def finish_jobs(
         threads, nodes, twice, contradicted, status`` and facts.
     reasons : dict of str to numpy.ndarray
         By reason, lines that have been left out; more are added.
-    notes : tuple of two sequences of str
+    notes : tuple of two sequences of Note
         Notes for before and behind those about the jobs that are kept.
     cause_of_overuse : callable
         Says in words why jobs may hold more than the machine has.
@@ -198,51 +210,52 @@ def finish_jobs(
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
     all_notes += [
         *part_notes,
-        f"assumed: {described(jobs)}",
-        f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}"
-        + (f"; {len(jobs)} jobs are left" if left_out else ""),
+        note_of_columns(jobs),
+        note_of_dropped(left_out, kept=len(jobs)),
     ]
     return jobs, tuple(all_notes), begin_of_part(first, part.week, part.begin)
 
 
-def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
+def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[Note]:
     """A note about steps such as ``1.5`` whose job is not in the file."""
     numbers = steps["JobID"].str.partition(".")[0] if len(steps) else steps["JobID"]
     lines = steps["line"].to_numpy()[~numbers.isin(rows["JobID"]).to_numpy()]
     if not len(lines):
         return []
-    return [f"  dropped {_count_with_lines('steps of jobs that are not in the file', lines)}"]
+    reason = "steps of jobs that are not in the file"
+    return [_note_of_lines(NoteKind.DROPPED, "  dropped ", reason, lines)]
 
 
-def _repair_notes(rows_read: Rows) -> list[str]:
+def _repair_notes(rows_read: Rows) -> list[Note]:
     """Notes about rows with a delimiter or a line end inside a text."""
     notes = []
     if len(rows_read.repaired):
         what = "a delimiter or a line end inside a text, read by the forms of the columns"
-        notes.append(f"  repaired {_count_with_lines(what, rows_read.repaired)}")
+        notes.append(_note_of_lines(NoteKind.REPAIRED, "  repaired ", what, rows_read.repaired))
     if len(rows_read.enclosed):
-        notes.append(f"  {note_of_enclosed(rows_read.enclosed)}")
+        note = note_of_enclosed(rows_read.enclosed)
+        notes.append(note.behind("  "))
     if rows_read.assumed:
         what = "the delimiters are those of Constraints, not of a text beside it"
-        notes.append(f"assumed: {_count_with_lines(what, rows_read.assumed)}")
-    notes += [
-        f"  {_count_with_lines(f'{name} cannot be told from other texts, taken as empty', lines)}"
-        for name, lines in rows_read.undecided.items()
-    ]
+        notes.append(_note_of_lines(NoteKind.ASSUMED, "assumed: ", what, rows_read.assumed))
+    for name, lines in rows_read.undecided.items():
+        what = f"{name} cannot be told from other texts, taken as empty"
+        notes.append(_note_of_lines(NoteKind.REPAIRED, "  ", what, lines, subject=name))
     return notes
 
 
-def _of_clusters(rows: pd.DataFrame) -> list[str]:
+def _of_clusters(rows: pd.DataFrame) -> list[Note]:
     """A note where the output is that of several clusters."""
     names = sorted(set(rows["Cluster"]) - {""}) if "Cluster" in rows else []
     if len(names) < 2:
         return []
-    return [f"assumed: jobs of {len(names)} clusters ({listed(names)}) run on this one machine"]
+    text = f"assumed: jobs of {len(names)} clusters ({listed(names)}) run on this one machine"
+    return [Note(NoteKind.ASSUMED, text, subject="clusters", count=len(names))]
 
 
 def _started(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], include_running: bool
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Note]]:
     """The rows of jobs that have started, and what waits still."""
     state = map_unique(rows["State"], lambda texts: texts.map(_state_of))
     running, pending = np.isin(state, _RUNNING), np.isin(state, _PENDING)
@@ -252,7 +265,7 @@ def _started(
     rows = rows.assign(State=state, running=running)
     queue_notes = _still_waiting(rows.loc[pending, "JobID"])
     out = pending if include_running else pending | running
-    rows = _drop_rows(rows, reasons, out, "not ended yet")
+    rows = _drop_rows(rows, reasons, out, NOT_ENDED)
     never = rows["Start"].isin(NOT_YET)
     if "NodeList" in rows:
         never |= (rows["NodeList"] == _NO_NODES) & ~rows["running"]
@@ -283,13 +296,14 @@ def _deduplicate(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataF
     return rows[~(is_repeated | is_ended)]
 
 
-def _still_waiting(ids: pd.Series) -> list[str]:
+def _still_waiting(ids: pd.Series) -> list[Note]:
     """Jobs and array tasks that have not started: ``123_[1-10,12%4]`` are eleven of them."""
     if not len(ids):
         return []
     tasks = sum(_tasks(text) for text in ids.tolist())
     tasks_remark = f" ({tasks:,} with the tasks of arrays)" if tasks > len(ids) else ""
-    return [f"  {count_of(len(ids), 'job')} still pending{tasks_remark}: they have no run time"]
+    text = f"  {count_of(len(ids), 'job')} still pending{tasks_remark}: they have no run time"
+    return [Note(NoteKind.UNKNOWN, text, subject="pending jobs", count=len(ids))]
 
 
 def _tasks(job: str) -> int:
@@ -318,7 +332,7 @@ def _drop_rows(
 
 def _jobs(
     path: Any, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Note]]:
     """Columns of the jobs, and notes about cells."""
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
     names = tuple(name for name in ("Submit", "Eligible", "Start") if name in rows)
@@ -364,7 +378,7 @@ def _jobs(
 
 def _of_cells(
     rows: pd.DataFrame, steps: pd.DataFrame, remarks: Mapping[str, np.ndarray]
-) -> list[str]:
+) -> list[Note]:
     """Notes about cells that sacct does not print so, or that contradict each other; `remarks`: of
     which rows."""
     line = rows["line"].to_numpy()
@@ -382,7 +396,9 @@ def _of_cells(
     jobs_columns["JobID is no number of a job"] = line[~_is_number(rows["JobID"])]
     jobs_columns |= {remark: line[where] for remark, where in remarks.items()}
     return [
-        f"  {_count_with_lines(what, lines)}" for what, lines in jobs_columns.items() if len(lines)
+        _note_of_lines(NoteKind.UNUSUAL, "  ", what, lines)
+        for what, lines in jobs_columns.items()
+        if len(lines)
     ]
 
 
@@ -396,7 +412,7 @@ def _to_the_end(jobs: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFr
     if running.any():
         last = (jobs["start"] + jobs["runtime"].fillna(0.0)).max()
         jobs["runtime"] = jobs["runtime"].where(~running, last - jobs["start"])
-        reasons["run still: to the end of the log"] = jobs.loc[running, "line"].to_numpy()
+        reasons[_RUNNING_TO_THE_END] = jobs.loc[running, "line"].to_numpy()
     return jobs
 
 
@@ -428,32 +444,32 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
 
 def _finished(
     path: Any, jobs: pd.DataFrame, reasons: Mapping[str, np.ndarray], timezone: str | None
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Note]]:
     """Columns as an instance has them, times from the first submission on; and notes."""
     if not jobs["submit"].is_monotonic_increasing:
         jobs = jobs.sort_values("submit", kind="stable")
     jobs = jobs.reset_index(drop=True)
     line = jobs["line"].to_numpy()
     wait = (jobs["start"] - jobs["submit"]).to_numpy()
-    notes = [f"{printable(path)}: {len(jobs)} jobs kept"]
-    notes += [
-        f"  {'kept' if 'run still' in reason else 'dropped'} {_count_with_lines(reason, lines)}"
-        for reason, lines in reasons.items()
-        if len(lines)
-    ]
+    kept = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
+    notes = [kept.at(printable(path))]
+    for reason, lines in reasons.items():
+        if len(lines):
+            kind = NoteKind.KEPT if reason == _RUNNING_TO_THE_END else NoteKind.DROPPED
+            notes.append(_note_of_lines(kind, f"  {kind.value} ", reason, lines))
     repeated = repeated_numbers(jobs)
     eligible, repaired = _eligible(jobs, repeated)
     repaired = {"started before its submission: wait 0": wait < 0, **repaired}
     repaired["in the hour that comes twice: the first taken"] = jobs["twice"].to_numpy()
     notes += [
-        f"  repaired {_count_with_lines(what, line[which])}"
+        _note_of_lines(NoteKind.REPAIRED, "  repaired ", what, line[which])
         for what, which in repaired.items()
         if which.any()
     ]
     other = jobs["contradicted"].to_numpy()
     if other.any():
         what = "NNodes or NCPUS are others than in AllocTRES, which is taken"
-        notes.append(f"  {_count_with_lines(what, line[other])}")
+        notes.append(_note_of_lines(NoteKind.REPAIRED, "  ", what, line[other]))
     for what, which in (
         ("further runs of requeued jobs: each is a job of its own", repeated.is_requeued),
         ("further sizes of jobs that were resized: each is a job of its own", repeated.is_resized),
@@ -461,7 +477,9 @@ def _finished(
         ("the same job number at overlapping times: each row is a job", repeated.overlaps),
     ):
         if which.any():
-            notes.append(f"  {which.sum()} {what} ({io.shown_lines(line[which])})")
+            count, where = int(which.sum()), io.shown_lines(line[which])
+            text = f"  {count} {what} ({where})"
+            notes.append(Note(NoteKind.UNUSUAL, text, subject=what, count=count, where=where))
     if "suspended" in jobs:
         was_suspended = (jobs["suspended"] > 0).to_numpy()
         hours = jobs["suspended"].sum() / 3600
@@ -469,19 +487,20 @@ def _finished(
             f"suspended, {hours:,.1f} h in all: they hold their nodes until End; limits and CPU "
             "efficiency leave this time out"
         )
-        notes.append(f"  {_count_with_lines(what, line[was_suspended])}")
+        lines = line[was_suspended]
+        notes.append(_note_of_lines(NoteKind.READING, "  ", what, lines, subject="suspended jobs"))
     several = jobs["id"].str.contains("+", regex=False)
     if several.any():
         hetjob_count = jobs.loc[several, "id"].str.split("+", n=1).str[0].nunique()
-        notes.append(
-            f"  {int(several.sum())} components of {hetjob_count} heterogeneous jobs: one job in "
-            "reports, "
+        count = int(several.sum())
+        text = (
+            f"  {count} components of {hetjob_count} heterogeneous jobs: one job in reports, "
             "one each for policies"
         )
+        notes.append(Note(NoteKind.READING, text, subject="heterogeneous jobs", count=count))
     if timezone is None:
-        notes.append(
-            "assumed: times as written; across a change of clocks pass timezone (--timezone)"
-        )
+        text = "assumed: times as written; across a change of clocks pass timezone (--timezone)"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="timezone"))
     ids = jobs["id"]
     if ids.str.fullmatch(r"[0-9]{1,15}").all():
         ids = ids.astype(np.int64)
@@ -534,7 +553,7 @@ def _eligible(
     return np.where(is_late, np.maximum(start, submit), eligible), repaired
 
 
-def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[str]:
+def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[Note]:
     """A note on jobs of other partitions than the only one of a slurm.conf, which run there."""
     if machine.slurm is None or len(machine.partitions) != 1:
         return []
@@ -545,18 +564,21 @@ def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[str]:
     named_partitions = ", ".join(
         f"{name} ({count:,} jobs)" for name, count in other_partitions.head(10).items()
     )
-    return [
+    text = (
         f"  partitions that the machine does not have: {named_partitions}; taken as {only}, its "
         "only one"
-    ]
+    )
+    count = int(other_partitions.sum())
+    return [Note(NoteKind.REPAIRED, text, subject="unknown partitions", count=count)]
 
 
-def machine_notes(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[str]:
+def machine_notes(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[Note]:
     """What the machine hands out, and partitions that it does not have."""
-    notes = [
+    text = (
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); policies hand "
         f"out cores{_resources_note(jobs, machine)}"
-    ]
+    )
+    notes = [Note(NoteKind.ASSUMED, text, subject="machine")]
     counts_by_option = {
         name: int((jobs[name] != "").sum()) for name in EXTRA_OPTIONS if name in jobs
     }
@@ -564,27 +586,31 @@ def machine_notes(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> lis
         f"{name} of {count} jobs" for name, count in counts_by_option.items() if count
     ]
     if options_of_jobs:
-        notes.append(f"assumed: slurm-backfill alone follows {', '.join(options_of_jobs)}")
+        text = f"assumed: slurm-backfill alone follows {', '.join(options_of_jobs)}"
+        subject = ", ".join(name for name, count in counts_by_option.items() if count)
+        notes.append(Note(NoteKind.ASSUMED, text, subject=subject))
     per_core = sorted({kind.cpus_per_core for kind in machine.nodes})
     if per_core != [1.0]:
         threads_text = " or ".join(f"{value:g}" for value in per_core)
-        notes.append(
-            f"assumed: {threads_text} CPUs of sacct are a core; a core runs one job at a time"
-        )
-        notes.append(
+        text = f"assumed: {threads_text} CPUs of sacct are a core; a core runs one job at a time"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="CPUs"))
+        text = (
             "assumed: sacct does not tell jobs with --threads-per-core=1 "
             "(--hint=nomultithread): they are taken to use all threads of their cores"
         )
+        notes.append(Note(NoteKind.ASSUMED, text, subject="threads-per-core"))
     if "partition" in jobs:
         notes += _in_the_only_partition(jobs, machine)
         lacking = jobs.loc[lacks(machine, jobs["partition"]), "partition"].value_counts()
         if len(lacking):
-            threads_text = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
+            names = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
             has_dropped_partitions = "unknown-partition" in drop_names(drop)
             how = (
                 "left out" if has_dropped_partitions else "--drop unknown-partition leaves them out"
             )
-            notes.append(f"  partitions that the machine does not have: {threads_text} ({how})")
+            text = f"  partitions that the machine does not have: {names} ({how})"
+            count = int(lacking.sum())
+            notes.append(Note(NoteKind.UNKNOWN, text, subject="unknown partitions", count=count))
     return notes
 
 
@@ -605,3 +631,21 @@ def _resources_note(jobs: pd.DataFrame, machine: Machine) -> str:
 
 def _count_with_lines(reason: str, lines: Sequence[int] | np.ndarray) -> str:
     return f"{len(lines)}: {reason} ({io.shown_lines(lines)})"
+
+
+def _note_of_lines(
+    kind: NoteKind,
+    prefix: str,
+    reason: str,
+    lines: Sequence[int] | np.ndarray,
+    *,
+    subject: str | None = None,
+) -> Note:
+    """A note of what became of some lines of the file; the subject is the reason, or another."""
+    return Note(
+        kind,
+        prefix + _count_with_lines(reason, lines),
+        subject=reason if subject is None else subject,
+        count=len(lines),
+        where=io.shown_lines(lines),
+    )

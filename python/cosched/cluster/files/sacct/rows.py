@@ -19,6 +19,7 @@ from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, options_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
@@ -55,7 +56,7 @@ class Rows(NamedTuple):
         beside it could have some.
     undecided : dict of str to list of int
         By column, lines of repaired rows whose text cannot be told from others; it is empty.
-    notes : list of str
+    notes : list of Note
         How the file was read.
     """
 
@@ -65,7 +66,7 @@ class Rows(NamedTuple):
     enclosed: np.ndarray
     assumed: list[int]
     undecided: dict[str, list[int]]
-    notes: list[str]
+    notes: list[Note]
 
 
 class _Repeat(NamedTuple):
@@ -89,7 +90,8 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
     header, repeats = _header_of(text.partition(b"\n")[0].decode(), mark)
     if "JobID" not in header and "JobIDRaw" in header:
         header[header.index("JobIDRaw")] = "JobID"
-        notes.append("assumed: JobIDRaw is taken for JobID, which is missing")
+        statement = "JobIDRaw is taken for JobID, which is missing"
+        notes.append(Note(NoteKind.ASSUMED, statement, subject="JobID", prefix="assumed: "))
     _require_columns(path, header, delimiter)
     lines = Lines(text, mark)
     read_columns = [name for name in header if name in _READ_COLUMNS]
@@ -110,8 +112,11 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
         takes_raw_number = has_no_number & (raw_numbers != "")
         texts["JobID"] = texts["JobID"].where(~takes_raw_number, raw_numbers)
         if takes_raw_number.any():
-            changed_rows = count_of(int(takes_raw_number.sum()), "row")
-            notes.append(f"assumed: JobIDRaw is taken for JobID of {changed_rows}")
+            count = int(takes_raw_number.sum())
+            statement = f"JobIDRaw is taken for JobID of {count_of(count, 'row')}"
+            notes.append(
+                Note(NoteKind.ASSUMED, statement, subject="JobID", count=count, prefix="assumed: ")
+            )
     if not lines.broken:
         no_lines = np.zeros(0, dtype=np.int64)
         return Rows(texts, no_lines, no_lines, no_lines, [], {}, notes)
@@ -142,7 +147,7 @@ class TextRows(NamedTuple):
     #: Lines from 1 of rows whose columns cannot be told apart.
     unaligned: list[int]
     #: How the text was read.
-    notes: list[str]
+    notes: list[Note]
 
 
 def rows_of_text(text: str, name: str, needed: Sequence[str]) -> TextRows:
@@ -185,12 +190,15 @@ def rows_of_text(text: str, name: str, needed: Sequence[str]) -> TextRows:
     )
 
 
-def note_of_enclosed(line_numbers: Sequence[int] | np.ndarray) -> str:
+def note_of_enclosed(line_numbers: Sequence[int] | np.ndarray) -> Note:
     """What became of lines that look like rows and stand inside a text."""
-    return (
-        f"{count_of(len(line_numbers), 'line')} inside a text of another row with the number of "
-        f"another row, taken as text ({io.shown_lines(line_numbers)})"
+    count, where = len(line_numbers), io.shown_lines(line_numbers)
+    text = (
+        f"{count_of(count, 'line')} inside a text of another row with the number of "
+        f"another row, taken as text ({where})"
     )
+    subject = "lines inside a text"
+    return Note(NoteKind.REPAIRED, text, subject=subject, count=count, where=where)
 
 
 def require_text(text: bytes | str, path: str | PathLike[str]) -> None:
@@ -213,8 +221,16 @@ def _header_of(line: str, mark: str) -> tuple[list[str], list[_Repeat]]:
     return header, repeats
 
 
-def _notes_of_repeats(repeats: Sequence[_Repeat]) -> list[str]:
-    return [f"column {repeat.name} is there twice, with the same values" for repeat in repeats]
+def _notes_of_repeats(repeats: Sequence[_Repeat]) -> list[Note]:
+    """Notes of columns that are there twice."""
+    return [
+        Note(
+            NoteKind.READING,
+            f"column {repeat.name} is there twice, with the same values",
+            subject=repeat.name,
+        )
+        for repeat in repeats
+    ]
 
 
 def _require_same(
@@ -335,7 +351,7 @@ _OPTIONS_READ = (
 )
 
 
-def texts_of_submit_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], list[str]]:
+def texts_of_submit_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], list[Note]]:
     """Texts by the names of :data:`SUBMIT_LINE_COLUMNS`, where a line has any; notes of what is
     not followed."""
     if "SubmitLine" not in rows:
