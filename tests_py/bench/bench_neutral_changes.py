@@ -6,7 +6,7 @@ A neutral change moves a timing parameter by a few seconds (bf_interval 28 to 34
 to 62, sched_interval 58 to 62, batch_sched_delay 2 to 5): no site would expect longer or shorter
 waits. A real change takes two of the eight nodes. Each change has 20 replications on the clocks of
 the log as it is; with fewer replications the first of them count, as with ``--draws``. The rule is
-that of the audit (`cosched.cluster.page.replications`), beside the two that it is not: the 95%
+that of the audit (`cosched.cluster.analysis.replications`), beside the two that it is not: the 95%
 confidence interval of the mean difference, and the middle 90% of the differences.
 """
 
@@ -22,8 +22,8 @@ import pandas as pd
 from scipy.stats import t
 
 import cosched as cs
-from cosched.cluster.page.replications import Spread
-from cosched.cluster.page.what_if import what_if
+from cosched.cluster.analysis.replications import Spread
+from cosched.cluster.analysis.what_if import what_if
 from cosched.slurm.twin.backfill import clocks_of
 from cosched.slurm.twin.twin import Twin
 

@@ -13,8 +13,9 @@ from cosched.cli import report
 from cosched.cli.commands import adds_of_cluster
 from cosched.cli.parameters import Arguments
 from cosched.cli.values import PICTURES, check_files, read
-from cosched.cluster.page.judgement import lines_of_judgement
-from cosched.cluster.sizing.page import FORMS, above_the_promise, export
+from cosched.cluster.judgement.sentences import lines_of_judgement
+from cosched.cluster.sizing.backtest_summary import groups_above_sentence, summarise_backtest
+from cosched.cluster.sizing.exports import FORMS, export
 from cosched.core import Presentation
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
@@ -168,7 +169,7 @@ def _show(right_size: cluster.RightSize, advice: pd.DataFrame, backtest: pd.Data
         report.show_frame(
             f"would it have held? each {period} from what was known before it", backtest
         )
-        report.say(above_the_promise(right_size))
+        report.say(groups_above_sentence(summarise_backtest(right_size)))
     else:
         report.say(
             "no backtest: before no day of the log had enough like jobs ended for an advice "

@@ -12,7 +12,7 @@ from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.cluster.judgement.judge import SEED, replications_of_log, simulate_log
 from cosched.cluster.judgement.log_start import start_of_log
-from cosched.cluster.page.judgement import lines_of_judgement
+from cosched.cluster.judgement.sentences import lines_of_judgement
 from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.recordings.agreement import (

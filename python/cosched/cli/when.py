@@ -25,11 +25,12 @@ from cosched.execution.plan_input import MARGIN
 from cosched.execution.runs import current
 from cosched.lazy import pd, plt
 from cosched.notes import note_records
+from cosched.reports.when import when_page
 from cosched.slurm.conf.lines import seconds_of_time
 from cosched.slurm.live import Snapshot
 from cosched.slurm.live.backtesting import coverage_by
 from cosched.slurm.live.outputs import days_of, query_slurm, read_outputs
-from cosched.slurm.live.page import FailedReading, page, prometheus
+from cosched.slurm.live.prometheus import FailedReading, prometheus
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
 from cosched.slurm.live.times import dated, duration, limit_text
 from cosched.units import parse_megabytes
@@ -162,7 +163,7 @@ class Outputs:
         if failed is None and (self.as_json or self.page is None):
             _show(frame, self.as_json)
         if self.page is not None:
-            io.write_text(page(frame, failed), self.page)
+            io.write_text(when_page(frame, failed), self.page)
         if self.metrics is not None:
             time_read = clock.time() if failed is None else failed.time
             io.write_text(prometheus(frame, time_read, failed), self.metrics)

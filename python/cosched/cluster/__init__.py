@@ -34,6 +34,7 @@ from cosched.cluster.algorithms import (
     python_policy as python_policy,
     yields as yields,
 )
+from cosched.cluster.auditing import audit as audit
 from cosched.cluster.bounds import max_stretch_bound as max_stretch_bound
 from cosched.cluster.family import (
     ALGORITHMS as ALGORITHMS,
@@ -56,7 +57,6 @@ from cosched.cluster.outputs import (
     write_jobs_csv as write_jobs_csv,
     write_log_csv as write_log_csv,
 )
-from cosched.cluster.page import audit as audit
 from cosched.cluster.result import Result as Result
 from cosched.cluster.result.log_fit import fit as fit
 from cosched.cluster.result.result import Draws as Draws

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from cosched.core.schedule import Schedule
 from cosched.core.text import listed
 from cosched.errors import CoschedError, InvalidBound, InvalidInstance, SolverError
 from cosched.lazy import pd
+from cosched.templates import render
 
 if TYPE_CHECKING:
     from cosched.core.schedule import Schedule
@@ -293,7 +293,8 @@ class Result:
         return ", ".join(parts)
 
     def _repr_html_(self) -> str:
-        return f"<p><code>{escape(repr(self))}</code></p>{self.to_frame().to_html(max_rows=20)}"
+        table = self.to_frame().to_html(max_rows=20)
+        return render("result.html.j2", label=repr(self), table=table)
 
     def to_frame(self) -> pd.DataFrame:
         """The schedule's table: ``task, kind, units, start, end``, ...

@@ -6,15 +6,14 @@ import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from cosched import io, plot
 from cosched.experiments.ledger import Claim, findings
 from cosched.experiments.study import Design, Study
 from cosched.lazy import pd, plt
+from cosched.templates import render
 from cosched.version import installed_version
 
 RESULTS = ("results.parquet", "timings.parquet")
@@ -108,8 +107,24 @@ def _checked(name: str) -> str:
 
 
 #: Above this, the table of all rows is left to results.parquet: browsers get slow.
-_MOST_ROWS = 3000
-_PAGE = Path(__file__).with_name("report.html")
+_MAX_ROWS = 3000
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell of a table of the page."""
+
+    text: str
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class _PageTable:
+    """A table of the page."""
+
+    identifier: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[_Cell, ...], ...]
 
 
 def page(
@@ -120,66 +135,50 @@ def page(
     pictures: dict[str, Path],
 ) -> str:
     """The whole page."""
-    body = [_head(study, quick, frame)]
     failed = frame[frame.status == "error"]
-    if len(failed):
-        body += ["<h2>Errors</h2>", _table("errors", _without_empty(failed))]
-    if tables:
-        body.append("<h2>Tables</h2>")
-        body += [_section(name) + _table(f"table-{name}", table) for name, table in tables.items()]
-    if pictures:
-        body.append("<h2>Figures</h2>")
-        for name, path in pictures.items():
-            data = base64.b64encode(path.read_bytes()).decode("ascii")
-            image = f'<img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
-            body.append(_section(name) + image)
-    body.append("<h2>All rows</h2>")
-    if len(frame) <= _MOST_ROWS:
-        body.append(_table("rows", _without_empty(frame)))
-    else:
-        body.append(f"<p>{len(frame)} rows: see <code>results.parquet</code>.</p>")
-    empty = Template(io.read_text(_PAGE))
-    return empty.substitute(title=escape(study.name), body="\n".join(body))
+    images = {
+        name: base64.b64encode(path.read_bytes()).decode("ascii") for name, path in pictures.items()
+    }
+    has_all_rows = len(frame) <= _MAX_ROWS
+    return render(
+        "study.html.j2",
+        Path(__file__).parent,
+        study=study,
+        facts="; ".join(_facts(quick, frame)),
+        errors=_page_table("errors", _without_empty(failed)) if len(failed) else None,
+        tables={name: _page_table(f"table-{name}", table) for name, table in tables.items()},
+        images=images,
+        all_rows=_page_table("rows", _without_empty(frame)) if has_all_rows else None,
+        row_count=len(frame),
+    )
 
 
-def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:
+def _facts(quick: bool, frame: pd.DataFrame) -> list[str]:
     import datetime
 
     failed = int((frame.status == "error").sum())
-    facts = [
+    return [
         "reduced size (--quick)" if quick else "full size",
         f"{len(frame)} tasks" + (f", {failed} of them ended in an error" if failed else ""),
         f"{frame.seconds.sum():.0f} s of work",
         f"cosched {installed_version()}",
         datetime.date.today().isoformat(),
     ]
-    return (
-        f"<h1>{escape(study.title)}</h1>\n<p>{escape(study.paper)}</p>\n"
-        f'<p class="facts">{escape(study.name)}: {escape("; ".join(facts))}</p>\n'
-        f"<p>{escape(study.about)}</p>"
+
+
+def _page_table(identifier: str, table: pd.DataFrame) -> _PageTable:
+    return _PageTable(
+        identifier=identifier.replace(".", "-"),
+        columns=tuple(str(name) for name in table.columns),
+        rows=tuple(tuple(map(_cell, row)) for row in table.itertuples(index=False, name=None)),
     )
 
 
-def _section(name: str) -> str:
-    return f"<h3>{escape(name)}</h3>\n"
-
-
-def _table(identifier: str, table: pd.DataFrame) -> str:
-    titles = "".join(f"<th>{escape(str(name))}</th>" for name in table.columns)
-    rows = ["".join(map(_cell, row)) for row in table.itertuples(index=False, name=None)]
-    body = "".join(f"<tr>{row}</tr>\n" for row in rows)
-    return (
-        f'<div class="scroll"><table id="{escape(identifier.replace(".", "-"))}">'
-        f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
-    )
-
-
-def _cell(value: object) -> str:
-    """Return numbers in six digits; a cell of nothing where there is none."""
+def _cell(value: object) -> _Cell:
+    """Return numbers in six digits; a cell without text where there is none."""
     if isinstance(value, float):
-        return f'<td class="number">{"" if value != value else f"{value:.6g}"}</td>'
-    text = "" if value is None else escape(str(value))
-    return f'<td class="number">{text}</td>' if isinstance(value, int) else f"<td>{text}</td>"
+        return _Cell("" if value != value else f"{value:.6g}", is_number=True)
+    return _Cell("" if value is None else str(value), is_number=isinstance(value, int))
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:

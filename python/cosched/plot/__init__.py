@@ -12,7 +12,7 @@ from cosched.dags.plots import ratios as ratios
 from cosched.described import described
 from cosched.moldable.plots import pareto as pareto
 from cosched.plot.charts import execution as execution, gantt as gantt, save as save
-from cosched.slurm.live.page import starts as starts
+from cosched.slurm.live.start_chart import starts as starts
 
 described(globals())
 guard_public(globals())

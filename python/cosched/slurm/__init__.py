@@ -13,9 +13,9 @@ users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapsh
 * ``live``: snapshots, and when jobs will start
 """
 
+from cosched.cluster.analysis.what_if import add_change_provider
 from cosched.cluster.family import FAMILY
 from cosched.cluster.machine.machine import add_reader
-from cosched.cluster.page.what_if import add_change_provider
 from cosched.slurm.machines import read_machine
 from cosched.slurm.twin.backfill import slurm_backfill
 from cosched.slurm.whatif.changes import CHANGE_PROVIDER

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from html import escape
-from io import StringIO
 from os import PathLike
-from pathlib import Path
+from typing import Any
 
-from cosched import io, plot
 from cosched.execution import Execution, TaskRun
-from cosched.lazy import pd
-from cosched.version import installed_version
+from cosched.lazy import Lazy, pd
 from cosched.workflows.planned import Course
 
-_STYLE = "\n" + io.read_text(Path(__file__).with_suffix(".css"))
+#: Reports stand above: the module is looked up when a report is written.
+_reports: Any = Lazy("cosched.reports.execution")
 
 
 def execution_of(
@@ -101,38 +98,4 @@ def write_report(
     InvalidInstance
         Another suffix.
     """
-    suffix = io.check_suffix(path, (".html", ".json", ".png", ".svg", ".pdf"))
-    if suffix == ".json":
-        execution.write(path)
-    elif suffix == ".html":
-        io.write_text(_page(execution, sentence, notes), path)
-    else:
-        plot.save(_picture(execution), path)
-
-
-def _picture(execution: Execution):
-    from matplotlib.figure import Figure
-
-    ax = Figure(figsize=(11, 5)).subplots()
-    return plot.execution(execution, ax=ax)
-
-
-def _page(execution: Execution, sentence: str, notes: Sequence[str]) -> str:
-    svg = ""
-    if execution.tasks:
-        drawn = StringIO()
-        _picture(execution).figure.savefig(drawn, format="svg", bbox_inches="tight")
-        svg = drawn.getvalue()
-        svg = svg[svg.index("<svg") :]
-    table = by_rule(execution).to_html(
-        index=False, border=0, formatters={"share": "{:.0%}".format}, float_format="{:.1f}".format
-    )
-    said = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>workflow</title><style>{_STYLE}</style></head>\n<body>\n"
-        f'<p class="lead">{escape(sentence)}.</p>\n<div class="wide">{svg}</div>\n'
-        f"<h2>By rule</h2>\n{table}\n{said}"
-        f'<p class="small">cosched {installed_version()}</p>\n</body></html>\n'
-    )
+    _reports.write_execution(execution, path, sentence, notes, is_workflow=True)

@@ -13,9 +13,9 @@ from web import assert_no_errors
 import cosched as cs
 from cosched import _core
 from cosched.cli import main
+from cosched.cluster.analysis import runs as analysis_runs
+from cosched.cluster.analysis.what_if import what_if, with_nodes
 from cosched.cluster.machine.node_types import NodeType
-from cosched.cluster.page import runs as page_runs
-from cosched.cluster.page.what_if import what_if, with_nodes
 from support import REPO, data
 
 FIXTURE = "tests_py/fixtures/sacct.txt"
@@ -448,7 +448,7 @@ def test_three_pages_of_paper(tmp_path, browser, log):
 
 
 def test_an_audit_that_is_interrupted_twice_stops_nothing_that_follows(monkeypatch):
-    class Pool(page_runs.ThreadPoolExecutor):
+    class Pool(analysis_runs.ThreadPoolExecutor):
         def shutdown(self, wait=True, *, cancel_futures=False):
             super().shutdown(wait=wait, cancel_futures=cancel_futures)
             if wait:
@@ -457,12 +457,12 @@ def test_an_audit_that_is_interrupted_twice_stops_nothing_that_follows(monkeypat
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(page_runs, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr(page_runs, "FAMILY", SimpleNamespace(bound_within=lambda *_: None))
-    monkeypatch.setattr(page_runs, "_policies", interrupted)
+    monkeypatch.setattr(analysis_runs, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(analysis_runs, "FAMILY", SimpleNamespace(bound_within=lambda *_: None))
+    monkeypatch.setattr(analysis_runs, "_policies", interrupted)
     try:
         with pytest.raises(KeyboardInterrupt):
-            page_runs.run_all(long_log(), [], None)
+            analysis_runs.run_all(long_log(), [], None)
         _core.check_interrupt()
     finally:
         _core.forget_stop()
@@ -476,8 +476,8 @@ def test_an_interrupted_audit_does_not_wait_for_the_bound(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(page_runs, "FAMILY", SimpleNamespace(bound_within=endless))
-    monkeypatch.setattr(page_runs, "_policies", interrupted)
+    monkeypatch.setattr(analysis_runs, "FAMILY", SimpleNamespace(bound_within=endless))
+    monkeypatch.setattr(analysis_runs, "_policies", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        page_runs.run_all(long_log(), [], None)
+        analysis_runs.run_all(long_log(), [], None)
     _core.check_interrupt()  # what follows is not stopped

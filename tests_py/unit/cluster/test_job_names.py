@@ -6,7 +6,7 @@ from right_size_log import log
 
 import cosched as cs
 from cosched.cluster.instance.job_names import kinds_of_comments, kinds_of_jobs, rules_of_comments
-from cosched.cluster.sizing.page import export
+from cosched.cluster.sizing.exports import export
 
 UUIDS = [f"fb315e06-46eb-480f-ae1d-c3d14c69{k:04x}" for k in range(0x1000, 0x1000 + 200)]
 

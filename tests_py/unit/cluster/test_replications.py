@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import t
 
 import cosched as cs
-from cosched.cluster.page.replications import (
+from cosched.cluster.analysis.group_waits import groupings_of
+from cosched.cluster.analysis.replications import (
     CommonJobs,
     Spread,
     compare,
@@ -20,11 +21,11 @@ from cosched.cluster.page.replications import (
     waits_by,
     with_first_replications,
 )
-from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
-from cosched.cluster.page.tables import difference_in_words, groups
-from cosched.cluster.page.what_if import what_if
-from cosched.cluster.page.window import Window, window_of
-from cosched.units import format_duration, format_exact_duration, format_signed_duration
+from cosched.cluster.analysis.scenario import ChangedKey, Scenario, ScenarioClass
+from cosched.cluster.analysis.what_if import what_if
+from cosched.cluster.analysis.window import Window, window_of
+from cosched.reports.formats import difference_in_words
+from cosched.units import format_exact_duration, format_signed_duration
 
 CONF = """SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
@@ -217,12 +218,13 @@ def test_groups_of_two_results_are_paired_by_name():
             instance=every, logged=log, reference_result=simulation, reference_policy="fcfs",
             window=window_of(every, log),
         )  # fmt: skip
-        page = groups(runs)
-        waited = dict(simulation.by("user")[["user", "mean_wait"]].to_numpy())
-        for name in ("ada", "ben", "eva"):
-            row = page.split(f"<td>{name}</td>")[1].split("</tr>")[0]
-            cells = [cell.split("</td>")[0].split(">")[-1] for cell in row.split("<td")[1:]]
-            assert cells[-2] == (format_duration(waited[name]) if name in waited else "-")
+        grouping = next(group for group in groupings_of(runs).several if group.by == "user")
+        expected_waits = dict(simulation.by("user")[["user", "mean_wait"]].to_numpy())
+        assert {group.name for group in grouping.groups} == {"ada", "ben", "eva"}
+        for group in grouping.groups:
+            mean_wait, _ = group.waits["fcfs"]
+            expected_wait = expected_waits.get(group.name, np.nan)
+            np.testing.assert_equal(mean_wait, expected_wait)
 
 
 # --- a change that leaves jobs out ----------------------------------------------------------------

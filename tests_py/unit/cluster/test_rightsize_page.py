@@ -9,8 +9,8 @@ from right_size_log import log
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.page.text import used_in_words
-from cosched.cluster.sizing.page import FORMS, export, options_of
+from cosched.cluster.analysis.wording import used_in_words
+from cosched.cluster.sizing.exports import FORMS, export, options_of
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 import cosched as cs
 from cosched import io
 from cosched.cli import main
-from cosched.cluster.page.what_if import what_if
+from cosched.cluster.analysis.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.accounting_dump import parse_accounts
 from cosched.slurm.recordings.files import read_recording

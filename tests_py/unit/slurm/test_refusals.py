@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.cluster.page.scenario import ScenarioClass
-from cosched.cluster.page.what_if import scenario_of, what_if
+from cosched.cluster.analysis.scenario import ScenarioClass
+from cosched.cluster.analysis.what_if import scenario_of, what_if
 from cosched.slurm.requests.access import lets_in
 from cosched.slurm.whatif.classes import largest_job_count
 from cosched.slurm.whatif.refusals import NO_JOB_STARTS

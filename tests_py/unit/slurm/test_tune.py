@@ -11,8 +11,9 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.page.what_if import what_if
+from cosched.cluster.analysis.what_if import what_if
 from cosched.errors import InvalidInstance, StudyError
+from cosched.reports.tune import tuning_report
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import gains, search as tune_search, trials, tuned as tune_page
 from cosched.slurm.tune.gains import JudgedBlock, held_out_gain
@@ -626,7 +627,7 @@ def test_a_key_without_effect_is_said():
     found = search(given, vary)
     why = "PriorityWeightAge has no effect: AccountingStorageType is not"
     assert [one.startswith(why) for one in found.idle] == [True]
-    assert found.idle[0] in tune_page.render_tuning_page(found)
+    assert found.idle[0] in tuning_report(found).to_html()
 
 
 def test_one_run_of_a_setting_is_too_few(inst):

@@ -10,8 +10,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.page import runs as page_runs
-from cosched.cluster.page.what_if import what_if, with_nodes
+from cosched.cluster.analysis import runs as analysis_runs
+from cosched.cluster.analysis.what_if import what_if, with_nodes
 from cosched.slurm.conf.lines import parse_lines
 from cosched.slurm.twin.backfill import clocks_of
 from cosched.slurm.twin.twin import Twin
@@ -295,7 +295,7 @@ def test_draws_stop_when_the_time_is_over(audited):
 
 
 def test_a_change_that_takes_too_long_is_left_out_and_said(audited, monkeypatch):
-    monkeypatch.setattr(page_runs, "_PATIENCE", 0)
+    monkeypatch.setattr(analysis_runs, "_PATIENCE", 0)
     rows, text = audited(what_if=["nodes=+4"], time_limit=1e-6, draws=2)
     as_is, late = rows
     assert (as_is["what_if"], late["what_if"]) == ("as it is", "nodes=+4")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.cluster.page.replications import Spread
-from cosched.cluster.page.runs import run_all
-from cosched.cluster.page.scenario import ScenarioClass
-from cosched.cluster.page.what_if import scenario_of, what_if
+from cosched.cluster.analysis.replications import Spread
+from cosched.cluster.analysis.runs import run_all
+from cosched.cluster.analysis.scenario import ScenarioClass
+from cosched.cluster.analysis.what_if import scenario_of, what_if
 from cosched.slurm.conf.options import Option, OptionClass
 from cosched.slurm.conf.values import canonical_value, value_by_word, values_in_words
 

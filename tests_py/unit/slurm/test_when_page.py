@@ -10,7 +10,8 @@ import web
 from unit.slurm.test_when import NOW, folder_of
 
 from cosched.cli import main
-from cosched.slurm.live.page import page, prometheus
+from cosched.reports.when import when_page as page
+from cosched.slurm.live.prometheus import prometheus
 
 
 def answer(rows, **attrs):

@@ -9,7 +9,7 @@ from unit.slurm.test_when import NOW, folder_of
 
 import cosched as cs
 from cosched.cli import main
-from cosched.slurm.live.page import starts
+from cosched.slurm.live.start_chart import starts
 
 # As scontrol shows the cluster on which a real sbatch (22.05.8) was asked for the words below.
 NODES = "\n".join(

@@ -9,7 +9,7 @@ from unit.slurm.test_when import CONFIG, JOBS, NOW, folder_of, json_22_05
 
 import cosched as cs
 from cosched.cli import main, when
-from cosched.slurm.live.page import page
+from cosched.reports.when import when_page as page
 from cosched.slurm.live.times import dated
 
 FILES = ("when.html", "cosched.prom")

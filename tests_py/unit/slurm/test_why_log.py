@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.cluster.page.what_if import what_if
+from cosched.cluster.analysis.what_if import what_if
 
 CONF = """SelectType=select/linear
 NodeName=n[1-4] CPUs=1

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,16 @@ from cosched.cluster.sizing.backtest import (
     outcomes_of_jobs,
     replay,
 )
-from cosched.cluster.sizing.page import for_user, page
+from cosched.cluster.sizing.mail import for_user
 from cosched.cluster.sizing.use import UsageTable, usage_of
 from cosched.core.tails import risk_of
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
-from cosched.lazy import pd
+from cosched.lazy import Lazy, pd
 from cosched.notes import Note
+
+#: Reports stand above: the module is looked up when a page is written.
+_reports: Any = Lazy("cosched.reports.rightsize")
 
 #: The latest jobs of a log that are replayed, at most.
 _MAX_REPLAYED_JOBS = 20_000
@@ -350,7 +354,7 @@ class RightSize:
         if user is not None and str(path).endswith(".txt"):
             io.write_text(self.mail(user, time_limit), path)
         else:
-            io.write_text(page(self, self.replay(user, time_limit), user), path)
+            _reports.write_rightsize(self, self.replay(user, time_limit), path, user)
 
     def _users(self, user: str | None) -> list[str]:
         """Return the ten users who leave most unused."""

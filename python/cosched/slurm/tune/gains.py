@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosched.cluster.page.runs import GroupChange, groups_between
+from cosched.cluster.analysis.runs import GroupChange, groups_between
 from cosched.slurm.tune.space import Measure
 from cosched.slurm.tune.trials import Simulated
 from cosched.slurm.tune.weeks import Block

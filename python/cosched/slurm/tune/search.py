@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from cosched.cluster.analysis.what_if import on_machine
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement, judge_log
 from cosched.cluster.machine import Machine, machine_of
-from cosched.cluster.page.what_if import on_machine
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten

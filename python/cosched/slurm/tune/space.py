@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from cosched.cluster.analysis.scenario import ScenarioClass
+from cosched.cluster.analysis.what_if import parts_of, scenario_of
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.scenario import ScenarioClass
-from cosched.cluster.page.what_if import parts_of, scenario_of
 from cosched.cluster.result.groups import keys_of, range_of
 from cosched.core.text import count_of, first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten

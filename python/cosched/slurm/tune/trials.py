@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from cosched import io
+from cosched.cluster.analysis.what_if import what_if
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.io.append_only import AppendOnlyFile
 from cosched.notes import Note

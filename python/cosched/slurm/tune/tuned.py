@@ -1,37 +1,21 @@
-"""The answer of a search over settings (`Tuned`), and its page: lines to write, gains, groups."""
+"""The answer of a search over settings (`Tuned`): lines to write, gains, groups."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from cosched import io
+from cosched.cluster.analysis.what_if import what_if
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
-from cosched.cluster.judgement.judge import SIMULATOR
-from cosched.cluster.page.judgement import about_judgement
-from cosched.cluster.page.tables import group_changes_table
-from cosched.cluster.page.text import (
-    COLOURS,
-    TEXT_COLOR,
-    clock,
-    drawing,
-    number,
-    paragraph,
-    picture,
-    render_aside,
-    render_page,
-    table,
-)
-from cosched.cluster.page.what_if import what_if
 from cosched.cluster.result.log_fit import to_records
-from cosched.lazy import pd
+from cosched.lazy import Lazy, pd
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
 from cosched.slurm.tune.race import Trial, dominates, rank_trials
@@ -49,214 +33,13 @@ from cosched.slurm.tune.verdict import (
     broken_constraints,
     held_out_sentence,
     no_better_setting_sentence,
-    percent_interval,
     verdict_of,
-    week_numbers,
 )
 from cosched.slurm.tune.weeks import Weeks
 from cosched.slurm.whatif.classes import reason_for_no_effect
-from cosched.units import format_duration
-from cosched.version import installed_version
 
-_MAX_TRIAL_ROWS = 10
-_METHOD_NOTE = (
-    "All settings have the same jobs and the same random scheduler timing. The interval is that of "
-    "the gain in weeks like these. Users would change what they send and ask for: take it as a "
-    "direction, not a forecast."
-)
-
-
-def render_tuning_page(tuned: Tuned) -> str:
-    """Return the HTML page about a search, as one file."""
-    title = f"{tuned.instance.source or 'jobs'}: tune"
-    test_title = f"Test {week_numbers(tuned.judged_weeks)}"
-    parts = [
-        ("What to write", _config_html(tuned)),
-        (test_title, _test_weeks_section(tuned) + _gains_table(tuned)),
-        ("Whom it costs, and who gains", _groups_section(tuned)),
-        ("The search", _trials_chart(tuned) + _trials_table(tuned)),
-    ]
-    notes = [
-        *tuned.idle,
-        *tuned.today.notes,
-        *(note.strip() for note in tuned.instance.notes),
-    ]
-    if tuned.left_out:
-        notes.insert(0, f"left out, since they never start as it is: {tuned.left_out:,} jobs")
-    notes_box = render_aside("What was ignored, and what was assumed", dict.fromkeys(notes))
-    lead = paragraph(outcome_sentence(tuned), "lead")
-    small = paragraph(_size_sentence(tuned), "small") + about_judgement(tuned.judgement)
-    return render_page(title, f"{lead}\n{small}", parts, notes_box)
-
-
-def outcome_sentence(tuned: Tuned) -> str:
-    """Return the answer: what the setting does on the test weeks, and whether that is proven."""
-    if tuned.why:
-        return f"Not better: the best of {tuned.tried} settings cannot be had: {tuned.why}."
-    if not any(tuned.setting):
-        sentence = no_better_setting_sentence(
-            tuned.tried, tuned.found, tuned.keys, tuned.objectives
-        )
-        return f"{sentence} {_failed_sentence(tuned)}".strip()
-    change = what_if_text(tuned.keys, tuned.setting)
-    gains = tuned.verdicts[: len(tuned.objectives)]
-    sentence = held_out_sentence(change, gains, tuned.judged_weeks, tuned.confidence, tuned.verdict)
-    violations = broken_constraints(tuned.verdicts[len(tuned.objectives) :], tuned.constraints)
-    return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in violations)])
-
-
-def _test_weeks_section(tuned: Tuned) -> str:
-    """Return the table of folds: which setting the search of each fold chose."""
-    if not tuned.weeks.is_cross_fitted:
-        return paragraph("The search did not see these weeks.", "small")
-    rows = [
-        [week_numbers(fold.test.numbers), what_if_text(tuned.keys, setting) or "as today"]
-        for fold, setting in zip(tuned.weeks.folds, tuned.chosen, strict=True)
-    ]
-    about = (
-        "Each row is a search that did not see the weeks of its row. The setting that most "
-        "searches chose is tested on the weeks of these searches."
-    )
-    heads = ["weeks that the search did not see", "setting that it chose"]
-    return table(heads, rows) + paragraph(about, "small")
-
-
-def _size_sentence(tuned: Tuned) -> str:
-    """Return how many weeks were searched, and how many jobs judge the winner."""
-    weeks = tuned.weeks
-    tests = [fold.test for fold in weeks.folds if {*fold.test.numbers} <= {*tuned.judged_weeks}]
-    spans = [span for test in tests for span in test.spans]
-    if weeks.is_cross_fitted:
-        searches = f"{len(weeks.folds)} searches in {weeks.count} weeks"
-    else:
-        train = week_numbers([number for block in weeks.train for number in block.numbers])
-        searches = f"Searched in {train} of {weeks.count}"
-    stopped = f" The search stopped {tuned.stopped}." if tuned.stopped else ""
-    return (
-        f"A week is {weeks.width / 86400:.3g} days. {searches}, "
-        f"judged by {len(tuned.today.jobs):,} jobs from {clock(tuned.instance, spans[0][0])} to "
-        f"{clock(tuned.instance, spans[-1][1])}; {tuned.draws} replications, seed "
-        f"{tuned.seed}, {tuned.runs:,} weeks simulated; cosched {installed_version()}.{stopped}"
-    )
-
-
-def _config_html(tuned: Tuned) -> str:
-    """Return the lines for slurm.conf and sacctmgr, with what the change does to jobs."""
-    lines = tuned.lines()
-    if not lines:
-        return ""
-    return f"<pre>{escape(chr(10).join(lines))}</pre>" + paragraph(
-        tuned.then.change_effect, "small"
-    )
-
-
-def _gains_table(tuned: Tuned) -> str:
-    """Return the table of measures: today, under the winner, and the interval of the gain."""
-    rows = []
-    limits = [""] * len(tuned.objectives) + [f"{c.sign} {c.limit:g}" for c in tuned.constraints]
-    for effect, limit in zip(tuned.verdicts, limits, strict=True):
-        format_amount = (
-            number if effect.measure.statistic == "mean_bounded_slowdown" else format_duration
-        )
-        ratio = effect.then / effect.today if effect.today > 0 else np.nan
-        rows.append(
-            [
-                str(effect.measure),
-                format_amount(effect.today),
-                format_amount(effect.then),
-                f"{effect.gain:.1%}",
-                percent_interval(effect.low, effect.high),
-                number(ratio),
-                limit,
-            ]
-        )
-    interval = f"({tuned.confidence:.0%} interval)"
-    heads = ["measure", "today", "then", "less by", interval, "times today's", "has to be"]
-    return table(heads, rows) + paragraph(_METHOD_NOTE, "small")
-
-
-def _groups_section(tuned: Tuned) -> str:
-    """Return the table of the groups of jobs whose waits change most."""
-    if not tuned.setting:
-        return ""
-    about = (
-        "The groups that change most; in brackets where the difference of one more replication "
-        f"lies with 95% probability, by {tuned.draws} of them."
-    )
-    return group_changes_table(largest_group_changes(tuned.today, tuned.then)) + paragraph(
-        about, "small"
-    )
-
-
-def _trials_table(tuned: Tuned) -> str:
-    """Return the table of the best trials; of two objectives the Pareto front comes first."""
-    names = [str(objective) for objective in tuned.objectives]
-    constraint_names = [str(constraint.measure) for constraint in tuned.constraints]
-    heads = [
-        *tuned.keys,
-        *(f"{name}, times today's" for name in (*names, *constraint_names)),
-        "runs",
-    ]
-    front = tuned.front if len(names) > 1 else []
-    complete_trials = [trial for trial in tuned.found if trial.has_all_runs]
-    ranked = [*front, *(trial for trial in rank_trials(complete_trials) if trial not in front)]
-    rows = [
-        [
-            *(value or "as today" for value in trial.setting),
-            *map(number, (*trial.ratios, *trial.constraints)),
-            f"{trial.runs}",
-        ]
-        for trial in ranked[: max(_MAX_TRIAL_ROWS, len(front))]
-    ]
-    about = "The best of the search, in the weeks of the search."
-    if front:
-        about = f"The first {len(front)} are the Pareto front, in the weeks of the search."
-    return table(heads, rows) + paragraph(f"{about} {_failed_sentence(tuned)}".strip(), "small")
-
-
-def _failed_sentence(tuned: Tuned) -> str:
-    """Return how many settings were no candidates, and why the first was none."""
-    failed_trials = [trial for trial in tuned.found if trial.why]
-    if not failed_trials:
-        return ""
-    first = what_if_text(tuned.keys, failed_trials[0].setting)
-    why = failed_trials[0].why
-    return f"{len(failed_trials)} settings are no candidates, the first, {first}: {why}."
-
-
-def _trials_chart(tuned: Tuned) -> str:
-    """Return the chart of all trials: ratios in their order, or one objective over the other."""
-    numbered_trials = [
-        (number_of_trial, trial)
-        for number_of_trial, trial in enumerate(tuned.found, 1)
-        if np.isfinite(trial.ratios).all()
-    ]
-    if not numbered_trials:
-        return ""
-    has_two_objectives = len(tuned.objectives) > 1
-    with drawing(3.2) as (figure, ax):
-        for has_all_runs, size, colour in ((False, 9, "#999999"), (True, 22, COLOURS[SIMULATOR])):
-            chosen = [
-                (number_of_trial, trial)
-                for number_of_trial, trial in numbered_trials
-                if trial.has_all_runs is has_all_runs
-            ]
-            x = [
-                100 * trial.ratios[0] if has_two_objectives else number_of_trial
-                for number_of_trial, trial in chosen
-            ]
-            y = [100 * trial.ratios[-1] for _, trial in chosen]
-            ax.scatter(x, y, s=size, color=colour, label="all runs" if has_all_runs else "given up")
-        if has_two_objectives:
-            front = np.array(sorted(trial.ratios for trial in tuned.front)).reshape(-1, 2).T
-            ax.plot(*(100 * front), color=COLOURS["log"], label="Pareto front")
-            ax.axvline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
-        ax.axhline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
-        ax.set_xlabel(f"{tuned.objectives[0]}, % of today's" if has_two_objectives else "setting")
-        ax.set_ylabel(f"{tuned.objectives[-1]}, % of today's", fontsize=9)
-        ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
-    return picture(figure, "settings that were tried, against today's")
-
+#: Reports stand above: the module is looked up when a page is written.
+_reports: Any = Lazy("cosched.reports.tune")
 
 #: Keys of a what-if that are no line of slurm.conf.
 _NON_CONFIG_KEYS = ("nodes", "users", "reservation", "slurm.conf")
@@ -510,7 +293,7 @@ class Tuned:
         if io.check_suffix(path, (".html", ".json")) == ".json":
             io.write_json(io.plain(self.plain()), path)
         else:
-            io.write_text(render_tuning_page(self), path)
+            _reports.write_tuning(self, path)
 
     def __repr__(self) -> str:
         changes = ", ".join(f"{key}={value}" for key, value in self.best.items())
@@ -526,3 +309,29 @@ class Tuned:
 def _line_text(line: Line) -> str:
     """Return a line of slurm.conf as the file spells it."""
     return " ".join(f"{line.spellings[key]}={value}" for key, value in line.keys.items())
+
+
+def outcome_sentence(tuned: Tuned) -> str:
+    """Return the answer: what the setting does on the test weeks, and whether that is proven."""
+    if tuned.why:
+        return f"Not better: the best of {tuned.tried} settings cannot be had: {tuned.why}."
+    if not any(tuned.setting):
+        sentence = no_better_setting_sentence(
+            tuned.tried, tuned.found, tuned.keys, tuned.objectives
+        )
+        return f"{sentence} {failed_sentence(tuned)}".strip()
+    change = what_if_text(tuned.keys, tuned.setting)
+    gains = tuned.verdicts[: len(tuned.objectives)]
+    sentence = held_out_sentence(change, gains, tuned.judged_weeks, tuned.confidence, tuned.verdict)
+    violations = broken_constraints(tuned.verdicts[len(tuned.objectives) :], tuned.constraints)
+    return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in violations)])
+
+
+def failed_sentence(tuned: Tuned) -> str:
+    """Return how many settings were no candidates, and why the first was none."""
+    failed_trials = [trial for trial in tuned.found if trial.why]
+    if not failed_trials:
+        return ""
+    first = what_if_text(tuned.keys, failed_trials[0].setting)
+    why = failed_trials[0].why
+    return f"{len(failed_trials)} settings are no candidates, the first, {first}: {why}."

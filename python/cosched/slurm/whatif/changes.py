@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from cosched.cluster.analysis.what_if import ChangeProvider, on_machine
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_list, hosts
-from cosched.cluster.page.what_if import ChangeProvider, on_machine
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.accounting_dump import AccountingDump, canonical_column
@@ -340,7 +340,7 @@ _KEY_PATTERN = (
     r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+"
     rf"|(?!(?i:{'|'.join(_INSIDE_VALUES)})[=/])(?:[A-Z]\w+|[a-z]+_[a-z_]+|{'|'.join(_LOWER_CASE_KEYS)})"
 )
-#: The changes of a slurm.conf, for :func:`cosched.cluster.page.what_if.add_change_provider`.
+#: The changes of a slurm.conf, for :func:`cosched.cluster.analysis.what_if.add_change_provider`.
 CHANGE_PROVIDER = ChangeProvider(
     key_pattern=_KEY_PATTERN,
     has_key=_has_key,

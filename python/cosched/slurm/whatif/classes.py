@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cosched.cluster.analysis.scenario import ChangedKey, ScenarioClass
+from cosched.cluster.analysis.what_if import has_same_machine
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.cluster.page.scenario import ChangedKey, ScenarioClass
-from cosched.cluster.page.what_if import has_same_machine
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import starts_of
 from cosched.core.text import count_of

@@ -1,10 +1,10 @@
-"""The judgement of a log in words: lines of the terminal, and a part of a page."""
+"""The judgement of a log in words, for the terminal and for reports."""
 
 from __future__ import annotations
 
 from cosched.cluster.judgement import FitVerdict, LogJudgement
 from cosched.cluster.judgement.verdict import MIN_WAITING_JOBS
-from cosched.cluster.page.text import paragraph, share
+from cosched.core.formats import share
 from cosched.core.text import count_of
 from cosched.units import format_duration
 
@@ -56,18 +56,27 @@ def _about_jobs_not_compared(judgement: LogJudgement) -> list[str]:
     return [f"Of {total} of the log {sum(counts.values()):,} are not compared: {whose}."]
 
 
-def about_judgement(
+def paragraphs_about(
     judgement: LogJudgement | None, reference: str = "", *, is_chosen: bool = False
-) -> str:
-    """What a page says of the simulator and the log; `reference`: the policy of its what-ifs, and
-    whether the user chose it."""
+) -> list[str]:
+    """What a report says of the simulator and the log, the verdict first.
+
+    Parameters
+    ----------
+    judgement : LogJudgement or None
+        None: the log has no waits.
+    reference : str
+        The policy of the report's what-ifs; empty: it has none.
+    is_chosen : bool
+        Whether the user chose that policy.
+    """
     if judgement is None:
-        return paragraph(_NO_WAITS)
-    first = f"{judgement.verdict.sentence}."
+        return [_NO_WAITS]
+    verdict = f"{judgement.verdict.sentence}."
     if reference:
-        first += f" {_about_reference(judgement, reference, is_chosen)}"
+        verdict += f" {_about_reference(judgement, reference, is_chosen)}"
     evidence = " ".join(_evidence(judgement)) + _partitions(judgement)
-    return paragraph(first) + paragraph(evidence, "small") + _reasons(judgement)
+    return [verdict, evidence, *_reasons(judgement)]
 
 
 def _about_reference(judgement: LogJudgement, reference: str, is_chosen: bool) -> str:
@@ -81,13 +90,13 @@ def _about_reference(judgement: LogJudgement, reference: str, is_chosen: bool) -
     )
 
 
-def _reasons(judgement: LogJudgement) -> str:
+def _reasons(judgement: LogJudgement) -> list[str]:
     if judgement.verdict is not FitVerdict.NOT_EXPLAINED:
-        return ""
+        return []
     if not judgement.reasons:
-        return paragraph("Log and slurm.conf show no reason.", "small")
+        return ["Log and slurm.conf show no reason."]
     texts = "; ".join(reason.text for reason in judgement.reasons)
-    return paragraph(f"Likely reasons: {texts}.", "small")
+    return [f"Likely reasons: {texts}."]
 
 
 def _partitions(judgement: LogJudgement) -> str:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched import io
+from cosched.cluster.analysis.scenario import ChangedKey, Scenario, ScenarioClass
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.machine import node_ranges
 from cosched.cluster.machine.node_types import Partition, host_list, hosts, seconds
 from cosched.cluster.machine.parts import limits
-from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
 from cosched.core.arrays import ranges
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten

@@ -12,13 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cosched import _core
-from cosched.cluster.family import FAMILY
-from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits, limits_of
-from cosched.cluster.judgement.judge import SIMULATOR, judge_log, replications_of_log
-from cosched.cluster.judgement.log_start import start_of_log
-from cosched.cluster.judgement.verdict import LogJudgement
-from cosched.cluster.page.replications import (
+from cosched.cluster.analysis.replications import (
     CommonJobs,
     Spread,
     compare,
@@ -26,8 +20,14 @@ from cosched.cluster.page.replications import (
     replications_of,
     with_first_replications,
 )
-from cosched.cluster.page.scenario import Scenario, ScenarioClass, Verdict
-from cosched.cluster.page.window import Window, window_of
+from cosched.cluster.analysis.scenario import Scenario, ScenarioClass, Verdict
+from cosched.cluster.analysis.window import Window, window_of
+from cosched.cluster.family import FAMILY
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits, limits_of
+from cosched.cluster.judgement.judge import SIMULATOR, judge_log, replications_of_log
+from cosched.cluster.judgement.log_start import start_of_log
+from cosched.cluster.judgement.verdict import LogJudgement
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import keys_of, range_of
 from cosched.core import Bound

@@ -1,0 +1,15 @@
+"""Reports: dataclasses that a page, a JSON file and the terminal show alike.
+
+Each module turns the numbers of an analysis into a :class:`~cosched.reports.document.Report`; none
+computes a statistic. The templates (Jinja2) stand in ``templates/``, their style sheet in
+``cosched/templates/page.css``.
+
+* ``audit``: a log, policies and what-ifs
+* ``rightsize``: recommended requests
+* ``tune``: a search over settings
+* ``when``: start times of pending jobs
+* ``workflow``: how a run of tasks or of a workflow went
+* ``document``: what a report consists of
+* ``formats``, ``charts``: how numbers and figures look
+* ``anonymous``: a report without names of users and accounts
+"""

@@ -1,0 +1,30 @@
+"""How many pending jobs start soon, by their median start times."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cosched.lazy import pd
+
+
+@dataclass(frozen=True)
+class StartSummary:
+    """Counts of pending jobs, by their median start times."""
+
+    pending_jobs: int
+    within_hour: int
+    within_day: int
+    #: Jobs that start in no more than half of the samples.
+    never: int
+
+
+def summarise_starts(frame: pd.DataFrame) -> StartSummary:
+    """Return the counts of what :func:`cosched.cluster.when` returned."""
+    medians = frame["p50"].tolist()
+    return StartSummary(
+        pending_jobs=len(medians),
+        within_hour=sum(median <= 3600 for median in medians),
+        within_day=sum(median <= 86400 for median in medians),
+        never=sum(map(math.isinf, medians)),
+    )
