@@ -320,7 +320,7 @@ def _load_blocks(audit: Audit, figure: Drawing | None) -> tuple[Block, ...]:
 def _policy_blocks(audit: Audit) -> tuple[Block, ...]:
     runs = audit.runs
     columns = [
-        Column("policy", "text", "policy"),
+        Column("policy", "name", "policy"),
         Column("run-time estimates", "text", "information"),
         Column("mean wait", "exact duration", "mean_wait"),
         Column("median wait", "exact duration", "median_wait"),
@@ -399,7 +399,7 @@ def _scenario_table(audit: Audit) -> Table:
     resources = managed_resources(runs.instance.given, runs.instance.machine)
     has_other_jobs = any(row.has_other_jobs for row in audit.scenarios)
     columns = [
-        Column("scenario", "text", "what_if"),
+        Column("scenario", "name", "what_if"),
         Column("mean wait", "exact duration", "mean_wait"),
         *([Column("mean wait of the same jobs, current configuration", "exact duration",
                   "base_mean_wait")] if has_other_jobs else []),
@@ -516,7 +516,7 @@ def _about_groupings(audit: Audit) -> tuple[Block, ...]:
 def _resource_table(audit: Audit) -> Table:
     """Return the table of cores, memory and GPUs in use, and of those that jobs waited for."""
     names = list(audit.resources[0].in_use)
-    columns = [Column("resource", "text", "resource"), Column("capacity", "count", "capacity")]
+    columns = [Column("resource", "name", "resource"), Column("capacity", "count", "capacity")]
     for name in names:
         columns.append(Column(f"in use, {_schedule_name(name)}", "share", f"in_use_{name}"))
         columns.append(Column(f"waited for, {_schedule_name(name)}", "share", f"waited_for_{name}"))

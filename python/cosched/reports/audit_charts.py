@@ -55,7 +55,7 @@ def draw_load(load: Load, begins: datetime | None, title: str) -> Figure:
             axes[2].xaxis.set_major_locator(locator)
             axes[2].xaxis.set_major_formatter(ConciseDateFormatter(locator))
         else:
-            axes[2].set_xlabel("days since the first submission of the log")
+            axes[2].set_xlabel("days since the begin of the log")
         axes[0].legend(frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1.0))
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure

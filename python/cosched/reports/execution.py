@@ -108,7 +108,7 @@ def _drawing(execution: Execution) -> Drawing:
 
 def _rule_table(execution: Execution) -> Table:
     columns = (
-        Column("rule", "text", "rule"),
+        Column("rule", "name", "rule"),
         Column("jobs", "count", "jobs"),
         Column("run time of all (s)", "number", "seconds"),
         Column("longest (s)", "number", "longest"),
@@ -123,7 +123,7 @@ def _rule_table(execution: Execution) -> Table:
 
 def _task_table(execution: Execution) -> Table:
     columns = (
-        Column("task", "text"),
+        Column("task", "name"),
         Column("units", "count"),
         Column("planned start (s)", "number", "planned_start"),
         Column("planned end (s)", "number", "planned_end"),

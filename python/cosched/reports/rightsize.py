@@ -140,7 +140,7 @@ def lead_of(right_size: RightSize, replayed: pd.DataFrame) -> str:
 def _replay_table(replayed: pd.DataFrame) -> Table:
     has_user = bool(replayed["user_wait"].notna().any())
     columns = [
-        Column("policy", "text", "policy"),
+        Column("policy", "name", "policy"),
         Column("who follows the recommendations", "text", "who"),
         Column("mean wait", "duration", "mean_wait"),
         Column("P95 wait", "duration", "p95_wait"),

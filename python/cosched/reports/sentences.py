@@ -58,7 +58,7 @@ def group_changes_table(changes: Sequence[GroupChange], title: str = "", note: s
     """Return the table of groups whose mean wait changes."""
     return Table(
         columns=(
-            Column("group", name="group"),
+            Column("group", "name", "group"),
             Column("jobs", "count"),
             Column("change of mean wait", "difference", name="difference"),
         ),

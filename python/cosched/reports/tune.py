@@ -182,7 +182,7 @@ def _gains_table(tuned: Tuned) -> Table:
             )
         )
     columns = (
-        Column("measure", "text", "measure"),
+        Column("measure", "name", "measure"),
         Column(_BASELINE, "duration", "current"),
         Column("tuned", "duration", "tuned"),
         Column("reduction", "share with a decimal", "reduction"),

@@ -42,8 +42,8 @@ def test_a_log_with_waits(tmp_path):
     assert "&lt;b&gt;ada&lt;/b&gt;" in text
     assert "<b>ada</b>" not in text
     assert "more nodes in use than the machine" in text
-    assert "within a minute" in text
-    assert "By user</h2>" in text
+    assert "starts within 1 min of the log" in text
+    assert "By user</h3>" in text
     assert "All jobs" not in text
     assert "The log does not say: partition, account, qos, group, gpu." in text
     assert not re.search(r"(src|href)=\"(?!data:|#)", text)  # needs no network
@@ -73,7 +73,7 @@ def tables_of(text):
 
 
 def lead_of(text):
-    return html.unescape(re.search(r"<p class=lead>(.*?)</p>", text)[1])
+    return html.unescape(re.search(r'<p class="lead">(.*?)</p>', text)[1])
 
 
 def test_who_is_ahead_goes_by_the_priority_of_partitions(tmp_path):
@@ -87,9 +87,10 @@ def test_who_is_ahead_goes_by_the_priority_of_partitions(tmp_path):
     inst = cs.cluster.Instance(jobs, 4, machine=cs.cluster.Machine.read(tmp_path / "m.toml"))
     text = page_of(tmp_path, inst)
     waits = {row[0]: row[-1] for row in tables_of(text)[-1][1:]}
-    assert waits["12"] == "nobody ahead; 0 of 4 free then; room 0% of the wait"
-    assert waits["13"] == "nobody ahead; 0 of 4 free then; room 0% of the wait"  # before 12
-    assert waits["14"].startswith("1 ahead; 0 of 4 free then")
+    not_ahead = "no job ahead; 0 of 4 free at the eligible time; enough free in 0% of the wait"
+    assert waits["12"] == not_ahead
+    assert waits["13"] == not_ahead  # before 12
+    assert waits["14"].startswith("1 job ahead; 0 of 4 free at the eligible time")
     assert "11" not in waits  # did not wait
     assert "4 cores of 2 nodes" in text
     assert "DFRS policies are left out: they know no partitions" in text
@@ -108,13 +109,13 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     inst = long_log(begins=datetime(2026, 3, 1, 23, 30))
     text = page_of(tmp_path, inst)
     said = lead_of(text)
-    assert said.startswith(
-        "From 1 March 2026 to 2 March 2026, 4 jobs waited 15 min on average, and one in twenty "
-    )
+    assert said.startswith("4 jobs waited 15 min on average: half of them at most 20 s, 5% of ")
+    assert "From 1 March 2026 to 2 March 2026; 2 nodes" in text
     easy = cs.cluster.solve(inst, "EASY", estimates="requested")
     assert easy.waits.mean() == 37.5
-    assert "EASY backfilling with the users' own time limits would have let them wait 38 s" in said
-    assert "(log: 7 times, EASY: 2 times)." in said  # (3600 + 600) / 600
+    easy_sentence = "EASY backfilling with the requested time limits they would wait 38 s"
+    assert easy_sentence in said
+    assert "(observed: 7, EASY: 2)." in said  # (3600 + 600) / 600
     policies, *groups, longest = tables_of(text)
     rows = [row[:2] for row in policies[1:]]
     assert rows == [
@@ -124,7 +125,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
         ["conservative", "users' limits"],
         ["EASY", "all run times (perfect knowledge)"],
     ]
-    assert text.count("<tr class=counts><td>EASY</td>") == 1
+    assert text.count('<tr class="counts"><td>EASY</td>') == 1
     (gpu,) = (table for table in groups if table[0][0] == "gpu")
     assert [(row[0], row[1], row[3]) for row in gpu[1:]] == [
         ("with", "1", "1 h 00"),
@@ -132,8 +133,12 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     ]
     assert longest[1][0] == "1"  # the log's, which under EASY waited a minute only
     assert longest[1][2:5] == ["2026-03-01 23:30", "1 h 00", "1 min"]
-    assert longest[1][-1] == "nobody ahead; 0 of 2 free then; room 97% of the wait; overtaken by 2"
-    assert "By user group</h2>" in text
+    assert longest[1][-2] == "a limit, a reservation, or fragmented resources"
+    assert longest[1][-1] == (
+        "no job ahead; 0 of 2 free at the eligible time; enough free in 97% of the wait; "
+        "2 jobs backfilled ahead of it"
+    )
+    assert "By user group</h3>" in text
 
 
 @pytest.mark.parametrize(
@@ -172,22 +177,22 @@ def test_when_sacct_output_begins(zone):
 def test_a_job_that_was_blocked_says_so(tmp_path):
     inst = long_log(jobs={"eligible": [0.0, 1800.0, 30.0, 600.0]})
     text = page_of(tmp_path, inst)
-    assert "limit): 1 jobs, on average 30 min, at most 30 min." in text
+    assert "limit): 1 job, on average 30 min, at most 30 min." in text
     first = tables_of(text)[-1]
-    at = first[0].index("blocked before")
+    at = first[0].index("ineligible before")
     assert [row[at] for row in first[1:]] == ["30 min", "0 s"]
     assert first[1][at - 1] == "30 min"  # the wait without it
 
 
 def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     inst = long_log()
-    assert "The bound is weak here" in page_of(tmp_path, inst.replace(submit=[0.0, 1e4, 2e4, 3e4]))
+    assert "The lower bound is weak here" in page_of(tmp_path, inst.replace(submit=[0.0, 1e4, 2e4, 3e4]))
     text = page_of(tmp_path, inst.replace()._without_bound())
     assert "Attainable is" in text
-    assert "Whether that can be beaten is open: the bound was not reached in 15 s" in text
-    assert lead_of(text).endswith("what no scheduler can beat is not known.")
+    assert "A lower bound was not reached in 15 s" in text
+    assert lead_of(text).endswith("lower bound on the maximum bounded slowdown is known.")
     inst.once("bound", lambda: cs.Bound(1.2, "max-stretch so far", "time_limit"))
-    said = "below 1.2, max-stretch so far: what was proved in 15 s (--time-limit)."
+    said = "lower maximum than 1.2, max-stretch so far: what was proved in 15 s (--time-limit)."
     assert said in page_of(tmp_path, inst)
 
 
@@ -201,8 +206,8 @@ def test_a_job_that_the_machine_does_not_hold_ends_the_audit(tmp_path):
 def test_a_log_of_ages_has_a_picture_without_dates(tmp_path):
     inst = long_log(jobs={"submit": [0.0, 0.0, 30.0, 1e13]}, begins=datetime(2026, 3, 1))
     text = page_of(tmp_path, inst)
-    assert "days since the log" in text
-    assert lead_of(text).startswith("From 1 March 2026 to day ")
+    assert "days since the begin of the log" in text
+    assert "From 1 March 2026 to day " in text
 
 
 def test_what_if(tmp_path):
@@ -220,11 +225,11 @@ def test_what_if(tmp_path):
                "partition.a.nodes=fat", "partition.b.priority=3",
                "partition.a.max_time=0:03:20"]  # fmt: skip
     text = page_of(tmp_path, inst, what_if=changes)
-    (table,) = (table for table in tables_of(text) if table[0][0] == "what if")
+    (table,) = (table for table in tables_of(text) if table[0][0] == "scenario")
     rows = {row[0]: row for row in table[1:]}
-    assert list(rows) == ["as it is", *changes]
+    assert list(rows) == ["current configuration", *changes]
     waits = {  # on two nodes (0, 0, 100, 200), and so on
-        "as it is": "1 min 15 s", "nodes=+2": "0 s", "nodes=4": "0 s",
+        "current configuration": "1 min 15 s", "nodes=+2": "0 s", "nodes=4": "0 s",
         "nodes.thin=-1": "4 min 10 s", "partition.a.nodes=0-2": "25 s",
         "partition.a.nodes=fat": "4 min 10 s", "partition.b.priority=3": "1 min 15 s",
         "partition.a.max_time=0:03:20": "1 min 15 s",
@@ -236,7 +241,7 @@ def test_what_if(tmp_path):
     assert rows["partition.a.max_time=0:03:20"][-1] == (
         "simulated: jobs that ran longer and end at the new limit: 2"
     )
-    assert "Users would change what they send" in text
+    assert "Users would change what they submit" in text
     assert inst.machine is machine
     assert machine.cores == 3
 
@@ -279,14 +284,14 @@ def test_memory_and_gpus_on_the_page(tmp_path):
     text = page_of(tmp_path, inst)
     (table,) = (table for table in tables_of(text) if table[0][0] == "resource")
     assert table == [
-        ["resource", "there are", "in use, log", "waited for, log", "in use, EASY",
+        ["resource", "capacity", "in use, observed", "waited for, observed", "in use, EASY",
          "waited for, EASY"],
         ["cores", "24", "6%", "0%", "6%", "0%"],
         ["memory", "96 GB", "2%", "0%", "2%", "0%"],
         ["GPUs", "4", "100%", "100%", "100%", "100%"],
     ]  # fmt: skip
-    assert "24 cores of 3 nodes (handed out: cores, memory, GPUs)" in text
-    assert "room 0% of the wait; GPUs a100 lacked 100%" in text
+    assert "24 cores of 3 nodes (allocated: cores, memory, GPUs)" in text
+    assert "enough free in 0% of the wait; too little GPUs a100 in 100%" in text
 
 
 @pytest.mark.parametrize(
@@ -346,8 +351,9 @@ def test_the_command(tmp_path, capsys):
     assert f"wrote {out}" in capsys.readouterr().out
     text = out.read_text()
     assert "the bound ignores partitions" in text
-    assert "sacct.txt: audit" in text
-    assert lead_of(text).startswith("On 22 November 2026, 15 jobs waited 8 s on average")
+    assert "<h1>Audit of sacct.txt</h1>" in text
+    assert "On 22 November 2026; 8 cores of 4 nodes" in text
+    assert lead_of(text).startswith("15 jobs waited 8 s on average")
     assert main([*command, "-o", str(tmp_path / "audit.pdf")]) == 2
     assert ".html" in capsys.readouterr().err
 
@@ -359,10 +365,10 @@ def test_the_page_in_a_browser(tmp_path, browser):
     inst = cs.cluster.Instance(jobs, 16)
     cs.cluster.audit(inst, tmp_path / "audit.html")
     browser.get((tmp_path / "audit.html").as_uri())
-    assert browser.title == "jobs: audit"
+    assert browser.title == "Audit of jobs"
     heads = [head.text for head in browser.find_elements("tag name", "h2")]
     assert heads[0] == "Load, queue and waits"
-    assert heads[-1] == "What was ignored, and what was assumed"
+    assert heads[-1] == "Data notes: what was ignored, and what was assumed"
     first = browser.execute_script(
         "return [...document.querySelectorAll('table')[0].rows].slice(1)"
         ".map(row => [...row.cells].map(cell => cell.textContent))"
@@ -372,7 +378,7 @@ def test_the_page_in_a_browser(tmp_path, browser):
         "return [...document.querySelectorAll('table')[0].rows[0].cells].map(c => c.textContent)"
     )
     easy = cs.cluster.solve(inst, "EASY")
-    assert first[2][shown.index("largest stretch")] == f"{easy.value:,.4g}"
+    assert first[2][shown.index("maximum bounded slowdown")] == f"{easy.value:,.4g}"
     # The picture is there, drawn, and says what it is; text in it is of the page's own colour.
     wide, about, drawn, colours = browser.execute_script(
         "const f = document.querySelector('figure'); return [f.getBoundingClientRect().width,"
@@ -380,13 +386,13 @@ def test_the_page_in_a_browser(tmp_path, browser):
         " new Set([...f.querySelectorAll('text')].map(t => getComputedStyle(t).fill)).size]"
     )
     assert wide > 500
-    assert about == "load, queue and waits by day"
+    assert about == "Core utilization, jobs in the queue and mean wait over time"
     assert drawn > 10
     assert colours == 1
     longest = browser.execute_script(
         "return [...document.querySelectorAll('table')].at(-1).rows.length"
     )
-    assert longest == 11
+    assert longest == 3  # a row for each of the two users
     assert "<script>alert(1)</script>" in browser.find_element("tag name", "body").text
     # No table is wider than the page.
     assert browser.execute_script("return document.body.scrollWidth <= window.innerWidth")
