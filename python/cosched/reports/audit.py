@@ -147,7 +147,7 @@ def _say(audit: Audit, report: Report, say: Callable[[str], object]) -> None:
         say(f"reference policy: {runs.reference_policy}{chosen}")
     for row in audit.scenarios:
         if row.remarks:
-            say(f"{row.name}: {row.remarks}")
+            say(f"{_scenario_name(row)}: {row.remarks}")
 
 
 def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:

@@ -101,11 +101,11 @@ def when_report(frame: pd.DataFrame, failed: FailedReading | None = None) -> Rep
     """Return the report; the parameters are those of :func:`when_page`."""
     rows: list[Any] = frame.sort_values(["p50", "p95"], kind="stable").to_dict("records")
     axis = _Axis([row["p95"] for row in rows])
-    has_requests = "nodes" in frame
+    has_requests, has_estimates = "nodes" in frame, "slurm" in frame
     bars = StartBars(
-        rows=tuple(_row(row, axis, has_requests=has_requests) for row in rows),
+        rows=tuple(_start_row(row, axis) for row in rows),
         ticks=axis.ticks(),
-        columns=_detail_columns(has_requests=has_requests),
+        columns=_columns(has_requests=has_requests, has_estimates=has_estimates),
     )
     snapshot_time = frame.attrs["taken"]
     date = dated(snapshot_time, frame.attrs.get("utc_offset", 0.0))
@@ -125,9 +125,14 @@ def when_report(frame: pd.DataFrame, failed: FailedReading | None = None) -> Rep
     )
 
 
-def _detail_columns(*, has_requests: bool) -> tuple[str, ...]:
-    requested = ("request",) if has_requests else ()
-    return ("job", *requested, "Slurm's estimate", "median start")
+def _columns(*, has_requests: bool, has_estimates: bool) -> tuple[str, ...]:
+    """Return the headings of the columns before the bars."""
+    columns = ["job"]
+    if has_requests:
+        columns.append("request")
+    if has_estimates:
+        columns.append("Slurm's estimate")
+    return (*columns, "median start")
 
 
 def _key_figures(frame: pd.DataFrame) -> tuple[KeyFigure, ...]:
@@ -142,12 +147,16 @@ def _key_figures(frame: pd.DataFrame) -> tuple[KeyFigure, ...]:
     )
 
 
-def _row(row: dict[str, Any], axis: _Axis, *, has_requests: bool) -> StartRow:
+def _start_row(row: dict[str, Any], axis: _Axis) -> StartRow:
     """Return the row of a job: its name, its bars and its quantiles."""
-    request = (_request(row),) if has_requests else ()
+    details = []
+    if "nodes" in row:
+        details.append(_request(row))
+    if "slurm" in row:
+        details.append(_slurm_estimate(row["slurm"]))
     return StartRow(
         job=str(row["job"]),
-        details=(*request, _slurm_estimate(row["slurm"])),
+        details=tuple(details),
         median=_start(row["p50"]),
         interval=f"90%: {_start(row['p05'])} to {_start(row['p95'])}",
         bars=_bars(row, axis),

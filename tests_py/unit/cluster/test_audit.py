@@ -186,7 +186,9 @@ def test_a_job_that_was_blocked_says_so(tmp_path):
 
 def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     inst = long_log()
-    assert "The lower bound is weak here" in page_of(tmp_path, inst.replace(submit=[0.0, 1e4, 2e4, 3e4]))
+    assert "The lower bound is weak here" in page_of(
+        tmp_path, inst.replace(submit=[0.0, 1e4, 2e4, 3e4])
+    )
     text = page_of(tmp_path, inst.replace()._without_bound())
     assert "Attainable is" in text
     assert "A lower bound was not reached in 15 s" in text

@@ -46,7 +46,9 @@ def test_no_program_holds_a_tag():
     assert not found
 
 
-@pytest.mark.parametrize("text", ["'<td>' + name", "f'<p class=small>{text}</p>'", "page += '</table>'"])
+@pytest.mark.parametrize(
+    "text", ["'<td>' + name", "f'<p class=small>{text}</p>'", "page += '</table>'"]
+)
 def test_tags_are_seen(text):
     assert texts_with_tags(text)
 

@@ -563,8 +563,8 @@ def test_the_command(site, tmp_path, capsys):
     assert "\nPriorityWeightPartition=" in out
     page = (tmp_path / "tune.html").read_text()
     for said in (
-        "What to write",
-        "Whom it costs",
+        "Lines to write",
+        "Groups of jobs that change most",
         "partition short",
         OBJECTIVE,
         "<svg",

@@ -51,7 +51,7 @@ def test_the_page_has_all_jobs_and_escapes_what_others_wrote():
     text = page(many(30))
     assert text.count("<tr id=") == 30
     assert "<b>nodes" not in text
-    assert "Of such 90% bands 87% held in the past." in text
+    assert "Of such 90% prediction intervals 87% held in the job history." in text
     assert "Not modelled: burst buffers" in text
     assert not re.search(r"(src|href)=", text)
     assert "none is expected to start" in page(answer([(1, *[math.inf] * 5, "held", True)]))

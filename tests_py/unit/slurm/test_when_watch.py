@@ -138,7 +138,7 @@ def test_answers_say_their_date_in_the_zone_of_the_cluster(tmp_path, capsys, hou
     times = {"times.json": f'{{"squeue.json": [{NOW}, {NOW}]}}'}
     folder = folder_of(tmp_path / "a", **{"scontrol_config.txt": config}, **times)
     frame = cs.cluster.when(folder, draws=2)
-    assert f">{date}</time>" in page(frame)
+    assert f"Snapshot of {date}</time>" in page(frame)
     assert 'datetime="2027-01-15T08:00:00Z"' in page(frame)
     assert main(["when", str(folder), "--draws", "2"]) == 0
     assert f"as of {date}" in capsys.readouterr().out
