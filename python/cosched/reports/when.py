@@ -8,6 +8,7 @@ from typing import Any
 
 from cosched.core.text import count_of
 from cosched.lazy import pd
+from cosched.notes import Note
 from cosched.reports.document import KeyFigure, Report, Section, StartBars
 from cosched.reports.sentences import notes_without_folders
 from cosched.slurm.live.prometheus import FailedReading
@@ -215,7 +216,7 @@ def _lead(rows: list[dict[str, Any]]) -> str:
     return f"{waiting}. Next, with the median time until they start: {named}."
 
 
-def _notes(frame: pd.DataFrame) -> tuple[str, ...]:
+def _notes(frame: pd.DataFrame) -> tuple[Note, ...]:
     """Return how far the answer is to be trusted."""
     coverage = frame.attrs["coverage"]
     lines = []

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import cosched
+from cosched.notes import Note
 from cosched.reports.document import Column, Paragraph, Report, Section, Table
 from cosched.templates import render
 
@@ -67,7 +68,7 @@ def test_every_text_of_a_report_is_escaped():
         subtitle=name,
         lead=name,
         sections=(Section(name, (table, Paragraph(name))),),
-        notes=(name,),
+        notes=(Note.of(name),),
         notes_heading=name,
         warning=name,
     )
