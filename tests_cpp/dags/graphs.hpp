@@ -79,6 +79,17 @@ inline Instance with_transfers(Rng& rng, const Instance& instance, double ccr = 
           Transfers(instance.graph(), instance.units(), edges, data, std::move(links))};
 }
 
+/// A graph with data for this round of a test: sizes, ties and the ratio of communication vary.
+inline Instance random_with_transfers(Rng& rng, int round) {
+  RandomOptions options;
+  options.tasks = 1 + round % 25;
+  options.types = 1 + round % 4;
+  options.density = round % 5 * 0.12;
+  options.integers = round % 3 == 0;
+  const double ccr = round % 4 == 0 ? 0.1 : round % 4 == 1 ? 1 : 5;
+  return with_transfers(rng, random(rng, options), ccr);
+}
+
 /// Right-looking tiled Cholesky of t x t tiles; times in the proportions of the Chameleon
 /// kernels on a K20, with relative noise.
 inline Instance cholesky(int tiles, std::vector<int> units, double noise, std::uint64_t seed) {

@@ -27,6 +27,13 @@ inline void expect_valid(const Instance& instance, const Plan& plan) {
   EXPECT_NO_THROW(validate(plan.schedule(), check::requirements(instance)));
 }
 
+/// Whether the task is not done, and all its predecessors are.
+inline bool is_ready(const Instance& instance, const std::vector<char>& done, int task) {
+  for (const int before : instance.graph().predecessors(task))
+    if (!done[before]) return false;
+  return !done[task];
+}
+
 inline Allocation random_allocation(const Instance& instance, Rng& rng) {
   Allocation allocation;
   for (int task = 0; task < instance.tasks(); ++task) {

@@ -1,5 +1,5 @@
-// The three tasks of outer_problem.hpp.
-#include "cosched/opt/outer_problem.hpp"
+// The trade-off between the measures of LP*, with the outer problem that chooses its weights.
+#include "cosched/dags/hlp/trade_off.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/fractional.hpp"
 #include "cosched/dags/hlp/slice_model.hpp"
-#include "cosched/dags/hlp/trade_off.hpp"
+#include "cosched/opt/outer_problem.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {
 namespace {
 
-TEST(OuterProblem, FindsWeightsWhereNoMeasureDecidesAlone) {
+TEST(TradeOff, GivesTheOuterProblemWeightsWhereNoMeasureDecidesAlone) {
   const Instance instance = graphs::make({{3, 2}, {2, 1}, {6, 3}}, {{0, 1}}, {1, 1});
   EXPECT_NEAR(hlp::balance_loads(instance).value, 11.0 / 3, 1e-12);
   EXPECT_EQ(hlp::critical_path_bound(instance), 3);

@@ -1,0 +1,28 @@
+// The limits of memories, checked from scratch.
+#include "cosched/dags/check/validate_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/core/errors.hpp"
+
+namespace cosched::dags {
+namespace {
+
+TEST(ValidateMemory, DataIsHeldUntilItsReaderEnds) {
+  // Task 0 on the host, then task 1 on a unit with a memory of its own: 20 bytes move in 2 s.
+  const auto instance_with = [](double capacity) {
+    Links links{Table(2, 2, 10), Table(2, 2), {}};
+    links.capacity = {kInfinity, capacity};
+    const TaskGraph graph(2, {{0, 1}});
+    const Transfers transfers(graph, {1, 1}, {{0, 1}}, {20}, links);
+    return Instance(Table{{3, 3}, {4, 4}}, graph, {1, 1}, transfers);
+  };
+  Schedule schedule;
+  schedule.place(0, 0, {0}, 0, 3);
+  schedule.place(1, 1, {0}, 5, 9);
+  EXPECT_NO_THROW(check::validate_memory(schedule, instance_with(20)));
+  EXPECT_THROW(check::validate_memory(schedule, instance_with(19)), InvalidSchedule);
+}
+
+}  // namespace
+}  // namespace cosched::dags
