@@ -6,13 +6,6 @@
 namespace cosched::bags::search {
 namespace {
 
-constexpr double kFirstTemperature = 0.05,
-                 kLastTemperature = 2e-5;  // temperatures, in profit rates of the start
-constexpr double kExchangeShare = 0.5;     // share of moves that exchange two tasks
-constexpr double kLongestMachineShare =
-    0.5;                                  // share of moves that take a task off the longest machine
-constexpr std::int64_t kMoveSteps = 200;  // nanoseconds of a move, for the clock
-
 // Tasks one by one, each on a machine.
 class TaskAssignment {
  public:
@@ -94,26 +87,28 @@ class TaskAssignment {
   }
 
   const Instance* instance_;
-  std::vector<int> machine_types_,
-      numbers_in_type_;        // of a machine: its type, and which of that type
-  std::vector<double> loads_;  // of a machine
-  std::vector<std::vector<int>> tasks_on_machine_;                    // of a machine: its tasks
-  std::vector<int> task_types_, machine_of_task_, place_on_machine_;  // of a task; place in on_
+  std::vector<int> machine_types_;    // of each machine
+  std::vector<int> numbers_in_type_;  // of each machine: which of its type
+  std::vector<double> loads_;         // of each machine
+  std::vector<std::vector<int>> tasks_on_machine_;
+  std::vector<int> task_types_;        // of each task
+  std::vector<int> machine_of_task_;   // of each task
+  std::vector<int> place_on_machine_;  // of each task: its index in tasks_on_machine_
   double joules_ = 0;
 };
 
-// One move: `task` goes to `machine`, and `back` (-1: none) from there to where `task` was.
+// One move: `task` goes to `machine`, and `returned_task` (-1: none) from there to where `task` was.
 struct TaskMove {
   int task = -1, machine = -1, returned_task = -1;
 };
 
-TaskMove draw_move(const TaskAssignment& state, Rng& rng) {
+TaskMove draw_move(const TaskAssignment& state, const TaskAnnealingParams& params, Rng& rng) {
   TaskMove move;
   const std::vector<int>& critical = state.tasks_on(state.longest_machine());
-  const bool from_longest = rng.uniform() < kLongestMachineShare && !critical.empty();
+  const bool from_longest = rng.uniform() < params.longest_machine_share && !critical.empty();
   move.task = from_longest ? critical[rng.below(critical.size())]
                            : static_cast<int>(rng.below(state.tasks()));
-  if (rng.uniform() < kExchangeShare) {
+  if (rng.uniform() < params.exchange_share) {
     move.returned_task = static_cast<int>(rng.below(state.tasks()));
     move.machine = state.machine_of(move.returned_task);
     if (state.is_same_type(move.task, move.returned_task)) return {};
@@ -138,21 +133,21 @@ TaskMove reverse_move(const TaskAssignment& state, const TaskMove& move) {
 }  // namespace
 
 AnnealingResult anneal_plan(const Instance& instance, const Plan& start, std::int64_t moves,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, const TaskAnnealingParams& params) {
   const double idle_cost = instance.energy_cost() * instance.idle_power();
   TaskAssignment state(instance, start.runs);
   Rng rng(seed);
   Poll poll;
   std::vector<TaskRun> best_runs;
   double current_rate = start.profit_rate, best_rate = current_rate;
-  double temperature =
-      kFirstTemperature * std::abs(current_rate + idle_cost);  // idling costs every plan the same
-  const double cooling =
-      std::pow(kLastTemperature / kFirstTemperature, 1.0 / static_cast<double>(moves));
+  double temperature = params.first_temperature *
+                       std::abs(current_rate + idle_cost);  // idling costs every plan the same
+  const double cooling = std::pow(params.last_temperature / params.first_temperature,
+                                  1.0 / static_cast<double>(moves));
   const bool complete = finishes_within(std::nullopt, [&] {
     for (std::int64_t step = 0; step < moves; ++step, temperature *= cooling) {
-      poll.count(kMoveSteps);
-      const TaskMove move = draw_move(state, rng);
+      poll.count(params.move_steps);
+      const TaskMove move = draw_move(state, params, rng);
       if (move.task < 0) continue;
       const TaskMove undo_move = reverse_move(state, move);
       apply_move(state, move);

@@ -5,6 +5,17 @@
 
 namespace cosched::bags::search {
 
+struct TaskAnnealingParams {
+  /// Temperatures at first and at last, as parts of the start's profit rate and cost of idling.
+  double first_temperature = 0.05, last_temperature = 2e-5;
+  /// The share of moves that exchange two tasks.
+  double exchange_share = 0.5;
+  /// The share of moves that take a task off the longest machine.
+  double longest_machine_share = 0.5;
+  /// Steps of the clock for a move, a nanosecond each.
+  std::int64_t move_steps = 200;
+};
+
 struct AnnealingResult {
   Plan plan;
   bool is_complete = true;  // false: a time limit ended it
@@ -19,6 +30,6 @@ struct AnnealingResult {
 ///
 /// Requires moves >= 1, and few machines and tasks: a move costs O(machines), the state O(tasks).
 AnnealingResult anneal_plan(const Instance& instance, const Plan& start, std::int64_t moves,
-                            std::uint64_t seed);
+                            std::uint64_t seed, const TaskAnnealingParams& params = {});
 
 }  // namespace cosched::bags::search

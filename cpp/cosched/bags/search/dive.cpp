@@ -3,9 +3,6 @@
 namespace cosched::bags::search {
 namespace {
 
-constexpr int kColumnGenerationRounds = 30;  // of column generation, for what is left
-constexpr double kWholeTolerance = 1e-6;     // a copy that lacks less is whole
-
 bool can_hold(const Stock& stock, const Pattern& pattern) {
   return stock.machines[pattern.machine_type] > 0 &&
          std::all_of(pattern.tasks.begin(), pattern.tasks.end(),
@@ -56,8 +53,8 @@ int draw_copy(const PatternUse& use, Rng& rng) {
 
 std::optional<std::vector<TaskRun>> dive_into_patterns(const Instance& instance,
                                                        const PatternPool& pool,
-                                                       const PatternUse& use, Stock stock,
-                                                       Rng& rng) {
+                                                       const PatternUse& use, Stock stock, Rng& rng,
+                                                       const DiveParams& params) {
   PatternPlacer placing(stock);
   PatternPool current_pool = pool;
   PatternUse relaxed = use;
@@ -65,14 +62,14 @@ std::optional<std::vector<TaskRun>> dive_into_patterns(const Instance& instance,
     if (!relaxed.is_complete || relaxed.copies.empty()) return std::nullopt;
     bool has_placed = false;
     for (const auto& [number, copies] : relaxed.copies)
-      for (double copy = 1; copy <= copies + kWholeTolerance && placing.place(current_pool[number]);
-           ++copy)
+      for (double copy = 1;
+           copy <= copies + params.whole_tolerance && placing.place(current_pool[number]); ++copy)
         has_placed = true;
     if (!has_placed && !placing.place(current_pool[draw_copy(relaxed, rng)])) return std::nullopt;
     if (is_empty(stock)) break;
     current_pool =
         PatternPool(instance, pool.limit(), pool.task_values(), stock, current_pool.patterns());
-    relaxed = current_pool.solve(kColumnGenerationRounds, kSurelyMissingTaskFactor);
+    relaxed = current_pool.solve(params.pricing_rounds, kSurelyMissingTaskFactor);
   }
   return std::move(placing.runs());
 }

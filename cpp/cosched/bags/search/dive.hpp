@@ -6,6 +6,13 @@
 
 namespace cosched::bags::search {
 
+struct DiveParams {
+  /// Rounds of column generation for the tasks that are not placed yet.
+  int pricing_rounds = 30;
+  /// A copy of a pattern that lacks less than this is whole.
+  double whole_tolerance = 1e-6;
+};
+
 /// Runs that place all of `stock`, on machines numbered from 0 within its types; nothing where the
 /// relaxation finds no place for a task.
 ///
@@ -14,7 +21,7 @@ namespace cosched::bags::search {
 /// fraction. Requires use = pool.solve() of that stock.
 std::optional<std::vector<TaskRun>> dive_into_patterns(const Instance& instance,
                                                        const PatternPool& pool,
-                                                       const PatternUse& use, Stock stock,
-                                                       Rng& rng);
+                                                       const PatternUse& use, Stock stock, Rng& rng,
+                                                       const DiveParams& params = {});
 
 }  // namespace cosched::bags::search

@@ -5,11 +5,6 @@
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::search {
-namespace {
-
-constexpr int kMaxPartners = 720;  // machines that one scan looks at
-
-}  // namespace
 
 // What makes an exchange good: loads up to `limit`, and a low score.
 struct ExchangeState::ExchangeGoal {
@@ -18,8 +13,9 @@ struct ExchangeState::ExchangeGoal {
   double penalty;                    // joules a second above the limit on `from`
 };
 
-ExchangeState::ExchangeState(const Instance& instance, const std::vector<TaskRun>& runs)
-    : instance_(&instance) {
+ExchangeState::ExchangeState(const Instance& instance, const std::vector<TaskRun>& runs,
+                             const ExchangeParams& params)
+    : params_(params), instance_(&instance) {
   const std::vector<int> first = list_machines(instance, machine_types_, numbers_in_type_);
   loads_.assign(machine_types_.size(), 0);
   tasks_on_machine_.resize(machine_types_.size());
@@ -128,7 +124,7 @@ ExchangeState::Exchange ExchangeState::find_best_exchange(int from, int max_task
                                                           std::int64_t& work) {
   const std::vector<Bundle> sent_bundles = list_bundles(from, max_tasks);
   Exchange best;
-  const int partners = std::min(machines(), kMaxPartners);
+  const int partners = std::min(machines(), params_.max_partners);
   for (int n = 0; n < partners && work > 0; ++n) {
     const int to = (next_partner_ + n) % machines();
     if (to == from) continue;

@@ -5,13 +5,19 @@
 
 namespace cosched::bags::search {
 
+struct ExchangeParams {
+  /// Machines that one search for an exchange looks at.
+  int max_partners = 720;
+};
+
 /// A plan at the level of machines, which exchanges change in place.
 ///
 /// An exchange takes up to two tasks from machine m and up to two others from machine n, and puts
 /// them on the other one; m and n may be of one machine type (the energy stays) or of two.
 class ExchangeState {
  public:
-  ExchangeState(const Instance& instance, const std::vector<TaskRun>& runs);
+  ExchangeState(const Instance& instance, const std::vector<TaskRun>& runs,
+                const ExchangeParams& params = {});
 
   double makespan() const;  // longest load
   double joules() const { return joules_; }
@@ -56,6 +62,7 @@ class ExchangeState {
   void apply_exchange(const Exchange& exchange);
   void add_tasks(int machine, int task_type, std::int64_t count);
 
+  ExchangeParams params_;
   const Instance* instance_;
   // Of each machine.
   std::vector<int> machine_types_;

@@ -7,9 +7,6 @@
 namespace cosched::bags::search {
 namespace {
 
-constexpr int kMaxNodes = 20'000;  // of one pattern's search
-constexpr double kMinRelativeGain =
-    0.7;  // gain of a first pattern over the best of its machine type
 constexpr double kGainTolerance = 1e-9;  // relative: a pattern must gain more than rounding
 constexpr double kCopyTolerance = 1e-7;  // copies this close to an integer are that integer
 
@@ -154,13 +151,17 @@ Pattern make_pattern(const Instance& instance, int j,
   return pattern;
 }
 
-double max_gain(const Instance& instance, int j, double limit, const std::vector<double>& value) {
-  return PatternSearch(instance, j, limit, value, kMaxNodes, instance.counts()).max_gain(limit);
+double max_gain(const Instance& instance, int j, double limit, const std::vector<double>& value,
+                const PatternParams& params) {
+  return PatternSearch(instance, j, limit, value, params.max_nodes, instance.counts())
+      .max_gain(limit);
 }
 
 PatternPool::PatternPool(const Instance& instance, double limit, std::vector<double> task_values,
-                         Stock stock, const std::vector<Pattern>& known_patterns)
-    : instance_(&instance),
+                         Stock stock, const std::vector<Pattern>& known_patterns,
+                         const PatternParams& params)
+    : params_(params),
+      instance_(&instance),
       limit_(limit),
       task_values_(std::move(task_values)),
       stock_(std::move(stock)) {
@@ -175,8 +176,10 @@ PatternPool::PatternPool(const Instance& instance, double limit, std::vector<dou
     if (stock_.machines[j] > 0) add_pattern(find_best_pattern(j, task_values_));
 }
 
-PatternPool::PatternPool(const Instance& instance, double limit, std::vector<double> task_values)
-    : instance_(&instance),
+PatternPool::PatternPool(const Instance& instance, double limit, std::vector<double> task_values,
+                         const PatternParams& params)
+    : params_(params),
+      instance_(&instance),
       limit_(limit),
       task_values_(std::move(task_values)),
       stock_{instance.counts(), instance.all_machines()} {
@@ -196,13 +199,13 @@ PatternPool::PatternPool(const Instance& instance, double limit, std::vector<dou
       const auto n = static_cast<std::int64_t>(
           std::min(fitting_count, static_cast<double>(instance.count(i))));
       Pattern alone = make_pattern(instance, j, {{i, n}});
-      if (gain(alone) >= kMinRelativeGain * most) add_pattern(std::move(alone));
+      if (gain(alone) >= params_.least_relative_gain * most) add_pattern(std::move(alone));
     }
   }
 }
 
 Pattern PatternPool::find_best_pattern(int j, const std::vector<double>& value) const {
-  const PatternSearch search(*instance_, j, limit_, value, kMaxNodes, stock_.tasks);
+  const PatternSearch search(*instance_, j, limit_, value, params_.max_nodes, stock_.tasks);
   return make_pattern(*instance_, j, search.tasks());
 }
 
@@ -267,14 +270,14 @@ bool PatternPool::generate_patterns(const PatternUse& use, const std::vector<dou
 }
 
 PatternUse PatternPool::solve(int rounds, double missing_task_factor) {
-  constexpr double kSmooth = 0.7;  // towards the relaxation's values, which are close
+  const double smoothing = params_.smoothing;
   for (int round = 0;; ++round) {
     check_interrupt();
     PatternUse use = solve_master(missing_task_factor);
     if (round == rounds) return use;
     std::vector<double> smoothed_values(task_values_.size());
     for (std::size_t i = 0; i < task_values_.size(); ++i)
-      smoothed_values[i] = kSmooth * task_values_[i] + (1 - kSmooth) * use.task_values[i];
+      smoothed_values[i] = smoothing * task_values_[i] + (1 - smoothing) * use.task_values[i];
     if (!generate_patterns(use, smoothed_values) && !generate_patterns(use, use.task_values))
       return use;
   }

@@ -2,14 +2,15 @@
 
 namespace cosched::bags::search {
 
-RateBound::RateBound(const Instance& instance, const std::vector<energy::FrontPoint>& front)
-    : instance_(&instance), front_(&front) {
+RateBound::RateBound(const Instance& instance, const std::vector<energy::FrontPoint>& front,
+                     const RateBoundParams& params)
+    : params_(params), instance_(&instance), front_(&front) {
   const double shortest = front.front().makespan, longest = front.back().makespan;
   rate_beyond_ = instance.profit_rate(instance.least_joules(), longest);
   std::vector<double> highs;
-  for (int k = kFirstIntervals; k > 0; --k)
+  for (int k = params_.first_intervals; k > 0; --k)
     highs.push_back(shortest *
-                    std::pow(longest / shortest, static_cast<double>(k) / kFirstIntervals));
+                    std::pow(longest / shortest, static_cast<double>(k) / params_.first_intervals));
   for (const RelaxedPrices& prices : relaxed_prices_at(instance, highs)) {
     const double low =
         highs.size() == intervals_.size() + 1 ? shortest : highs[intervals_.size() + 1];
@@ -30,7 +31,7 @@ bool RateBound::tighten(double floor) {
     price_interval(*weakest);
     return true;
   }
-  if (weakest->high <= weakest->low * (1 + kLeastWidth)) return false;
+  if (weakest->high <= weakest->low * (1 + params_.least_width)) return false;
   halve_interval(static_cast<std::size_t>(std::distance(intervals_.begin(), weakest)));
   return true;
 }
@@ -66,7 +67,7 @@ double RateBound::joules_bound(double makespan, const std::vector<double>& value
 
 void RateBound::price_interval(MakespanInterval& interval) {
   PatternPool pool(*instance_, interval.high, interval.task_values);
-  interval.task_values = pool.solve(kPricingRounds, kSurelyMissingTaskFactor).task_values;
+  interval.task_values = pool.solve(params_.pricing_rounds, kSurelyMissingTaskFactor).task_values;
   interval.joules = std::max(interval.joules, joules_bound(interval.high, interval.task_values));
   interval.rate_bound =
       std::min(interval.rate_bound, max_rate(interval.joules, interval.low, interval.high));

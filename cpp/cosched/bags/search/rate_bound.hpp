@@ -10,6 +10,15 @@
 
 namespace cosched::bags::search {
 
+struct RateBoundParams {
+  /// Intervals of the makespan at first.
+  int first_intervals = 48;
+  /// Rounds of column generation for one interval.
+  int pricing_rounds = 60;
+  /// Intervals narrower than this part of their lower end are not halved.
+  double least_width = 1e-6;
+};
+
 /// Branch and bound over the makespan.  For all plans with low <= makespan <= high the dynamic
 /// energy is at least D(high), so their profit rate is at most (p - c D)/low - c I (by high, where
 /// p < c D).  D is first the front's, then the Lagrangian dual of the relaxation over patterns at
@@ -18,7 +27,8 @@ namespace cosched::bags::search {
 class RateBound {
  public:
   /// Requires p > c E_min and the front with Cut::long_tasks, which must outlive this.
-  RateBound(const Instance& instance, const std::vector<energy::FrontPoint>& front);
+  RateBound(const Instance& instance, const std::vector<energy::FrontPoint>& front,
+            const RateBoundParams& params = {});
 
   /// No plan earns more.
   double rate_bound() const {
@@ -37,10 +47,8 @@ class RateBound {
   std::optional<double> draw_open_makespan(double floor, Rng& rng) const;
 
  private:
-  static constexpr int kFirstIntervals = 48;
-  static constexpr int kPricingRounds = 60;      // of column generation
-  static constexpr double kLeastWidth = 1e-6;    // relative: narrower intervals are not halved
-  static constexpr double kRoundingUnit = 1e-9;  // of the sums of a Lagrangian dual
+  // Relative rounding error of the sums of a Lagrangian dual, generously.
+  static constexpr double kRoundingUnit = 1e-9;
 
   struct MakespanInterval {
     double low, high;   // makespans
@@ -61,6 +69,7 @@ class RateBound {
 
   void halve_interval(std::size_t index);
 
+  RateBoundParams params_;
   const Instance* instance_;
   const std::vector<energy::FrontPoint>* front_;
   std::vector<MakespanInterval> intervals_;

@@ -3,16 +3,9 @@
 #include "cosched/bags/search/dive.hpp"
 
 namespace cosched::bags::search {
-namespace {
-
-constexpr int kRecreationRounds = 30;  // of column generation, for what is left
-constexpr int kDrawnMachineTypes = 3;  // machine types that a part of a plan is taken from
-
-}  // namespace
-
 PlanRecreation::PlanRecreation(const Instance& instance, const Plan& plan,
-                               std::vector<double> value)
-    : instance_(&instance), task_values_(std::move(value)) {
+                               std::vector<double> value, const RecreationParams& params)
+    : params_(params), instance_(&instance), task_values_(std::move(value)) {
   const std::vector<int> first = list_machines(instance, machine_types_, numbers_in_type_);
   runs_on_machine_.resize(machine_types_.size());
   loads_.assign(machine_types_.size(), 0);
@@ -29,7 +22,7 @@ std::vector<int> PlanRecreation::draw_machines(double limit, int max_machines, R
   std::iota(order.begin(), order.end(), 0);
   rng.shuffle(order);
   std::vector<char> is_preferred(instance_->machine_types(), 0);
-  for (int k = 0; k < kDrawnMachineTypes; ++k)
+  for (int k = 0; k < params_.drawn_machine_types; ++k)
     is_preferred[machine_types_[order[rng.below(order.size())]]] = 1;
   const auto rank = [&](int m) {
     return loads_[m] > limit ? 0 : is_preferred[machine_types_[m]] ? 1 : 2;
@@ -68,7 +61,7 @@ std::optional<std::vector<TaskRun>> PlanRecreation::try_recreation(double limit,
     if (loads_[m] <= time_limit) known_patterns.push_back(std::move(pattern));
   }
   PatternPool pool(*instance_, limit, task_values_, stock, known_patterns);
-  const PatternUse use = pool.solve(kRecreationRounds, kSurelyMissingTaskFactor);
+  const PatternUse use = pool.solve(params_.pricing_rounds, kSurelyMissingTaskFactor);
   if (!use.is_complete || (!has_overlong_machine && use.joules >= joules_before * (1 - 1e-9)))
     return std::nullopt;
   auto runs = dive_into_patterns(*instance_, pool, use, stock, rng);

@@ -8,11 +8,19 @@
 
 namespace cosched::bags::search {
 
+struct RecreationParams {
+  /// Rounds of column generation for the tasks that are taken off their machines.
+  int pricing_rounds = 30;
+  /// Machine types, at most, whose machines are drawn first.
+  int drawn_machine_types = 3;
+};
+
 /// Neighbours of a plan: the tasks of some machines, placed anew by a dive.
 class PlanRecreation {
  public:
   /// Requires a plan of few machines, which are listed one by one.
-  PlanRecreation(const Instance& instance, const Plan& plan, std::vector<double> value);
+  PlanRecreation(const Instance& instance, const Plan& plan, std::vector<double> value,
+                 const RecreationParams& params = {});
 
   /// Takes the tasks off machines whose load is above `limit` and off others that are drawn,
   /// `max_machines` in all, and puts them back within the limit: at less energy, or at any where a
@@ -24,6 +32,7 @@ class PlanRecreation {
  private:
   std::vector<int> draw_machines(double limit, int max_machines, Rng& rng) const;
 
+  RecreationParams params_;
   const Instance* instance_;
   std::vector<double> task_values_;                    // of a task of each type, joules
   std::vector<int> machine_types_, numbers_in_type_;   // of a machine

@@ -11,32 +11,10 @@
 namespace cosched::bags::search {
 namespace {
 
-constexpr int kFirstMakespans = 24;         // makespans of the first round
-constexpr int kRefinementRounds = 3;        // further rounds, each half as wide
-constexpr int kMakespansPerRefinement = 4;  // of a refinement
-constexpr int kPatternRounds = 60;          // of column generation
-constexpr int kMaxPatternTypes = 400;
-constexpr int kMaxMachines = 1'000'000;  // that the exchanges keep books of
-constexpr double kStartSeconds = 0.5;
-constexpr int kLimitsPerPolishing = 8;  // limits that one polishing tries
-constexpr std::int64_t kExchangesPerPolishing =
-    20'000'000;                            // exchanges that one polishing looks at
-constexpr int kAnnealingsOfOneLength = 6;  // of one length; the next six are twice as long
-constexpr int kMaxDoublings = 30;
-constexpr int kMaxMakespans = 1 << 20;
-constexpr std::int64_t kMovesPerAnnealing = 60'000;  // of one annealing
-constexpr std::int64_t kMaxAnnealedTasks = 1000;  // tasks, and machines, up to which there are any
-// What a step costs, in moves of the annealing that take as long.
-constexpr std::int64_t kDiveWork = 300'000, kRecreationWork = 30'000, kBoundWork = 30'000;
-constexpr std::int64_t kFirstTurnWork = 300'000;         // each kind of step, in the first turn
-constexpr int kMaxRecreatedMachines = 40;                // machines that are filled anew at once
-constexpr std::int64_t kMaxRecreationMachines = 20'000;  // machines, for recreation
-constexpr double kNearMakespan = 0.01;  // how far from the best makespan a dive begins
-
 class TtbBestSearch {
  public:
-  explicit TtbBestSearch(const Instance& instance)
-      : instance_(instance), best_plan_(rounding::min_energy(instance)) {}
+  TtbBestSearch(const Instance& instance, const TtbBestParams& params)
+      : params_(params), instance_(instance), best_plan_(rounding::min_energy(instance)) {}
 
   // What the others start from; ties: the first of them, min_energy last.
   void offer_starts() {
@@ -58,23 +36,24 @@ class TtbBestSearch {
     const energy::BestRate best_relaxed = energy::best_rate(instance_, energy::Cut::long_tasks);
     rate_bound_ = best_relaxed.rate;
     if (best_relaxed.makespan < kInfinity && !leq(best_relaxed.rate, best_plan_.profit_rate) &&
-        machine_count() <= kMaxMachines) {
+        machine_count() <= params_.max_exchange_machines) {
       polish_best_plan(best_relaxed.makespan);
-      std::vector<double> makespans = promising_makespans(kFirstMakespans);
+      std::vector<double> makespans = promising_makespans(params_.first_makespans);
       makespans.push_back(best_relaxed.makespan);
       double width = spacing(makespans);
       try_patterns_at(makespans);
-      for (int round = 0; round < kRefinementRounds; ++round) {
+      for (int round = 0; round < params_.refinement_rounds; ++round) {
         width /= 2;
         makespans.clear();
-        for (int k = -kMakespansPerRefinement / 2; k <= kMakespansPerRefinement / 2; ++k)
+        for (int k = -params_.makespans_per_refinement / 2;
+             k <= params_.makespans_per_refinement / 2; ++k)
           if (k != 0) makespans.push_back(best_limit_ * std::exp(k * width));
         try_patterns_at(makespans);
       }
     }
   }
 
-  // Until `work` is done or the best plan is known to be; improve() comes before.
+  // Until `work` is done or the best plan is proved to be the best.  Requires try_makespans().
   void spend_work(std::int64_t work) {
     if (can_anneal()) run_annealings(std::min(work, kBestWork));
     improve_by_turns(work - kBestWork);
@@ -88,11 +67,11 @@ class TtbBestSearch {
   bool can_anneal() const {
     const auto& counts = instance_.counts();
     const std::int64_t tasks = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    return std::max(tasks, machine_count()) <= kMaxAnnealedTasks;
+    return std::max(tasks, machine_count()) <= params_.max_annealed_tasks;
   }
   bool has_patterns() const {
-    return instance_.types() + instance_.machine_types() <= kMaxPatternTypes &&
-           machine_count() <= kMaxMachines;
+    return instance_.types() + instance_.machine_types() <= params_.max_pattern_types &&
+           machine_count() <= params_.max_exchange_machines;
   }
 
   // From the best plan by turns with what the other steps found.
@@ -100,8 +79,8 @@ class TtbBestSearch {
     if (!annealing_start_) annealing_start_ = best_plan_;
     for (; work > 0 && !is_proved(); ++annealings_) {
       const std::int64_t moves =
-          std::min(work, kMovesPerAnnealing
-                             << std::min(annealings_ / kAnnealingsOfOneLength, kMaxDoublings));
+          std::min(work, params_.moves_per_annealing << std::min(
+                             annealings_ / params_.annealings_per_length, params_.max_doublings));
       AnnealingResult annealed = anneal_plan(
           instance_, annealings_ % 2 == 0 ? best_plan_ : *annealing_start_, moves, annealings_);
       if (annealed.plan.profit_rate > best_plan_.profit_rate) best_plan_ = std::move(annealed.plan);
@@ -115,16 +94,16 @@ class TtbBestSearch {
   void improve_by_turns(std::int64_t work) {
     const bool pays = instance_.price() > instance_.energy_cost() * instance_.least_joules();
     if (work > 0 && pays && has_patterns()) tight_bound_.emplace(instance_, front_);
-    for (std::int64_t turn = kFirstTurnWork; work > 0 && !is_proved();
-         turn = std::min(2 * turn, kFirstTurnWork << 20)) {
+    for (std::int64_t turn = params_.first_turn_work; work > 0 && !is_proved();
+         turn = std::min(2 * turn, params_.first_turn_work << 20)) {
       check_interrupt();
       const std::int64_t part = std::min(work, turn);
       if (tight_bound_) {
         for (std::int64_t remaining_work = part; remaining_work > 0 && tighten_bound();
-             remaining_work -= kBoundWork)
+             remaining_work -= params_.bound_work)
           check_interrupt();
         for (std::int64_t remaining_work = part; remaining_work > 0 && !is_proved();
-             remaining_work -= kDiveWork) {
+             remaining_work -= params_.dive_work) {
           try_dive();
           check_interrupt();
         }
@@ -151,10 +130,10 @@ class TtbBestSearch {
     std::optional<double> makespan = tight_bound_->draw_open_makespan(best_plan_.profit_rate, rng_);
     if (!makespan) return;
     if (rng_.uniform() < 0.5)
-      makespan = best_plan_.makespan * std::exp(kNearMakespan * (rng_.uniform() - 0.75));
+      makespan = best_plan_.makespan * std::exp(params_.near_makespan * (rng_.uniform() - 0.75));
     for (const RelaxedPrices& prices : relaxed_prices_at(instance_, {*makespan})) {
       PatternPool pool(instance_, prices.makespan, task_values(instance_, prices));
-      const PatternUse use = pool.solve(kPatternRounds, kSurelyMissingTaskFactor);
+      const PatternUse use = pool.solve(params_.pricing_rounds, kSurelyMissingTaskFactor);
       if (!use.is_complete ||
           instance_.profit_rate(use.joules, prices.makespan) <= best_plan_.profit_rate)
         continue;
@@ -168,18 +147,18 @@ class TtbBestSearch {
 
   // Parts of the best plan anew until one is better; the work that took.
   std::int64_t try_recreations() {
-    if (machine_count() > kMaxRecreationMachines) return kFirstTurnWork;
+    if (machine_count() > params_.max_recreation_machines) return params_.first_turn_work;
     const std::vector<RelaxedPrices> annealed = relaxed_prices_at(instance_, {best_plan_.makespan});
-    if (annealed.empty()) return kFirstTurnWork;
+    if (annealed.empty()) return params_.first_turn_work;
     const PlanRecreation recreation(instance_, best_plan_, task_values(instance_, annealed[0]));
     std::int64_t steps_done = 0;
-    while (steps_done < kFirstTurnWork) {
-      steps_done += kRecreationWork;
+    while (steps_done < params_.first_turn_work) {
+      steps_done += params_.recreation_work;
       check_interrupt();
       const double shorter = rng_.uniform();
       const double limit =
-          best_plan_.makespan * (1 - (shorter < 0.5 ? 0 : kNearMakespan * (shorter - 0.5)));
-      const auto runs = recreation.try_recreation(limit, kMaxRecreatedMachines, rng_);
+          best_plan_.makespan * (1 - (shorter < 0.5 ? 0 : params_.near_makespan * (shorter - 0.5)));
+      const auto runs = recreation.try_recreation(limit, params_.max_recreated_machines, rng_);
       if (!runs) continue;
       const double before = best_plan_.profit_rate;
       offer_plan(ExchangeState(instance_, *runs), limit);
@@ -190,13 +169,13 @@ class TtbBestSearch {
 
   // More and more makespans, each as dear as an annealing.
   void try_more_makespans(std::int64_t work) {
-    for (int count = 2 * kFirstMakespans;
-         work > 0 && !is_proved() && machine_count() <= kMaxMachines;
-         count = std::min(2 * count, kMaxMakespans)) {
+    for (int count = 2 * params_.first_makespans;
+         work > 0 && !is_proved() && machine_count() <= params_.max_exchange_machines;
+         count = std::min(2 * count, params_.max_makespans)) {
       const std::vector<double> makespans = promising_makespans(count);
       if (makespans.empty()) return;
       try_patterns_at(makespans);
-      work -= kMovesPerAnnealing * static_cast<std::int64_t>(makespans.size());
+      work -= params_.moves_per_annealing * static_cast<std::int64_t>(makespans.size());
       check_interrupt();
     }
   }
@@ -212,17 +191,17 @@ class TtbBestSearch {
 
   // `count` makespans spread evenly (in logarithms) over where the relaxation beats the best plan.
   std::vector<double> promising_makespans(int count) const {
-    constexpr int kFine = 1000;
+    const int grid_size = params_.makespan_grid;
     const double least = front_.front().makespan;
     const double most = std::max(front_.back().makespan, best_plan_.makespan);
     std::vector<double> grid, makespans;
-    for (int k = 0; k <= kFine; ++k) {
-      const double makespan = least * std::pow(most / least, static_cast<double>(k) / kFine);
+    for (int k = 0; k <= grid_size; ++k) {
+      const double makespan = least * std::pow(most / least, static_cast<double>(k) / grid_size);
       if (relaxed_rate(makespan) > best_plan_.profit_rate) grid.push_back(makespan);
     }
     if (grid.empty()) return {};
-    const double low = grid.front() * std::pow(most / least, -1.0 / kFine);
-    const double high = grid.back() * std::pow(most / least, 1.0 / kFine);
+    const double low = grid.front() * std::pow(most / least, -1.0 / grid_size);
+    const double high = grid.back() * std::pow(most / least, 1.0 / grid_size);
     for (int k = 0; k < count; ++k) {
       const double makespan = low * std::pow(high / low, (k + 0.5) / count);
       if (relaxed_rate(makespan) > best_plan_.profit_rate) makespans.push_back(makespan);
@@ -256,9 +235,9 @@ class TtbBestSearch {
   // Squeezes towards `goal`: at once, else halving the distance to what is known to work.
   void polish_plan(ExchangeState shop, const RelaxedPrices& prices) {
     double low = prices.makespan, high = shop.makespan(), limit = low;
-    std::int64_t work = kExchangesPerPolishing;
+    std::int64_t work = params_.exchanges_per_polishing;
     offer_plan(shop, prices.makespan);
-    for (int k = 0; k < kLimitsPerPolishing && limit < high; ++k) {
+    for (int k = 0; k < params_.limits_per_polishing && limit < high; ++k) {
       ExchangeState trial = shop;
       const bool steps_done = trial.lower_loads_to(limit, prices.prices, penalty(prices), work);
       offer_plan(trial, prices.makespan);
@@ -280,7 +259,7 @@ class TtbBestSearch {
 
   void try_patterns(const RelaxedPrices& prices) {
     PatternPool pool(instance_, prices.makespan, task_values(instance_, prices));
-    const PatternUse use = pool.solve(kPatternRounds);
+    const PatternUse use = pool.solve(params_.pricing_rounds);
     if (!use.is_complete ||
         instance_.profit_rate(use.joules, prices.makespan) <= best_plan_.profit_rate)
       return;
@@ -288,12 +267,13 @@ class TtbBestSearch {
   }
 
   void try_patterns_at(std::vector<double> makespans) {
-    if (instance_.types() + instance_.machine_types() > kMaxPatternTypes) return;
+    if (instance_.types() + instance_.machine_types() > params_.max_pattern_types) return;
     std::sort(makespans.rbegin(), makespans.rend());
     for (const RelaxedPrices& prices : relaxed_prices_at(instance_, makespans))
       if (relaxed_rate(prices.makespan) > best_plan_.profit_rate) try_patterns(prices);
   }
 
+  TtbBestParams params_;
   const Instance& instance_;
   std::vector<energy::FrontPoint> front_;
   Plan best_plan_;
@@ -308,14 +288,14 @@ class TtbBestSearch {
 }  // namespace
 
 TtbBestResult ttb_best(const Instance& instance, std::int64_t work,
-                       std::optional<double> time_limit) {
+                       std::optional<double> time_limit, const TtbBestParams& params) {
   if (work < 0)
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
-  TtbBestSearch search = without_deadline([&] { return TtbBestSearch(instance); });
+  TtbBestSearch search = without_deadline([&] { return TtbBestSearch(instance, params); });
   TtbBestResult result;
   {
-    const ScopedDeadlineExtension grace(kStartSeconds);
+    const ScopedDeadlineExtension grace(params.start_seconds);
     result.is_complete = finishes_within(std::nullopt, [&] { search.offer_starts(); });
   }
   if (result.is_complete)

@@ -14,6 +14,42 @@ struct TtbBestResult {
   double rate_bound = kInfinity;  // no plan earns more; infinity before the default work is done
 };
 
+struct TtbBestParams {
+  /// Makespans of the first round, and of each further round, which is half as wide.
+  int first_makespans = 24, makespans_per_refinement = 4;
+  int refinement_rounds = 3;
+  /// Makespans of one round at most, when the work beyond the default goes to more of them.
+  int max_makespans = 1 << 20;
+  /// Makespans among which those are counted that may earn more than the best plan.
+  int makespan_grid = 1000;
+  /// Rounds of column generation for one makespan.
+  int pricing_rounds = 60;
+  /// Task and machine types together, up to which there are patterns.
+  int max_pattern_types = 400;
+  /// Machines up to which exchanges are made, and machines up to which parts of a plan are made
+  /// anew.
+  std::int64_t max_exchange_machines = 1'000'000, max_recreation_machines = 20'000;
+  /// Seconds that the plans to start from may take, whatever the time limit.
+  double start_seconds = 0.5;
+  /// Limits of the loads that one polishing tries, and exchanges that it looks at.
+  int limits_per_polishing = 8;
+  std::int64_t exchanges_per_polishing = 20'000'000;
+  /// Moves of one annealing at first.  So many annealings have the same length, the next ones twice
+  /// that length, up to a number of doublings.
+  std::int64_t moves_per_annealing = 60'000;
+  int annealings_per_length = 6, max_doublings = 30;
+  /// Tasks, and machines, up to which there are annealings.
+  std::int64_t max_annealed_tasks = 1000;
+  /// What a step costs, in moves of the annealing that take as long.
+  std::int64_t dive_work = 300'000, recreation_work = 30'000, bound_work = 30'000;
+  /// Work of each kind of step in the first turn.
+  std::int64_t first_turn_work = 300'000;
+  /// Machines that are filled anew at once.
+  int max_recreated_machines = 40;
+  /// How far from the best makespan a dive begins, as a part of it.
+  double near_makespan = 0.01;
+};
+
 /// Work of the last step by default: moves of the annealing.
 inline constexpr std::int64_t kBestWork = 360'000;
 
@@ -37,6 +73,7 @@ inline constexpr std::int64_t kBestWork = 360'000;
 /// instance are bounded: step 1 only up to 400 task and machine types together, both only up to a
 /// million machines. Throws InvalidInstance when work < 0.
 TtbBestResult ttb_best(const Instance& instance, std::int64_t work = kBestWork,
-                       std::optional<double> time_limit = std::nullopt);
+                       std::optional<double> time_limit = std::nullopt,
+                       const TtbBestParams& params = {});
 
 }  // namespace cosched::bags::search
