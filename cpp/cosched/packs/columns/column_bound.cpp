@@ -8,35 +8,25 @@
 #include "cosched/packs/model/bounds.hpp"
 
 namespace cosched::packs::columns {
-namespace {
-
-constexpr std::int64_t kMaxOperations = 20'000'000'000;  // operations: some twenty seconds
-constexpr int kMaxTasksWithoutGroups =
-    300;  // tasks up to which only the whole relaxation is solved
-constexpr int kMaxTasksWithoutGroupsAlone = 1'200;  // and beyond which only that of groups
-constexpr int kMaxGroupRows = 300;
-constexpr double kGroupedTolerance = 1e-3;
-
-}  // namespace
-
-LowerBound column_bound(const Instance& instance, std::optional<double> time_limit) {
+LowerBound column_bound(const Instance& instance, std::optional<double> time_limit,
+                        const ColumnBoundParams& params) {
   const ScopedTimeLimit limit(time_limit);
   LowerBound bound;
   bound.value = std::max(area_bound(instance), longest_bound(instance));
   if (instance.max_tasks() == 1) return bound;  // exact: every task alone
   ColumnRelaxation::SolveOptions options;
-  options.max_operations = kMaxOperations;
+  options.max_operations = params.max_operations;
   std::optional<ColumnRelaxation> group_relaxation, task_relaxation;
   bound.is_complete = finishes_within(std::nullopt, [&] {
     Restrictions restrictions;
     restrictions.counts = least_count_rows(instance);
-    if (instance.tasks() > kMaxTasksWithoutGroups) {
-      group_relaxation.emplace(instance, group_alike_tasks(instance.times(), kMaxGroupRows),
+    if (instance.tasks() > params.max_tasks_without_groups) {
+      group_relaxation.emplace(instance, group_alike_tasks(instance.times(), params.max_group_rows),
                                restrictions, initial_columns(instance));
       group_relaxation->start_from(area_prices(instance), area_bound(instance));
-      options.tolerance = kGroupedTolerance;
+      options.tolerance = params.group_tolerance;
       group_relaxation->solve(options);
-      if (instance.tasks() > kMaxTasksWithoutGroupsAlone) return;
+      if (instance.tasks() > params.max_tasks_with_rows) return;
     }
     task_relaxation.emplace(
         instance, compute_dominance(instance.times()), restrictions,

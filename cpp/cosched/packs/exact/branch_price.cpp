@@ -13,9 +13,7 @@
 namespace cosched::packs::exact {
 namespace {
 
-constexpr double kPoolMargin =
-    0.05;  // relative; columns of a reduced cost below this start the master of a node
-constexpr std::size_t kMaxPooledColumns = 50'000;  // columns kept for later nodes
+// Relative gaps at which a relaxation that decides nothing is solved again.
 constexpr double kTolerances[] = {1e-5, 1e-8, 1e-11};
 
 struct BranchNode {
@@ -41,8 +39,9 @@ bool is_partition(const Packs& packs, int tasks) {
 
 class BranchPriceSearch {
  public:
-  BranchPriceSearch(const Instance& instance, const Coschedule& start)
-      : instance_(instance), best_(start) {
+  BranchPriceSearch(const Instance& instance, const Coschedule& start,
+                    const BranchPriceParams& params)
+      : params_(params), instance_(instance), best_(start) {
     open_parts_.push(make_root());
     bound_ = open_parts_.top().bound;
   }
@@ -186,13 +185,13 @@ class BranchPriceSearch {
     for (const columns::PackColumn& column : pool_) {
       double worth = count_price(column.length);
       for (const int i : column.tasks) worth += node.prices.task[i];
-      if (worth >= column.length * (1 - kPoolMargin)) columns.push_back(column);
+      if (worth >= column.length * (1 - params_.pool_margin)) columns.push_back(column);
     }
     return columns;
   }
 
   void add_to_pool(const columns::PackColumn& column) {
-    if (!column.tasks.empty() && pool_.size() < kMaxPooledColumns) pool_.insert(column);
+    if (!column.tasks.empty() && pool_.size() < params_.max_pooled_columns) pool_.insert(column);
   }
 
   struct ColumnOrder {
@@ -201,6 +200,7 @@ class BranchPriceSearch {
     }
   };
 
+  BranchPriceParams params_;
   const Instance& instance_;
   Coschedule best_;
   columns::Dominance dominates_;
@@ -214,8 +214,9 @@ class BranchPriceSearch {
 }  // namespace
 
 ExactResult branch_and_price(const Instance& instance, const Coschedule& start,
-                             std::optional<double> time_limit, std::int64_t max_nodes) {
-  BranchPriceSearch search(instance, start);
+                             std::optional<double> time_limit, std::int64_t max_nodes,
+                             const BranchPriceParams& params) {
+  BranchPriceSearch search(instance, start, params);
   const bool is_complete = finishes_within(time_limit, [&] { search.run(max_nodes); });
   ExactResult result = search.result();
   result.is_complete = is_complete;

@@ -5,6 +5,13 @@
 
 namespace cosched::packs::exact {
 
+struct BranchPriceParams {
+  /// Columns whose reduced cost is below this part of their length start the master of a node.
+  double pool_margin = 0.05;
+  /// Columns that are kept for later nodes.
+  std::size_t max_pooled_columns = 50'000;
+};
+
 /// Proves the optimum, or ends at the time limit (seconds) or after `max_nodes` with the best
 /// co-schedule and bound so far.
 ///
@@ -17,6 +24,7 @@ namespace cosched::packs::exact {
 /// Requires a feasible `start`.
 ExactResult branch_and_price(const Instance& instance, const Coschedule& start,
                              std::optional<double> time_limit = std::nullopt,
-                             std::int64_t max_nodes = std::numeric_limits<std::int64_t>::max());
+                             std::int64_t max_nodes = std::numeric_limits<std::int64_t>::max(),
+                             const BranchPriceParams& params = {});
 
 }  // namespace cosched::packs::exact

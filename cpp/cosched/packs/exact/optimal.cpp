@@ -12,13 +12,6 @@
 namespace cosched::packs::exact {
 namespace {
 
-constexpr int kMaxTasksBySubsets = 16;  // up to here the subset programme takes milliseconds
-constexpr std::int64_t kNodesBeforeSubsets =
-    50;  // of branch and price, before the subset programme
-constexpr std::int64_t kStartWork = search::kLocalSearchWork / 5;
-constexpr int kMaxBranchedTasks = 1'200;  // tasks; beyond, only the bound of groups is affordable
-constexpr double kStartShare = 0.2;       // of the time limit, for the first co-schedule
-
 ExactResult as_unproved(const Instance& instance, SearchResult start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
   const double cost = start.coschedule.cost;
@@ -36,12 +29,13 @@ ExactResult solve_by_subsets(const Instance& instance, ExactResult fallback) {
 }
 
 // Improves a co-schedule by a short local search.
-SearchResult improve_start(const Instance& instance, const SearchResult& start) {
+SearchResult improve_start(const Instance& instance, const SearchResult& start,
+                           const ExactParams& params) {
   const double seconds = seconds_left();
   std::optional<double> share;
-  if (seconds < kInfinity) share = std::max(0.0, kStartShare * seconds);
-  SearchResult result =
-      search::local_search_from(instance, packs_of(start.coschedule.pack_of), 0, kStartWork, share);
+  if (seconds < kInfinity) share = std::max(0.0, params.start_share * seconds);
+  SearchResult result = search::local_search_from(instance, packs_of(start.coschedule.pack_of), 0,
+                                                  params.start_work, share);
   result.is_complete = true;  // the short search needs no more time
   return result;
 }
@@ -56,12 +50,13 @@ ExactResult bound_start(const Instance& instance, const Coschedule& start) {
 // Solves from a co-schedule by the method that fits the number of tasks: branch and price, the
 // subset programme, or only the bound.
 ExactResult solve_from_start(const Instance& instance, const Coschedule& start,
+                             const ExactParams& params,
                              std::int64_t max_nodes = std::numeric_limits<std::int64_t>::max()) {
-  if (instance.tasks() > kMaxBranchedTasks) return bound_start(instance, start);
+  if (instance.tasks() > params.max_branched_tasks) return bound_start(instance, start);
   const bool is_small = instance.tasks() <= search::kMaxSubsetTasks;
   ExactResult result =
       branch_and_price(instance, start, std::nullopt,
-                       is_small ? std::min(kNodesBeforeSubsets, max_nodes) : max_nodes);
+                       is_small ? std::min(params.nodes_before_subsets, max_nodes) : max_nodes);
   if (result.is_proved || !result.is_complete || !is_small) return result;
   return solve_by_subsets(instance, std::move(result));
 }
@@ -70,14 +65,15 @@ ExactResult solve_from_start(const Instance& instance, const Coschedule& start,
 // the rounds before it, whatever the exact method returned: the rounds are those of local_search,
 // so the result is no worse than its own after as many of them.
 ExactResult solve_in_turns(const Instance& instance, const SearchResult& start,
-                           const search::TurnLimits& limits = {}) {
+                           const ExactParams& params, const search::TurnLimits& limits = {}) {
   ExactResult result = as_unproved(instance, start);
   search::TurnOrder turn_order;
   const auto take_turn = [&](const Coschedule& best, std::optional<double> seconds) {
     turn_order.note_turn();
     const ScopedTimeLimit limit(seconds);
     const Coschedule& incumbent = result.coschedule.cost < best.cost ? result.coschedule : best;
-    ExactResult turn_result = solve_from_start(instance, Coschedule(incumbent), limits.nodes);
+    ExactResult turn_result =
+        solve_from_start(instance, Coschedule(incumbent), params, limits.nodes);
     turn_result.bound = std::max(result.bound, turn_result.bound);
     result = std::move(turn_result);
   };
@@ -101,24 +97,26 @@ ExactResult solve_in_turns(const Instance& instance, const SearchResult& start,
 
 }  // namespace
 
-ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
+ExactResult optimal(const Instance& instance, std::optional<double> time_limit,
+                    const ExactParams& params) {
   require_unshared(instance, "packs::exact::optimal");
   const ScopedTimeLimit limit(time_limit);
   const bool has_limit = seconds_left() < kInfinity;
   SearchResult start =
       has_limit ? search::first_schedule(instance) : heuristic::best_pack_by_pack(instance);
   if (!start.is_complete) return as_unproved(instance, std::move(start));
-  if (instance.tasks() <= kMaxTasksBySubsets) {
-    if (has_limit) start = improve_start(instance, start);
+  if (instance.tasks() <= params.max_tasks_by_subsets) {
+    if (has_limit) start = improve_start(instance, start, params);
     return solve_by_subsets(instance, as_unproved(instance, std::move(start)));
   }
-  if (has_limit) return solve_in_turns(instance, start);
-  return solve_from_start(instance, improve_start(instance, start).coschedule);
+  if (has_limit) return solve_in_turns(instance, start, params);
+  return solve_from_start(instance, improve_start(instance, start, params).coschedule, params);
 }
 
-ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes) {
+ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes,
+                            const ExactParams& params) {
   require_unshared(instance, "packs::exact::optimal_by_work");
-  return solve_in_turns(instance, search::first_schedule(instance), {work, nodes});
+  return solve_in_turns(instance, search::first_schedule(instance), params, {work, nodes});
 }
 
 }  // namespace cosched::packs::exact

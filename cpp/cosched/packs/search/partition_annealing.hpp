@@ -18,6 +18,8 @@ struct PartitionAnnealingParams {
   std::int64_t check_interval = 1'000'000;  ///< operations between two calls of check_interrupt()
   int alike_window = 30;     ///< two tasks are alike with at most so many others between them ...
   int compared_divisor = 4;  ///< ... in the order of their times on p / compared_divisor processors
+  /// One of so many moves that change no cost is accepted, because each costs a rebuild of curves.
+  std::uint64_t neutral_every = 4;
 };
 
 /// Moves: a task to another pack or to a new one, two tasks exchanged.
@@ -33,9 +35,6 @@ class PartitionAnnealing {
   Packs best();
 
  private:
-  // One of so many moves that change no cost is accepted, because each costs a rebuild of curves.
-  static constexpr std::uint64_t kNeutralEvery = 4;
-
   void check_clock();
   void order_by_time();
 
@@ -48,7 +47,7 @@ class PartitionAnnealing {
   void try_move(int i, int pack, double allowed_increase);
   void try_exchange(int i, int j, double allowed_increase);
   bool accept_change(double change, double allowed_increase) {
-    return change == 0 ? rng_.bits() % kNeutralEvery == 0 : change <= allowed_increase;
+    return change == 0 ? rng_.bits() % params_.neutral_every == 0 : change <= allowed_increase;
   }
 
   void record_best_before(double change);

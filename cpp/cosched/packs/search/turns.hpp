@@ -21,12 +21,27 @@ struct TurnLimits {
 
 enum class Turn { kNone, kFirst, kSecond };
 
+struct TurnParams {
+  /// Rounds of the local search before the first turn.
+  int rounds_before_first = 3;
+  /// The first turn has this share of the time, but at most so many seconds.
+  double first_share = 0.1, max_first_seconds = 2;
+  /// Rounds before the second turn, at least: those of the default work.
+  int rounds_before_second = 5;
+  /// The second turn has this share of the time that is left.
+  double second_share = 0.8;
+};
+
 /// The turn after a round, numbered from 0, of the local search.
 class TurnOrder {
  public:
+  explicit TurnOrder(const TurnParams& params = {})
+      : params_(params), first_seconds_(first_seconds(params)) {}
+
   Turn turn_after(int round, bool has_improved) const {
-    if (round + 1 == kFirstRounds) return Turn::kFirst;
-    const bool is_second = turns_ == 1 && !has_improved && round + 1 >= kLaterRounds;
+    if (round + 1 == params_.rounds_before_first) return Turn::kFirst;
+    const bool is_second =
+        turns_ == 1 && !has_improved && round + 1 >= params_.rounds_before_second;
     return is_second ? Turn::kSecond : Turn::kNone;
   }
 
@@ -38,24 +53,19 @@ class TurnOrder {
     if (turn == Turn::kFirst) return first_seconds_;
     const double seconds = seconds_left();
     if (seconds == kInfinity) return std::nullopt;
-    return kSecondShare * std::max(0.0, seconds);
+    return params_.second_share * std::max(0.0, seconds);
   }
 
  private:
-  static constexpr int kFirstRounds = 3;          // before the first turn
-  static constexpr double kFirstShare = 0.1;      // of the time, for that
-  static constexpr double kMostFirstSeconds = 2;  // of that
-  static constexpr int kLaterRounds = 5;          // before the second: those of the default work
-  static constexpr double kSecondShare = 0.8;     // of the time left
-
   // The share of the time that is left when the search begins.
-  static std::optional<double> first_seconds() {
+  static std::optional<double> first_seconds(const TurnParams& params) {
     const double seconds = seconds_left();
     if (seconds == kInfinity) return std::nullopt;
-    return std::min(kFirstShare * std::max(0.0, seconds), kMostFirstSeconds);
+    return std::min(params.first_share * std::max(0.0, seconds), params.max_first_seconds);
   }
 
-  std::optional<double> first_seconds_ = first_seconds();
+  TurnParams params_;
+  std::optional<double> first_seconds_;
   int turns_ = 0;
 };
 

@@ -10,20 +10,16 @@
 namespace cosched::packs::shared {
 namespace {
 
-// Temperatures, of the mean pack's cost.
-constexpr double kFirstTemperature = 0.03;
-constexpr double kLastTemperature = 0.0002;
-// Operations, about.
-constexpr std::int64_t kEvaluationWork = 60;
-constexpr std::int64_t kMoveWork = 40;
-constexpr std::size_t kMaxTableEntries = 2'000'000;
-constexpr int kNewPackEvery = 32;
-
 class SharedAnnealing {
  public:
   SharedAnnealing(const Instance& instance, PackTable& table, const Packs& start,
-                  std::uint64_t seed)
-      : instance_(instance), table_(table), rng_(seed), pack_of_(instance.tasks()), best_(start) {
+                  std::uint64_t seed, const SharedLocalSearchParams& params)
+      : params_(params),
+        instance_(instance),
+        table_(table),
+        rng_(seed),
+        pack_of_(instance.tasks()),
+        best_(start) {
     for (int i = 0; i < instance.tasks(); ++i) cost_alone_.push_back(table.exact_price({i}).cost);
     restart();
     best_cost_ = sum_;
@@ -34,17 +30,18 @@ class SharedAnnealing {
   // check_interrupt().
   void run(std::int64_t work, double heat) {
     restart();
-    const double first = kFirstTemperature * heat;
+    const double first = params_.first_temperature * heat;
     const std::int64_t begin = table_.pricer().evaluations();
     std::int64_t moves = 0;
     const auto spent = [&] {
-      return (table_.pricer().evaluations() - begin) * kEvaluationWork + moves * kMoveWork;
+      return (table_.pricer().evaluations() - begin) * params_.evaluation_work +
+             moves * params_.move_work;
     };
-    anneal(kLastTemperature / first, static_cast<double>(work), spent, [&](double warmth) {
+    anneal(params_.last_temperature / first, static_cast<double>(work), spent, [&](double warmth) {
       temperature_ = scale_ * first * warmth;
-      for (int k = 0; k < 32; ++k) try_random_move();
-      moves += 32;
-      if (table_.size() > kMaxTableEntries) table_.clear();
+      for (int k = 0; k < params_.moves_per_temperature; ++k) try_random_move();
+      moves += params_.moves_per_temperature;
+      if (table_.size() > params_.max_table_entries) table_.clear();
       return true;
     });
   }
@@ -91,7 +88,7 @@ class SharedAnnealing {
   void try_random_move() {
     const int n = instance_.tasks();
     const int i = static_cast<int>(rng_.below(n)), from = pack_of_[i];
-    const std::uint64_t kind = rng_.below(kNewPackEvery);
+    const std::uint64_t kind = rng_.below(params_.new_pack_every);
     if (kind == 0) {
       if (packs_[from].size() > 1) try_change(from, remove_task(packs_[from], i), -1, {i});
       return;
@@ -143,6 +140,7 @@ class SharedAnnealing {
     cost_.pop_back();
   }
 
+  SharedLocalSearchParams params_;
   const Instance& instance_;
   PackTable& table_;
   Rng rng_;
@@ -171,7 +169,8 @@ std::int64_t total_work(const Instance& instance, std::int64_t work) {
 
 SearchResult local_search(const Instance& instance, std::uint64_t seed,
                           std::optional<std::int64_t> given_work, std::optional<double> time_limit,
-                          const search::AfterRound& after_round) {
+                          const search::AfterRound& after_round,
+                          const SharedLocalSearchParams& params) {
   const std::int64_t default_work = search::default_work(instance.tasks());
   const std::int64_t work = given_work.value_or(default_work);
   if (work < 0)
@@ -202,7 +201,7 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
     best = {std::move(exact.coschedule), exact.is_complete, exact.is_proved};
     if (best.is_proved || !best.is_complete) return best;
   }
-  SharedAnnealing annealing(instance, table, packs_of(best.coschedule.pack_of), seed);
+  SharedAnnealing annealing(instance, table, packs_of(best.coschedule.pack_of), seed, params);
   const auto offer_best = [&] {
     offer([&] { return coschedule_at_prices(instance, table, annealing.best()); });
   };
@@ -213,7 +212,7 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
       so_far += part;
       if (slows) offer_plain(so_far);
       annealing.offer_packs(packs_of(best.coschedule.pack_of));
-      annealing.run(total_work(instance, part), number % 2 == 0 ? 1 : 0.3);
+      annealing.run(total_work(instance, part), number % 2 == 0 ? 1 : params.cool_round);
       offer_best();
       return !after_round || after_round(best, best.coschedule.cost < cost_before, number);
     });

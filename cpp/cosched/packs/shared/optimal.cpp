@@ -12,13 +12,6 @@
 namespace cosched::packs::shared {
 namespace {
 
-constexpr std::int64_t kBoundNodes = 10'000'000;  // sets examined for a bound: some seconds
-constexpr int kMaxBoundedTasks = 400;             // tasks up to which pairs are priced
-constexpr std::int64_t kProofNodes = std::int64_t{1} << 40;
-constexpr std::size_t kMaxColumns = 500'000;
-constexpr std::size_t kMaxProgrammedColumns = 60'000;  // columns that GLPK is given
-constexpr std::int64_t kCoverNodes = 20'000'000;
-
 // A cheapest partition into the columns by GLPK, for where cheapest_cover() does not end.
 CoverResult cover_by_programme(int tasks, const std::vector<SetRelaxation::SetColumn>& columns,
                                double budget) {
@@ -45,13 +38,13 @@ CoverResult cover_by_programme(int tasks, const std::vector<SetRelaxation::SetCo
 // Requires a solved relaxation.  Puts an optimal co-schedule into `best`, unless too many sets
 // could be in one.
 void prove_by_cover(const Instance& instance, PackTable& table, SetRelaxation& relaxation,
-                    std::int64_t max_nodes, ExactResult& best) {
+                    std::int64_t max_nodes, const SharedOptimalParams& params, ExactResult& best) {
   const double cost = best.coschedule.cost;
-  const auto columns = relaxation.useful_columns(cost, kMaxColumns, max_nodes);
+  const auto columns = relaxation.useful_columns(cost, params.max_columns, max_nodes);
   if (!columns) return;
   const double budget = cost * (1 + kExactTolerance) - relaxation.bound();
-  CoverResult cover = cheapest_cover(instance.tasks(), *columns, budget, kCoverNodes);
-  if (!cover.is_complete && columns->size() <= kMaxProgrammedColumns) {
+  CoverResult cover = cheapest_cover(instance.tasks(), *columns, budget, params.cover_nodes);
+  if (!cover.is_complete && columns->size() <= params.max_programmed_columns) {
     CoverResult other = cover_by_programme(instance.tasks(), *columns, budget);
     if (other.is_complete || other.sum < cover.sum) cover = std::move(other);
   }
@@ -67,7 +60,7 @@ void prove_by_cover(const Instance& instance, PackTable& table, SetRelaxation& r
 // Improves `best` by the bounds of both relaxations, and by an optimum where there are few enough
 // sets.  Each search for sets visits at most `max_nodes` nodes.
 void prove_by_sets(const Instance& instance, const Instance& unshared, std::int64_t max_nodes,
-                   ExactResult& best) {
+                   const SharedOptimalParams& params, ExactResult& best) {
   PackTable table(instance);
   std::optional<SetRelaxation> relaxation;
   best.is_complete = finishes_within(std::nullopt, [&] {
@@ -76,7 +69,7 @@ void prove_by_sets(const Instance& instance, const Instance& unshared, std::int6
     relaxation.emplace(instance, table);
     relaxation->add_packs(packs_of(best.coschedule.pack_of));
     relaxation->solve(max_nodes);
-    prove_by_cover(instance, table, *relaxation, max_nodes, best);
+    prove_by_cover(instance, table, *relaxation, max_nodes, params, best);
   });
   const double cost = best.coschedule.cost;
   if (relaxation) best.bound = std::max(best.bound, relaxation->bound());
@@ -101,8 +94,9 @@ ExactResult make_start(const Instance& instance, const Instance& unshared) {
 // Under a limit: the rounds of local_search, each from the best of those before it, whatever the
 // proof returned: so the result is no worse than its own after as many of them.
 ExactResult solve_in_turns(const Instance& instance, const Instance& unshared, ExactResult best,
+                           const SharedOptimalParams& params,
                            const search::TurnLimits& limits = {}) {
-  const std::int64_t max_nodes = std::min(limits.nodes, kProofNodes);
+  const std::int64_t max_nodes = std::min(limits.nodes, params.proof_nodes);
   search::TurnOrder turn_order;
   const SearchResult searched =
       local_search(instance, 0, limits.work, std::nullopt,
@@ -112,12 +106,12 @@ ExactResult solve_in_turns(const Instance& instance, const Instance& unshared, E
                      if (turn == search::Turn::kNone) return true;
                      turn_order.note_turn();
                      const ScopedTimeLimit turn_limit(turn_order.seconds_of(turn));
-                     prove_by_sets(instance, unshared, max_nodes, best);
+                     prove_by_sets(instance, unshared, max_nodes, params, best);
                      return !best.is_proved;
                    });
   if (best.is_proved) return best;
   offer(searched.coschedule, best);
-  if (turn_order.turns() == 0) prove_by_sets(instance, unshared, max_nodes, best);
+  if (turn_order.turns() == 0) prove_by_sets(instance, unshared, max_nodes, params, best);
   if (best.is_proved) return best;
   best.is_proved = searched.is_proved || best.bound >= best.coschedule.cost * (1 - kExactTolerance);
   best.bound = best.is_proved ? best.coschedule.cost : std::min(best.bound, best.coschedule.cost);
@@ -127,7 +121,8 @@ ExactResult solve_in_turns(const Instance& instance, const Instance& unshared, E
 
 }  // namespace
 
-ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
+ExactResult optimal(const Instance& instance, std::optional<double> time_limit,
+                    const SharedOptimalParams& params) {
   const ScopedTimeLimit limit(time_limit);
   const Instance unshared = instance.without_sharing();
   ExactResult best = make_start(instance, unshared);
@@ -135,26 +130,29 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
     best = subsets(instance, std::move(best));
     if (best.is_proved || !best.is_complete) return best;
   }
-  if (seconds_left() < kInfinity) return solve_in_turns(instance, unshared, std::move(best));
+  if (seconds_left() < kInfinity)
+    return solve_in_turns(instance, unshared, std::move(best), params);
   offer(local_search(instance, 0, std::nullopt, std::nullopt).coschedule, best);
-  prove_by_sets(instance, unshared, kProofNodes, best);
+  prove_by_sets(instance, unshared, params.proof_nodes, params, best);
   return best;
 }
 
-ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes) {
+ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes,
+                            const SharedOptimalParams& params) {
   const Instance unshared = instance.without_sharing();
-  return solve_in_turns(instance, unshared, make_start(instance, unshared), {work, nodes});
+  return solve_in_turns(instance, unshared, make_start(instance, unshared), params, {work, nodes});
 }
 
-columns::LowerBound bound(const Instance& instance, std::optional<double> time_limit) {
+columns::LowerBound bound(const Instance& instance, std::optional<double> time_limit,
+                          const SharedOptimalParams& params) {
   const ScopedTimeLimit limit(time_limit);
   columns::LowerBound result = columns::column_bound(instance.without_sharing());
-  if (instance.tasks() > kMaxBoundedTasks || instance.max_tasks() == 1) return result;
+  if (instance.tasks() > params.max_bounded_tasks || instance.max_tasks() == 1) return result;
   PackTable table(instance);
   std::optional<SetRelaxation> relaxation;
   const bool is_complete = finishes_within(std::nullopt, [&] {
     relaxation.emplace(instance, table);
-    relaxation->solve(kBoundNodes);
+    relaxation->solve(params.bound_nodes);
   });
   if (relaxation) result.value = std::max(result.value, relaxation->bound());
   result.is_complete = result.is_complete && is_complete;

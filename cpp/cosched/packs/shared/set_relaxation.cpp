@@ -2,8 +2,10 @@
 
 namespace cosched::packs::shared {
 
-SetRelaxation::SetRelaxation(const Instance& instance, PackTable& table)
-    : instance_(instance),
+SetRelaxation::SetRelaxation(const Instance& instance, PackTable& table,
+                             const SetRelaxationParams& params)
+    : params_(params),
+      instance_(instance),
       table_(table),
       master_(std::vector<double>(instance.tasks(), 1.0),
               10 * greatest_single_cost(table, instance.tasks())) {
@@ -31,7 +33,7 @@ bool SetRelaxation::solve(std::int64_t max_nodes) {
   std::int64_t remaining_nodes = max_nodes;
   for (;;) {
     check_interrupt();
-    master_.solve(1e-10, kMaxPivots);
+    master_.solve(params_.master_tolerance, params_.max_master_pivots);
     prices_ = master_.dual();
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return prices_[a] > prices_[b]; });
@@ -59,11 +61,13 @@ bool SetRelaxation::solve(std::int64_t max_nodes) {
     }
     if (greatest_ratio_ <= 1 + kTolerance) return true;
     if (!is_search_complete_ || remaining_nodes <= 0) return false;
-    if (found_columns_.size() > kColumnsPerRound) {
+    if (found_columns_.size() > params_.columns_per_round) {
       std::nth_element(
-          found_columns_.begin(), found_columns_.begin() + kColumnsPerRound, found_columns_.end(),
+          found_columns_.begin(),
+          found_columns_.begin() + static_cast<std::ptrdiff_t>(params_.columns_per_round),
+          found_columns_.end(),
           [](const SetColumn& a, const SetColumn& b) { return a.reduced_cost < b.reduced_cost; });
-      found_columns_.resize(kColumnsPerRound);
+      found_columns_.resize(params_.columns_per_round);
     }
     if (found_columns_.empty())
       return false;  // only sets without a proven price: no column would help

@@ -15,10 +15,18 @@
 
 namespace cosched::packs::shared {
 
+struct SetRelaxationParams {
+  /// Columns that one search for sets adds at most: those of least reduced cost.
+  std::size_t columns_per_round = 400;
+  /// Relative reduced cost at which the master is optimal, and pivots of one call of it.
+  double master_tolerance = 1e-10;
+  std::int64_t max_master_pivots = 1'000'000;
+};
+
 class SetRelaxation {
  public:
   /// `instance` and `table` must outlive the object.  Throws as check_interrupt().
-  SetRelaxation(const Instance& instance, PackTable& table);
+  SetRelaxation(const Instance& instance, PackTable& table, const SetRelaxationParams& params = {});
 
   void add_packs(const Packs& packs);
 
@@ -40,10 +48,8 @@ class SetRelaxation {
                                                        std::int64_t max_nodes);
 
  private:
-  static constexpr double kTolerance =
-      1e-9;  // relative; a worth above a price by less is a rounding error
-  static constexpr std::size_t kColumnsPerRound = 400;
-  static constexpr std::int64_t kMaxPivots = 1'000'000;
+  // Relative: a worth above a price by less is a rounding error.
+  static constexpr double kTolerance = 1e-9;
 
   static double rounded_down(double value, int terms) {
     return value * (1 - 4 * (terms + 8.0) * std::numeric_limits<double>::epsilon());
@@ -53,6 +59,7 @@ class SetRelaxation {
   void search_sets(std::vector<int>& set, double worth, int from);
   double greatest_added_worth(int from, int room) const;
 
+  SetRelaxationParams params_;
   const Instance& instance_;
   PackTable& table_;
   opt::CoverLp master_;

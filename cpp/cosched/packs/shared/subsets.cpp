@@ -11,15 +11,12 @@ namespace cosched::packs::shared {
 namespace {
 
 using TaskSet = std::uint32_t;
-// The nodes that may be searched: for all prices together, about, and for one price.
-constexpr std::int64_t kMaxSubsetNodes = 100'000'000;
-constexpr std::int64_t kMinPriceNodes = 500;
-constexpr std::int64_t kMaxPriceNodes = 1'000'000;
 
 class Subsets {
  public:
-  explicit Subsets(const Instance& instance)
-      : n_(instance.tasks()),
+  Subsets(const Instance& instance, const SubsetParams& params)
+      : params_(params),
+        n_(instance.tasks()),
         max_tasks_(instance.max_tasks()),
         pricer_(instance),
         cost_(std::size_t{1} << n_, kInfinity),
@@ -81,9 +78,10 @@ class Subsets {
     known_lower_.resize(set + std::size_t{1}, 0);
     known_lower_[set] = lower;
     if (!(lower < best_cost_[set])) return;
-    const std::int64_t share = kMaxSubsetNodes / sets_;
-    const PackPrice exact_price = pricer_.exact_price(
-        tasks, best_cost_[set], std::clamp(share, kMinPriceNodes, kMaxPriceNodes));
+    const std::int64_t share = params_.max_nodes / sets_;
+    const PackPrice exact_price =
+        pricer_.exact_price(tasks, best_cost_[set],
+                            std::clamp(share, params_.min_price_nodes, params_.max_price_nodes));
     known_lower_[set] = std::max(lower, exact_price.lower_bound);
     if (exact_price.cost < best_cost_[set]) {
       cost_[set] = best_cost_[set] = exact_price.cost;
@@ -96,6 +94,7 @@ class Subsets {
     }
   }
 
+  SubsetParams params_;
   int n_, max_tasks_;
   PackPricer pricer_;
   std::int64_t sets_ = 0;
@@ -108,13 +107,13 @@ class Subsets {
 
 }  // namespace
 
-ExactResult subsets(const Instance& instance, ExactResult fallback) {
+ExactResult subsets(const Instance& instance, ExactResult fallback, const SubsetParams& params) {
   COSCHED_ASSERT(instance.tasks() <= kMaxSubsetTasks);
   fallback.is_complete = finishes_within(std::nullopt, [&] {
-    const Subsets programme(instance);
+    const Subsets programme(instance, params);
     PackTable table(instance);
     Coschedule best = without_deadline([&] {
-      return coschedule_at_prices(instance, table, programme.packs(), 4 * kMaxPriceNodes);
+      return coschedule_at_prices(instance, table, programme.packs(), 4 * params.max_price_nodes);
     });
     if (fallback.coschedule.pack_of.empty() || best.cost < fallback.coschedule.cost)
       fallback.coschedule = std::move(best);
