@@ -12,7 +12,7 @@ namespace cosched::bags {
 
 // What cosched.bags.Result is made of.
 struct Planned {
-  Plan plan;
+  BagPlan plan;
   Timetable times;
 };
 
@@ -86,10 +86,10 @@ void bind_relaxation(py::module_& module) {
   def(
       module, "relaxation",
       [](const Instance& instance, double makespan, bool by_glpk) {
-        const energy::EnergyRelaxation found =
+        const energy::EnergyRelaxation relaxation =
             (by_glpk ? energy::solve_relaxation_by_glpk : energy::solve_relaxation)(instance,
                                                                                     makespan);
-        return std::make_tuple(found.is_feasible, found.joules, found.x);
+        return std::make_tuple(relaxation.is_feasible, relaxation.joules, relaxation.x);
       },
       "instance"_a, "makespan"_a, "by_glpk"_a);
   def(module, "least_makespan", &energy::least_makespan, "instance"_a);
@@ -103,17 +103,17 @@ void bind_relaxation(py::module_& module) {
   def(
       module, "profit_lp",
       [](const Instance& instance) {
-        const energy::ProfitLp found = energy::solve_profit_by_glpk(instance);
-        return std::make_tuple(found.makespan, found.rate);
+        const energy::ProfitLp optimum = energy::solve_profit_by_glpk(instance);
+        return std::make_tuple(optimum.makespan, optimum.rate);
       },
       "instance"_a);
 }
 
 // A function of an instance, and more, that makes a plan.
 template <class... More>
-auto planning(Plan (*solver)(const Instance&, More...)) {
+auto planning(BagPlan (*solver)(const Instance&, More...)) {
   return [solver](const Instance& instance, const std::decay_t<More>&... more) {
-    Plan plan = solver(instance, more...);
+    BagPlan plan = solver(instance, more...);
     Timetable times = make_timetable(instance, plan);
     return Planned{std::move(plan), std::move(times)};
   };

@@ -10,7 +10,7 @@
 
 namespace cosched::cluster {
 
-bindings::py::dict in_python(const Outcome& outcome) {
+bindings::py::dict in_python(const SimulationOutcome& outcome) {
   using namespace bindings;  // NOLINT
   return py::dict("start"_a = array_of(outcome.start), "end"_a = array_of(outcome.end),
                   "preemptions"_a = array_of(outcome.preemptions),
@@ -86,8 +86,9 @@ namespace bindings {
 using namespace cosched::bindings;  // NOLINT
 
 // bind_cluster_policy.cpp
-Outcome run_python_policy(const Instance& instance, const py::object& policy,
-                          const dfrs::SimulationOptions& options, Trace* trace, DecisionLog* log);
+SimulationOutcome run_python_policy(const Instance& instance, const py::object& policy,
+                                    const dfrs::SimulationOptions& options, Trace* trace,
+                                    DecisionLog* log);
 
 namespace {
 
@@ -114,7 +115,7 @@ auto simulated(const Instance& instance, bool with_trace, bool with_log, Run run
   std::optional<Explained> log;
   if (with_trace) trace.emplace();
   if (with_log) log = Explained{{}, &instance.jobs()};
-  Outcome outcome = run(trace ? &*trace : nullptr, log ? &log->log : nullptr);
+  SimulationOutcome outcome = run(trace ? &*trace : nullptr, log ? &log->log : nullptr);
   return std::make_tuple(std::move(outcome), std::move(trace), std::move(log));
 }
 
@@ -127,7 +128,7 @@ void bind_batch(py::module_& module) {
       module, "fcfs",
       [](const Instance& instance, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
-          Outcome outcome = batch::fcfs(instance, log);
+          SimulationOutcome outcome = batch::fcfs(instance, log);
           if (trace) *trace = batch::batch_trace(instance, outcome);
           return outcome;
         });
@@ -137,7 +138,7 @@ void bind_batch(py::module_& module) {
       module, "easy",
       [](const Instance& instance, bool requested, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
-          Outcome outcome = batch::easy(instance, estimates_of(requested), log);
+          SimulationOutcome outcome = batch::easy(instance, estimates_of(requested), log);
           if (trace) *trace = batch::batch_trace(instance, outcome);
           return outcome;
         });
@@ -152,7 +153,7 @@ batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, 
                       const Ints& parts, const Reals& job_memory, const Ints& job_gpus,
                       const Bits& cells, const Bits& gpu_types,
                       std::vector<std::vector<int>> initial_cores) {
-  std::vector<batch::Node> nodes;
+  std::vector<batch::SiteNode> nodes;
   for (std::size_t k = 0; k < cores.size(); ++k)
     nodes.push_back({{static_cast<std::int64_t>(memory.at(k)), cores[k], gpus.at(k)},
                      cell.at(k),
@@ -169,10 +170,11 @@ batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, 
 }
 
 void bind_backfill(py::module_& module) {
-  using batch::Rule;
-  def_names<Rule>(
-      module, "Rule",
-      {{"FCFS", Rule::fcfs}, {"EASY", Rule::easy}, {"conservative", Rule::conservative}});
+  using batch::BatchRule;
+  def_names<BatchRule>(module, "Rule",
+                       {{"FCFS", BatchRule::fcfs},
+                        {"EASY", BatchRule::easy},
+                        {"conservative", BatchRule::conservative}});
   py::class_<batch::Site>(module, "Site")
       .def(py::init(&make_site), "cores"_a, "memory"_a, "gpus"_a, "cell"_a, "gpu_type"_a,
            "first_core"_a, "tasks"_a, "parts"_a, "job_memory"_a, "job_gpus"_a, "cells"_a,
@@ -181,7 +183,7 @@ void bind_backfill(py::module_& module) {
                              [](const batch::Site& site) -> Ints { return site.oversized_jobs(); });
   def(
       module, "backfill_on",
-      [](const Instance& instance, const batch::Site& site, batch::Rule rule, bool requested,
+      [](const Instance& instance, const batch::Site& site, batch::BatchRule rule, bool requested,
          bool wfp3, const Reals& keys, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           auto placed =
@@ -193,8 +195,8 @@ void bind_backfill(py::module_& module) {
       "instance"_a, "site"_a, "rule"_a, "requested"_a, "wfp3"_a, "key"_a, "trace"_a, "log"_a);
   def(
       module, "backfill",
-      [](const Instance& instance, batch::Rule rule, bool requested, bool wfp3, const Reals& keys,
-         const Ints& cells, const Bits& open_cells,
+      [](const Instance& instance, batch::BatchRule rule, bool requested, bool wfp3,
+         const Reals& keys, const Ints& cells, const Bits& open_cells,
          const std::vector<std::vector<int>>& initial_nodes, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           batch::Layout layout = batch::one_cell_layout(instance);
@@ -258,7 +260,7 @@ void bind_measures(py::module_& module) {
   module.def(
       "underutilisation",
       [](const Instance& instance, double demand_area) {
-        Outcome outcome;
+        SimulationOutcome outcome;
         outcome.demand_area = demand_area;
         return underutilisation(instance, outcome);
       },
@@ -277,7 +279,7 @@ void bind_measures(py::module_& module) {
       module, "validate",
       [](const Instance& instance, const Trace& trace, const Reals& first, const Reals& last,
          const Ints& preemptions, const Ints& migrations, double penalty, bool exclusive) {
-        Outcome outcome;
+        SimulationOutcome outcome;
         outcome.start = first;
         outcome.end = last;
         outcome.preemptions = preemptions;

@@ -36,7 +36,7 @@ class PythonPolicy : public dfrs::Policy {
       rank_of_job_[order_[rank]] = static_cast<int>(rank);
   }
 
-  bool on_event(const dfrs::PolicyEvent& event, dfrs::Machine& machine) override {
+  bool on_event(const dfrs::PolicyEvent& event, dfrs::DfrsMachine& machine) override {
     std::vector<int> jobs;
     for (const int rank : event.jobs) jobs.push_back(order_[rank]);
     const py::object answer =
@@ -46,20 +46,20 @@ class PythonPolicy : public dfrs::Policy {
     return true;
   }
 
-  void allocate(dfrs::Machine& machine) override {
+  void allocate(dfrs::DfrsMachine& machine) override {
     for (const int rank : machine.running()) machine.set_yield(rank, yields_.at(rank));
   }
 
   bool is_periodic() const override { return is_periodic_; }
 
  private:
-  using Answer = std::map<int, std::pair<std::vector<int>, double>>;
+  using PolicyAnswer = std::map<int, std::pair<std::vector<int>, double>>;
 
   // job -> (status, virtual time, nodes, yield) of the jobs in the system.
-  py::dict describe(const dfrs::Machine& machine) const {
+  py::dict describe(const dfrs::DfrsMachine& machine) const {
     py::dict state;
     const auto add = [&](int rank, const char* status) {
-      const dfrs::Machine::Job& job = machine.job(rank);
+      const dfrs::DfrsMachine::Job& job = machine.job(rank);
       state[py::int_(order_[rank])] =
           py::make_tuple(status, job.virtual_time,
                          std::vector<int>(job.nodes.begin(), job.nodes.end()), job.yield);
@@ -77,7 +77,7 @@ class PythonPolicy : public dfrs::Policy {
            (jobs_.name_of(job) == "job " + number ? "" : " (number " + number + ")");
   }
 
-  void apply(const Answer& answer, dfrs::Machine& machine) {
+  void apply(const PolicyAnswer& answer, dfrs::DfrsMachine& machine) {
     yields_.clear();
     for (const auto& [job, share] : answer) {
       if (job < 0 || job >= static_cast<int>(rank_of_job_.size()))
@@ -122,8 +122,9 @@ class PythonPolicy : public dfrs::Policy {
 }  // namespace
 
 // Holds the GIL throughout: the policy is Python.
-Outcome run_python_policy(const Instance& instance, const py::object& policy,
-                          const dfrs::SimulationOptions& options, Trace* trace, DecisionLog* log) {
+SimulationOutcome run_python_policy(const Instance& instance, const py::object& policy,
+                                    const dfrs::SimulationOptions& options, Trace* trace,
+                                    DecisionLog* log) {
   PythonPolicy wrapped(instance, policy.attr("ask"), policy.attr("periodic").cast<bool>());
   return dfrs::simulate(instance, wrapped, options, trace, log);
 }

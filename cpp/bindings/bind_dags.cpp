@@ -196,8 +196,8 @@ namespace {
 // memories: "host", "unit", or a number a unit.
 Memories to_memories(const std::variant<std::string, Ints>& memories) {
   if (const auto* name = std::get_if<std::string>(&memories))
-    return {*name == "host" ? Memories::Kind::host : Memories::Kind::unit, {}};
-  return {Memories::Kind::listed, std::get<Ints>(memories)};
+    return {*name == "host" ? Memories::MemoryKind::host : Memories::MemoryKind::unit, {}};
+  return {Memories::MemoryKind::listed, std::get<Ints>(memories)};
 }
 
 // data: None, nothing moves; the rest is of no matter then.

@@ -17,7 +17,7 @@ std::tuple<bindings::Ints, bindings::Ints> in_python(Coschedule coschedule) {
 }
 
 // And what ended the search.
-std::tuple<bindings::Ints, bindings::Ints, const char*> in_python(SearchResult search) {
+std::tuple<bindings::Ints, bindings::Ints, const char*> in_python(SearchedCoschedule search) {
   return {std::move(search.coschedule.pack_of), std::move(search.coschedule.procs),
           bindings::stopped_by(search.is_proved, search.is_complete)};
 }

@@ -192,7 +192,7 @@ void bench_simulator() {
   for (const char* text :
        {"Greedy */opt=min", "GreedyPM */per/opt=min/minvt=600", "MCB8 */per/opt=min/minvt=600",
         "/stretch-per/opt=max/minvt=600", "GreedyPM */per/opt=avg/minvt=600"}) {
-    Outcome outcome;
+    SimulationOutcome outcome;
     const double time =
         seconds(1, [&] { outcome = dfrs::run_dfrs(week, *dfrs::parse_policy_name(text)); });
     std::printf("dfrs   %-36s %d jobs: %.3g s, %.1f us an event\n", text, week.size(), time,

@@ -11,7 +11,7 @@
 namespace cosched {
 namespace {
 
-std::vector<int> list(TaskGraph::Range range) { return {range.begin(), range.end()}; }
+std::vector<int> list(TaskGraph::TaskRange range) { return {range.begin(), range.end()}; }
 
 TEST(TaskGraph, NeighboursAreSortedAndDuplicatesKeptOnce) {
   const TaskGraph graph(4, {{2, 3}, {0, 2}, {1, 2}, {0, 2}, {0, 1}});

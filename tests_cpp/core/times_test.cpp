@@ -50,8 +50,8 @@ TEST(Times, KeepsWhatWasMeasuredAndKnowsTheBestCount) {
   const Table measured = Table({{8, 3, 5, 3, 4}, {kInfinity, 9, kInfinity, 2, kInfinity}});
   const Times times(measured);
   EXPECT_EQ(times.table(), measured);
-  EXPECT_EQ(times.given(0, 3), 5);
-  EXPECT_EQ(times.given(1, 5), kInfinity);
+  EXPECT_EQ(times.measured_time(0, 3), 5);
+  EXPECT_EQ(times.measured_time(1, 5), kInfinity);
   EXPECT_EQ(std::vector<double>(times.row(0), times.row(0) + 5),
             (std::vector<double>{8, 3, 3, 3, 3}));
   EXPECT_EQ(std::vector<double>(times.row(1), times.row(1) + 5),
@@ -69,14 +69,14 @@ TEST(Times, ATableThatOnlyRisesIsBestOnOneProcessor) {
   const Times times(Table{{1, 2, 3}});
   EXPECT_EQ(times(0, 3), 1);
   EXPECT_EQ(times.used(0, 3), 1);
-  EXPECT_EQ(times.given(0, 3), 3);
+  EXPECT_EQ(times.measured_time(0, 3), 3);
 }
 
 TEST(Times, IsItsOwnBestWhereItDoesNotIncrease) {
   const Times times(Table({{8, 5, 5}}));
   for (int q = 1; q <= 3; ++q) {
     EXPECT_EQ(times.used(0, q), q);
-    EXPECT_EQ(times(0, q), times.given(0, q));
+    EXPECT_EQ(times(0, q), times.measured_time(0, q));
   }
 }
 

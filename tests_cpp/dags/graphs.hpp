@@ -63,8 +63,8 @@ inline Instance with_transfers(Rng& rng, const Instance& instance, double ccr = 
       links.bandwidth(q, r) = rate * (0.5 + rng.uniform());
       links.latency(q, r) = wait * rng.uniform();
     }
-  links.memories.kind = static_cast<Memories::Kind>(rng.below(3));
-  if (links.memories.kind == Memories::Kind::listed)
+  links.memories.kind = static_cast<Memories::MemoryKind>(rng.below(3));
+  if (links.memories.kind == Memories::MemoryKind::listed)
     for (const int units : instance.units())
       for (int unit = 0; unit < units; ++unit)
         links.memories.memory_of_unit.push_back(static_cast<int>(rng.below(4)));

@@ -48,9 +48,9 @@ inline Instance with_random_transfers(Rng& rng, const Instance& plain, double cc
       if (rng.below(3) == 0) links.latency(q, r) = 0.2 * mean * ccr * rng.uniform();
     }
   const std::uint64_t kind = rng.below(3);
-  links.memories.kind = kind == 0   ? Memories::Kind::host
-                        : kind == 1 ? Memories::Kind::unit
-                                    : Memories::Kind::listed;
+  links.memories.kind = kind == 0   ? Memories::MemoryKind::host
+                        : kind == 1 ? Memories::MemoryKind::unit
+                                    : Memories::MemoryKind::listed;
   if (kind == 2)
     for (const int units : plain.units())
       for (int unit = 0; unit < units; ++unit)
@@ -99,7 +99,7 @@ inline double exhaustive(const Instance& instance) {
                  (other.memory == units[u].memory
                       ? other.idle <= units[u].idle
                       : !other.used && !units[u].used &&
-                            transfers.links().memories.kind != Memories::Kind::listed);
+                            transfers.links().memories.kind != Memories::MemoryKind::listed);
         });
         if (same) continue;
         double start = units[u].idle;

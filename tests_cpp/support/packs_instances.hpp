@@ -203,7 +203,7 @@ inline double exhaustive_pack(const Times& times, const std::vector<int>& tasks,
   if (first == tasks.size()) return 0;
   double best = kInfinity;
   for (int q = 1; q <= procs; ++q)
-    best = std::min(best, std::max(times.given(tasks[first], q),
+    best = std::min(best, std::max(times.measured_time(tasks[first], q),
                                    exhaustive_pack(times, tasks, first + 1, procs - q)));
   return best;
 }

@@ -33,9 +33,9 @@ inline batch::SiteRequests site_requests(const std::vector<SiteJob>& jobs) {
 }
 
 /// Two nodes of 4 cores and 100 KB in cell 0, one of 8 cores, 50 KB and 2 GPUs in cell 1.
-inline std::vector<batch::Node> three_nodes() {
-  const batch::Amounts small{.memory = 100, .cores = 4, .gpus = 0};
-  const batch::Amounts large{.memory = 50, .cores = 8, .gpus = 2};
+inline std::vector<batch::SiteNode> three_nodes() {
+  const batch::ResourceAmounts small{.memory = 100, .cores = 4, .gpus = 0};
+  const batch::ResourceAmounts large{.memory = 50, .cores = 8, .gpus = 2};
   return {{.capacity = small, .cell = 0, .gpu_type = 0, .first_core = 0},
           {.capacity = small, .cell = 0, .gpu_type = 0, .first_core = 4},
           {.capacity = large, .cell = 1, .gpu_type = 1, .first_core = 8}};
@@ -48,7 +48,7 @@ inline batch::Site three_node_site(const SiteJob& job) {
 
 /// Two nodes of so many cores in one cell, and jobs without memory and GPUs.
 inline batch::Site two_node_site(int cores, const std::vector<SiteJob>& jobs) {
-  const batch::Amounts capacity{.memory = 0, .cores = cores, .gpus = 0};
+  const batch::ResourceAmounts capacity{.memory = 0, .cores = cores, .gpus = 0};
   return batch::Site({{.capacity = capacity, .cell = 0, .gpu_type = 0, .first_core = 0},
                       {.capacity = capacity, .cell = 0, .gpu_type = 0, .first_core = cores}},
                      site_requests(jobs));

@@ -172,7 +172,7 @@ TEST(Threads, Bags) {
   const bags::Instance instance = bags::testing::random_instance(shape, 11);
   expect_the_same([&] {
     Answers found;
-    const auto keep = [&](const bags::Plan& plan) {
+    const auto keep = [&](const bags::BagPlan& plan) {
       const bags::Timetable times = bags::make_timetable(instance, plan);
       bags::check::ScheduleRows rows;
       for (const auto& run : plan.runs) {
@@ -204,7 +204,7 @@ TEST(Threads, Cluster) {
   ASSERT_TRUE(policy);
   expect_the_same([&] {
     Answers found;
-    for (const cluster::Outcome& outcome :
+    for (const cluster::SimulationOutcome& outcome :
          {cluster::batch::fcfs(instance), cluster::batch::easy(instance),
           cluster::dfrs::run_dfrs(instance, *policy)})  // told to a checker while it runs
       found.insert(found.end(), outcome.end.begin(), outcome.end.end());

@@ -50,12 +50,12 @@ int cosched_step(int jobs, int columns, const double* times, int processors, con
       return 0;
     }
     const auto instance = ready_jobs(jobs, columns, times, processors);
-    const auto found = step::step(instance, free, budget, before);
-    const auto starts = step::assign_processors(found.plan, free);
+    const auto next_step = step::step(instance, free, budget, before);
+    const auto starts = step::assign_processors(next_step.plan, free);
     std::copy(starts.begin(), starts.end(), owner);
-    if (state != nullptr) *state = found.state.ratio;
-    if (makespan != nullptr) *makespan = found.makespan;
-    if (bound != nullptr) *bound = found.bound;
+    if (state != nullptr) *state = next_step.state.ratio;
+    if (makespan != nullptr) *makespan = next_step.makespan;
+    if (bound != nullptr) *bound = next_step.bound;
     return 0;
   } catch (const cosched::Error& error) {
     say(error.what(), message, message_size);

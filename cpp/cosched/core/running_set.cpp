@@ -21,7 +21,7 @@ void RunningSet::start(const RunningTask& run, double now) {
 
 double RunningSet::next_end() const {
   double next = kInfinity;
-  for (const RunningState& state : states_) next = std::min(next, state.end);
+  for (const TaskProgress& state : states_) next = std::min(next, state.end);
   return next;
 }
 
@@ -51,7 +51,7 @@ void RunningSet::update_factors(double now) {
   if (sharing_ == nullptr || !sharing_->slows()) return;
   const std::vector<double> factors = sharing_->factors(runs_);
   for (std::size_t k = 0; k < states_.size(); ++k) {
-    RunningState& state = states_[k];
+    TaskProgress& state = states_[k];
     if (factors[k] == state.factor) continue;
     state.remaining = std::max(0.0, state.remaining - (now - state.since) / state.factor);
     state.since = now;

@@ -30,14 +30,13 @@ class RunningSet {
     int task;
     double end;
   };
-  using Ended = EndedTask;  // the old name, which some callers still use
   /// Removes the tasks that end at next_end(), up to rounding, and computes the rates of the others
   /// from then on.  O(k^2).  Throws SolverError where no task runs: a loop that waits for an end
   /// would wait for ever.
   const std::vector<EndedTask>& finish();
 
  private:
-  struct RunningState {
+  struct TaskProgress {
     double remaining;  // seconds alone, at `since`
     double since;
     double factor;  // from then on
@@ -48,11 +47,8 @@ class RunningSet {
 
   const Sharing* sharing_;
   std::vector<RunningTask> runs_;
-  std::vector<RunningState> states_;    // of runs_
+  std::vector<TaskProgress> states_;    // of runs_
   std::vector<EndedTask> ended_tasks_;  // by the last finish()
 };
-
-/// The old name, which some callers still use.
-using Running = RunningSet;
 
 }  // namespace cosched

@@ -67,9 +67,6 @@ struct RunningTask {
   double alone = 0;  // its run time there without slow-downs, s
 };
 
-/// The old name, which some callers still use.
-using Run = RunningTask;
-
 /// Immutable.
 class Sharing {
  public:

@@ -24,7 +24,7 @@ std::string describe_cycle(const TaskGraph& graph, const std::vector<int>& indeg
   while (path_position[task] < 0) {
     path_position[task] = static_cast<int>(path.size());
     path.push_back(task);
-    const TaskGraph::Range predecessors = graph.predecessors(task);
+    const TaskGraph::TaskRange predecessors = graph.predecessors(task);
     const auto place = std::find_if(predecessors.begin(), predecessors.end(), is_unremoved);
     task = *require_found(place, predecessors.end(), "a predecessor on a cycle");
   }

@@ -22,7 +22,7 @@ class TaskGraph {
   /// range, a loop, or a cycle (it names the tasks of one).  O((n + e) log n).
   TaskGraph(int tasks, const std::vector<Edge>& edges);
 
-  struct Range {
+  struct TaskRange {
     const int* first;
     const int* last;
     const int* begin() const { return first; }
@@ -33,13 +33,13 @@ class TaskGraph {
   int tasks() const { return static_cast<int>(successor_begin_.size()) - 1; }
   int edges() const { return static_cast<int>(successors_.size()); }
   /// Increasing task numbers.
-  Range successors(int task) const { return range(successor_begin_, successors_, task); }
-  Range predecessors(int task) const { return range(predecessor_begin_, predecessors_, task); }
+  TaskRange successors(int task) const { return range(successor_begin_, successors_, task); }
+  TaskRange predecessors(int task) const { return range(predecessor_begin_, predecessors_, task); }
   /// Topological order; among tasks whose predecessors are done, the lowest number first.
   const std::vector<int>& order() const { return order_; }
 
  private:
-  static Range range(const std::vector<int>& begin, const std::vector<int>& items, int task) {
+  static TaskRange range(const std::vector<int>& begin, const std::vector<int>& items, int task) {
     return {items.data() + begin[task], items.data() + begin[task + 1]};
   }
   void sort_topologically();

@@ -11,10 +11,10 @@ using Table = Matrix<double>;
 /// The longest time that is not infinite; 0 if there is none.  O(n p).
 double longest_finite(const Table& times);
 
-/// Immutable table of execution times in seconds.  given(i, q) is what was measured, never changed:
+/// Immutable table of execution times in seconds.  measured_time(i, q) is never changed:
 /// infinite where task i cannot run on q processors.  What solvers read is
 ///
-///   t*_i(q) = times(i, q) = min over q' <= q of given(i, q'),
+///   t*_i(q) = times(i, q) = min over q' <= q of measured_time(i, q'),
 ///
 /// the best that task i can do when q processors are its own; it does not increase with q
 /// (property (1)).  A schedule gives the task used(i, q) <= q processors: those that take t*_i(q).
@@ -29,7 +29,7 @@ class Times {
   int procs() const { return static_cast<int>(best_.cols()); }
 
   /// The time as measured, q = 1..p; maybe infinite.
-  double given(int i, int q) const { return table()(i, q - 1); }
+  double measured_time(int i, int q) const { return table()(i, q - 1); }
   const Table& table() const { return measured_.size() > 0 ? measured_ : best_; }
 
   /// t*_i(q), q = 1..p.
@@ -41,7 +41,7 @@ class Times {
   /// t*_i(p), the least time of task i.
   double least(int i) const { return row(i)[procs() - 1]; }
 
-  /// The greatest q' <= q with given(i, q') = t*_i(q): q itself where no fewer processors are
+  /// The greatest q' <= q with measured_time(i, q') = t*_i(q): q itself where no fewer processors are
   /// faster.
   int used(int i, int q) const {
     return used_.empty() ? q : used_[static_cast<std::size_t>(i) * procs() + q - 1];

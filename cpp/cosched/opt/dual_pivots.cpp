@@ -61,9 +61,9 @@ int DualPivots::choose_violated(FlowTree& net) {
 
 // Arcs through which the side could export (or import) more.  Arcs that come after one
 // that can take the whole amount are of no use.
-void DualPivots::find_crossings(const FlowTree& net, const std::vector<int>& side, bool exporting,
-                                double amount) {
-  crossings_.clear();
+void DualPivots::find_entering_candidates(const FlowTree& net, const std::vector<int>& side,
+                                          bool exporting, double amount) {
+  entering_candidates_.clear();
   double limit = kInfinity;
   // More through an arc at its lower bound in that direction, less through one at its upper
   // bound against it; only arcs with a capacity can be there.
@@ -77,7 +77,7 @@ void DualPivots::find_crossings(const FlowTree& net, const std::vector<int>& sid
     const double capacity = net.capacity[incident.arc];
     ratio = std::max(0.0, ratio);
     if (capacity >= amount) limit = ratio;
-    crossings_.push_back({ratio, incident.arc});
+    entering_candidates_.push_back({ratio, incident.arc});
   };
   // Most arcs stay on the side, so that is asked first.
   for (const int node : side) {
@@ -102,15 +102,15 @@ void DualPivots::pivot(FlowTree& net, int leaving) {
   // too little; the rest of the tree the other way round.
   const bool out_of_subtree = net.arcs[leaving].from == top;
   const bool exporting = (out_of_subtree == is_above_capacity) == net.tree.side_is_subtree();
-  find_crossings(net, side, exporting, amount);
-  std::make_heap(crossings_.begin(), crossings_.end());
+  find_entering_candidates(net, side, exporting, amount);
+  std::make_heap(entering_candidates_.begin(), entering_candidates_.end());
 
   // Long step: pass arcs that cannot take the whole amount, they change their bound.
-  Crossing entering{0, -1};
-  while (!crossings_.empty()) {
-    std::pop_heap(crossings_.begin(), crossings_.end());
-    entering = crossings_.back();
-    crossings_.pop_back();
+  EnteringCandidate entering{0, -1};
+  while (!entering_candidates_.empty()) {
+    std::pop_heap(entering_candidates_.begin(), entering_candidates_.end());
+    entering = entering_candidates_.back();
+    entering_candidates_.pop_back();
     const double capacity = net.capacity[entering.arc];
     if (capacity >= amount) break;
     const bool was_lower = net.state[entering.arc] == FlowTree::ArcState::lower;

@@ -17,21 +17,21 @@ class DualPivots {
 
  private:
   // An arc that may enter the tree, and how far the potentials of the cut move until it is tight.
-  struct Crossing {
+  struct EnteringCandidate {
     double ratio;
     int arc;
-    bool operator<(const Crossing& other) const {
+    bool operator<(const EnteringCandidate& other) const {
       return ratio != other.ratio ? ratio > other.ratio : arc > other.arc;
     }
   };
 
   int choose_violated(FlowTree& net);
   void pivot(FlowTree& net, int leaving);
-  void find_crossings(const FlowTree& net, const std::vector<int>& side, bool exporting,
-                      double amount);
+  void find_entering_candidates(const FlowTree& net, const std::vector<int>& side, bool exporting,
+                                double amount);
 
   std::size_t next_violated_ = 0;
-  std::vector<Crossing> crossings_;
+  std::vector<EnteringCandidate> entering_candidates_;
 };
 
 }  // namespace cosched::opt

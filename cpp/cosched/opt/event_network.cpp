@@ -13,7 +13,7 @@ struct TaskLists {
   std::vector<int> begin{0}, items;
 
   int size() const { return static_cast<int>(begin.size()) - 1; }
-  TaskGraph::Range list_of(int k) const {
+  TaskGraph::TaskRange list_of(int k) const {
     return {items.data() + begin[k], items.data() + begin[k + 1]};
   }
   void end_list() { begin.push_back(static_cast<int>(items.size())); }  // ends a list
@@ -65,7 +65,7 @@ TaskLists transpose(const TaskLists& predecessors) {
   });
 }
 
-std::uint64_t hash_of(TaskGraph::Range list) {
+std::uint64_t hash_of(TaskGraph::TaskRange list) {
   std::uint64_t hash = 1469598103934665603ULL;
   for (const int item : list)
     hash = (hash ^ static_cast<std::uint64_t>(item + 1)) * 1099511628211ULL;

@@ -31,12 +31,12 @@ struct FlowTree {
   struct IncidenceLists {
     std::vector<int> begin;
     std::vector<IncidentArc> items;
-    struct Range {
+    struct ArcRange {
       const IncidentArc *first, *last;
       const IncidentArc* begin() const { return first; }
       const IncidentArc* end() const { return last; }
     };
-    Range arcs_at(int node) const {
+    ArcRange arcs_at(int node) const {
       return {items.data() + begin[node], items.data() + begin[node + 1]};
     }
     void build_lists(int size, const std::vector<LengthArc>& arcs, bool is_leaving,

@@ -101,7 +101,7 @@ double OuterProblem::smoothing_at(double gap) {
 }
 
 void OuterProblem::evaluate(const std::vector<double>& weights) {
-  WeightedRelaxation::Optimum optimum = relaxation_.minimise(weights);
+  WeightedRelaxation::RelaxationOptimum optimum = relaxation_.minimise(weights);
   queries_.push_back({weights, optimum.bound});
   if (optimum.bound > proof_.bound) {
     proof_ = DualProof();

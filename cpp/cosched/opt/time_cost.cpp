@@ -28,7 +28,7 @@ TimeCost::TimeCost(const TaskGraph& graph, const Table& times)
   }
 }
 
-TimeCost::Optimum TimeCost::minimise(const Table& cost, double price) {
+TimeCost::TimeCostOptimum TimeCost::minimise(const Table& cost, double price) {
   set_envelopes(cost);
   if (price > 0) {
     solve_flow(price);

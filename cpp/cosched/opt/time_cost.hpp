@@ -25,14 +25,14 @@ class TimeCost {
   /// The table and the graph must outlive it.
   TimeCost(const TaskGraph& graph, const Table& times);
 
-  struct Optimum {
+  struct TimeCostOptimum {
     double bound;  // value of the dual flow, at most the cost of x
     Table x;       // rows sum to 1
   };
 
   /// Costs >= 0, read where times are finite.  Of options of one duration the cheapest counts, of
   /// equals the first.
-  Optimum minimise(const Table& cost, double price);
+  TimeCostOptimum minimise(const Table& cost, double price);
 
   const EventNetwork& network() const { return network_; }
   /// L(x) for durations of the tasks.

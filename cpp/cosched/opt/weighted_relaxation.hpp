@@ -16,11 +16,11 @@ struct RelaxedPoint {
 /// What answers questions: the least weighted sum of the measures.
 class WeightedRelaxation {
  public:
-  struct Optimum {
+  struct RelaxationOptimum {
     double bound;  // at most the weighted sum of `point.measures`
     RelaxedPoint point;
   };
-  virtual Optimum minimise(const std::vector<double>& weights) = 0;
+  virtual RelaxationOptimum minimise(const std::vector<double>& weights) = 0;
   /// Of the last question, where the path had a weight: through each task, and on links of the
   /// event network.
   virtual std::vector<double> task_flow() const = 0;

@@ -87,7 +87,7 @@ TEST(RoundByMatching, NeitherRaisesEnergyNorDoublesTheMakespan) {
       for (int i = 0; i < instance.types(); ++i)
         for (int j = 0; j < instance.machine_types(); ++j)
           if (x(i, j) > 0) joules += x(i, j) * instance.joules(i, j);
-      const Plan plan = rounding::make_plan(instance, rounding::round_by_matching(instance, x));
+      const BagPlan plan = rounding::make_plan(instance, rounding::round_by_matching(instance, x));
       EXPECT_LE(plan.joules, joules * (1 + 1e-9));
       EXPECT_LE(plan.makespan, 2 * makespan * (1 + 1e-9));
     });

@@ -17,7 +17,7 @@ namespace {
 
 using namespace cosched::bags::testing;  // NOLINT
 
-check::ScheduleRows rows_of(const Instance& instance, const Plan& plan) {
+check::ScheduleRows rows_of(const Instance& instance, const BagPlan& plan) {
   check::ScheduleRows rows;
   const Timetable times = make_timetable(instance, plan);
   for (const TaskRun& run : plan.runs) {
@@ -31,7 +31,7 @@ check::ScheduleRows rows_of(const Instance& instance, const Plan& plan) {
   return rows;
 }
 
-void expect_sound(const Instance& instance, const Plan& plan) {
+void expect_sound(const Instance& instance, const BagPlan& plan) {
   const check::ScheduleRows rows = rows_of(instance, plan);
   ASSERT_NO_THROW(check::validate(instance, rows));
   EXPECT_NEAR(*std::max_element(rows.end.begin(), rows.end.end()), plan.makespan,
@@ -45,7 +45,7 @@ void expect_sound(const Instance& instance, const Plan& plan) {
   EXPECT_LE(plan.profit_rate, energy::best_rate(instance, energy::Cut::none).rate + 1e-9 * scale);
 }
 
-std::vector<Plan> all_plans(const Instance& instance) {
+std::vector<BagPlan> all_plans(const Instance& instance) {
   return {rounding::ttb(instance, 0.1), rounding::ttb_exact(instance), rounding::tms(instance),
           rounding::min_energy(instance), rounding::min_makespan(instance)};
 }
@@ -82,7 +82,7 @@ TEST(Algorithms, AreWithinTheirGuaranteesOfTheOptimum) {
           EXPECT_LE(rounding::min_makespan(instance).makespan,
                     2 * brute.least_makespan() * (1 + 1e-9));
           EXPECT_LE(energy::least_makespan(instance), brute.least_makespan() * (1 + 1e-9));
-          for (const Plan& plan : all_plans(instance)) {
+          for (const BagPlan& plan : all_plans(instance)) {
             EXPECT_LE(plan.profit_rate + idle, best + 1e-9 * scale);
             expect_sound(instance, plan);
           }
@@ -93,7 +93,7 @@ TEST(Algorithms, HoldOnLargerInstances) {
   for (const std::int64_t tasks : {150, 12'000, 1'000'000'000})
     for (const double gamma : {0.9, 1.0, 1.2}) {
       const Instance instance = figure_3_instance(tasks, gamma, 7);
-      for (const Plan& plan : all_plans(instance)) expect_sound(instance, plan);
+      for (const BagPlan& plan : all_plans(instance)) expect_sound(instance, plan);
       EXPECT_NEAR(rounding::min_energy(instance).energy, instance.least_joules(),
                   1e-9 * instance.least_joules());
     }
@@ -106,7 +106,7 @@ TEST(Algorithms, WorkWithoutPriceOrEnergyCost) {
   for (const auto& [price, cost] : {std::pair{0.0, 1.0}, {5.0, 0.0}, {0.0, 0.0}}) {
     const Instance instance(some.counts(), some.all_machines(), some.etc(), some.apc(), price,
                             cost);
-    for (const Plan& plan : all_plans(instance)) expect_sound(instance, plan);
+    for (const BagPlan& plan : all_plans(instance)) expect_sound(instance, plan);
   }
 }
 
@@ -117,7 +117,7 @@ TEST(Algorithms, PowerCapIsKeptByWaiting) {
     SHOW_ON_FAILURE(seed);
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
-    for (const Plan& plan : all_plans(instance)) {
+    for (const BagPlan& plan : all_plans(instance)) {
       expect_sound(instance, plan);
       EXPECT_LE(plan.joules / plan.makespan, instance.power_above_idle() * (1 + 1e-12));
     }

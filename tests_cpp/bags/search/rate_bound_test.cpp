@@ -87,7 +87,7 @@ TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
           instance, pool, use, {instance.counts(), instance.all_machines()}, rng);
       if (!runs) continue;
       ++placed;
-      const Plan plan = make_plan_of_runs(instance, *runs);
+      const BagPlan plan = make_plan_of_runs(instance, *runs);
       for (int i = 0; i < 6; ++i) ASSERT_EQ(plan.counts.row(i).sum(), instance.count(i));
       EXPECT_LE(plan.makespan, limit * (1 + 1e-9));
       EXPECT_GE(plan.joules, use.joules * (1 - 1e-6));
@@ -97,7 +97,7 @@ TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
         const double shorter = plan.makespan * (1 - 0.02 * attempt);
         const auto anew = recreation.try_recreation(shorter, 6, rng);
         if (!anew) continue;
-        const Plan other =
+        const BagPlan other =
             make_plan_of_runs(instance, search::ExchangeState(instance, *anew).runs());
         for (int i = 0; i < 6; ++i) ASSERT_EQ(other.counts.row(i).sum(), instance.count(i));
         EXPECT_LE(other.makespan, shorter * (1 + 1e-9));
@@ -111,7 +111,7 @@ TEST(Recreation, IsOfNoUseWhereNothingIsGained) {
   const Instance instance({2}, {2, 2}, Table{{1, 1}}, Table{{1, 3}}, 1, 1);
   Rng rng(1);
   const auto anew = [&](int j) {  // of a plan on machine type j
-    const Plan plan = make_plan_of_runs(instance, {{0, j, 0, 1}, {0, j, 1, 1}});
+    const BagPlan plan = make_plan_of_runs(instance, {{0, j, 0, 1}, {0, j, 1, 1}});
     return search::PlanRecreation(instance, plan, {1}).try_recreation(plan.makespan, 4, rng);
   };
   EXPECT_FALSE(anew(0));

@@ -59,7 +59,7 @@ TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
     shape.most_tasks = 20;
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
-    const Plan plan = rounding::ttb_exact(instance);
+    const BagPlan plan = rounding::ttb_exact(instance);
     const energy::EnergyRelaxation relaxed = energy::solve_relaxation(instance, plan.makespan);
     std::vector<double> value(6, instance.least_joules());
     search::PatternPool pool(instance, plan.makespan, value);
@@ -67,7 +67,7 @@ TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
     ASSERT_TRUE(use.is_complete);
     EXPECT_GE(use.joules, relaxed.joules * (1 - 1e-9));
     EXPECT_LE(use.joules, plan.joules * (1 + 1e-7));
-    const Plan rounded = make_plan_of_runs(
+    const BagPlan rounded = make_plan_of_runs(
         instance,
         search::ExchangeState(instance, search::make_pattern_runs(instance, pool, use)).runs());
     for (int i = 0; i < 6; ++i) EXPECT_EQ(rounded.counts.row(i).sum(), instance.count(i));
@@ -120,7 +120,7 @@ TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
     shape.holes = seed % 3 == 0;
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
-    const Plan plan = rounding::tms(instance);
+    const BagPlan plan = rounding::tms(instance);
     search::ExchangeState shop(instance, plan.runs);
     EXPECT_DOUBLE_EQ(shop.makespan(), plan.makespan);
     std::int64_t work = 1'000'000;
@@ -128,7 +128,7 @@ TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
     const bool done =
         shop.lower_loads_to(limit, std::vector<double>(3, 0.1), 100 * plan.joules / limit, work);
     squeezed += done;
-    const Plan after = make_plan_of_runs(instance, shop.runs());
+    const BagPlan after = make_plan_of_runs(instance, shop.runs());
     for (int i = 0; i < 5; ++i) ASSERT_EQ(after.counts.row(i).sum(), instance.count(i));
     EXPECT_NEAR(after.makespan, shop.makespan(), 1e-9 * after.makespan);
     EXPECT_NEAR(after.joules, shop.joules(), 1e-9 * after.joules);
@@ -156,9 +156,9 @@ TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
       const search::TtbBestResult best = search::ttb_best(instance);
       EXPECT_TRUE(best.is_complete);
       const double scale = 1e-9 * instance.price() / best.plan.makespan;
-      for (const Plan& plan : {rounding::ttb(instance, rounding::kDefaultEps),
-                               rounding::ttb_exact(instance), rounding::tms(instance),
-                               rounding::min_energy(instance), rounding::min_makespan(instance)})
+      for (const BagPlan& plan : {rounding::ttb(instance, rounding::kDefaultEps),
+                                  rounding::ttb_exact(instance), rounding::tms(instance),
+                                  rounding::min_energy(instance), rounding::min_makespan(instance)})
         EXPECT_GE(best.plan.profit_rate, plan.profit_rate - scale);
       const double optimum = BruteForce(instance).best_rate();
       EXPECT_LE(best.plan.profit_rate, optimum + scale);
@@ -210,8 +210,8 @@ TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
     shape.holes = seed % 4 == 0;
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
-    const Plan start = rounding::min_energy(instance);
-    const Plan found = search::anneal_plan(instance, start, 20'000, seed).plan;
+    const BagPlan start = rounding::min_energy(instance);
+    const BagPlan found = search::anneal_plan(instance, start, 20'000, seed).plan;
     EXPECT_GE(found.profit_rate, start.profit_rate);
     for (int i = 0; i < instance.types(); ++i)
       EXPECT_EQ(found.counts.row(i).sum(), start.counts.row(i).sum());

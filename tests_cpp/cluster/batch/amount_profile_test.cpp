@@ -5,8 +5,8 @@
 namespace cosched::cluster::batch {
 namespace {
 
-constexpr Amounts kOneCore{.memory = 0, .cores = 1, .gpus = 0};
-constexpr Amounts kTwoCores{.memory = 0, .cores = 2, .gpus = 0};
+constexpr ResourceAmounts kOneCore{.memory = 0, .cores = 1, .gpus = 0};
+constexpr ResourceAmounts kTwoCores{.memory = 0, .cores = 2, .gpus = 0};
 
 std::vector<double> step_times(const AmountProfile& profile) {
   std::vector<double> times;
@@ -27,7 +27,7 @@ TEST(AmountProfile, StepsThatHaveBecomeEqualAreMerged) {
 
 TEST(AmountProfile, EqualStepsAreKeptOnRequest) {
   AmountProfile profile(0, kTwoCores);
-  profile.add(5, 10, Amounts{}, AmountProfile::EqualSteps::keep);
+  profile.add(5, 10, ResourceAmounts{}, AmountProfile::EqualSteps::keep);
   EXPECT_EQ(step_times(profile), (std::vector<double>{0, 5, 10}));
 }
 

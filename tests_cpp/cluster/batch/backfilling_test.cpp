@@ -90,13 +90,13 @@ struct Textbook {
 void expect_textbook(const Instance& instance) {
   Textbook fcfs_book{instance, false, false, {}, {}, {}, {}};
   fcfs_book.run();
-  const Outcome outcome = fcfs(instance);
+  const SimulationOutcome outcome = fcfs(instance);
   EXPECT_EQ(outcome.start, fcfs_book.start);
   EXPECT_EQ(outcome.end, fcfs_book.end);
   for (const bool requested : {false, true}) {
     Textbook easy_book{instance, true, requested, {}, {}, {}, {}};
     easy_book.run();
-    const Outcome easy_outcome =
+    const SimulationOutcome easy_outcome =
         easy(instance, requested ? Estimates::requested : Estimates::perfect);
     EXPECT_EQ(easy_outcome.start, easy_book.start) << requested;
     check::validate_trace(instance, batch_trace(instance, easy_outcome), easy_outcome, {0, true});
@@ -159,7 +159,7 @@ Instance reservation_instance(Jobs additional_jobs) {
 
 TEST(Easy, BackfillsWhatEndsAtTheShadowTimeButNotAfter) {
   const Instance instance = reservation_instance({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}});
-  const Outcome outcome = easy(instance);
+  const SimulationOutcome outcome = easy(instance);
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 10}));
   EXPECT_EQ(fcfs(instance).start, (std::vector<double>{0, 100, 150, 150}));
 }
@@ -167,7 +167,7 @@ TEST(Easy, BackfillsWhatEndsAtTheShadowTimeButNotAfter) {
 TEST(Easy, ExtraNodesAreUsedUp) {
   // 6 nodes: A on 4 until 100, B needs 5, so one node is extra at 100.
   Jobs jobs{{0, 1, 2, 3}, {4, 5, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {100, 50, 500, 500}, {}};
-  const Outcome outcome = easy(Instance(jobs, 6));
+  const SimulationOutcome outcome = easy(Instance(jobs, 6));
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 2, 150}));
 }
 
@@ -186,7 +186,7 @@ TEST(Easy, AJobWithoutALimitIsNeverInTime) {
   const double no_limit = kInfinity;
   Jobs jobs{{0, 0, 0, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
             {1, 1, 1, 1}, {100, 50, 30, 30}, {no_limit, 50, no_limit, 30}};
-  const Outcome outcome = easy(Instance(jobs, 4), Estimates::requested);
+  const SimulationOutcome outcome = easy(Instance(jobs, 4), Estimates::requested);
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 5}));
   DecisionLog log;
   easy(Instance(jobs, 4), Estimates::requested, &log);
@@ -210,7 +210,7 @@ TEST(Batch, TheLogSaysWhy) {
   easy(reservation_instance({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}}), Estimates::perfect, &log);
   std::vector<std::pair<int, Reason>> starts;
   for (const Decision& row : log)
-    if (row.action == Action::start) starts.emplace_back(row.job, row.reason);
+    if (row.action == JobAction::start) starts.emplace_back(row.job, row.reason);
   EXPECT_EQ(starts, (std::vector<std::pair<int, Reason>>{{0, Reason::head_of_queue},
                                                          {3, Reason::backfill_in_time},
                                                          {1, Reason::head_of_queue},
@@ -218,7 +218,7 @@ TEST(Batch, TheLogSaysWhy) {
   log.clear();
   easy(reservation_instance({{10}, {1}, {}, {}, {91}, {}}), Estimates::perfect, &log);
   const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& row) {
-    return row.action == Action::wait && row.job == 2;
+    return row.action == JobAction::wait && row.job == 2;
   });
   ASSERT_NE(waits, log.end());
   EXPECT_EQ(waits->reason, Reason::reservation);
@@ -231,7 +231,7 @@ TEST(Batch, TheLogSaysWhy) {
   log.clear();
   fcfs(reservation_instance({{10}, {1}, {}, {}, {91}, {}}), &log);
   const auto behind = std::find_if(log.begin(), log.end(), [](const Decision& row) {
-    return row.action == Action::wait && row.job == 2;
+    return row.action == JobAction::wait && row.job == 2;
   });
   ASSERT_NE(behind, log.end());
   EXPECT_EQ(behind->reason, Reason::behind_queue);

@@ -15,7 +15,7 @@ TEST(CellProfile, FindsRoomBeforeATime) {
 
 TEST(CellProfile, TheLowestCellsAreTakenFirst) {
   CellProfile profile({2, 3});
-  const CellProfile::Slot slot = profile.find_earliest_slot(5, 3, 10, kFullBitSet);
+  const CellProfile::JobSlot slot = profile.find_earliest_slot(5, 3, 10, kFullBitSet);
   EXPECT_EQ(slot.start, 5);
   EXPECT_EQ(slot.share, (NodesPerCell{2, 1}));
   const BitSet64 second_cell = 2;

@@ -174,11 +174,11 @@ TEST(Conservative, AJobWithoutALimitDelaysNoPromise) {
               {1, 1, 1, 1},      {100, 50, 30, 30}, {no_limit, 50, no_limit, 30}};
     DecisionLog log;
     const Instance instance(jobs, 4);
-    const PlacedOutcome outcome = backfill(instance, one_cell_layout(instance), Rule::conservative,
-                                           {}, Estimates::requested, &log);
+    const PlacedOutcome outcome = backfill(instance, one_cell_layout(instance),
+                                           BatchRule::conservative, {}, Estimates::requested, &log);
     EXPECT_EQ(outcome.outcome.start, (std::vector<double>{0, 100, 150, 5}));
     const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& decision) {
-      return decision.action == Action::wait && decision.job == 1;
+      return decision.action == JobAction::wait && decision.job == 1;
     });
     EXPECT_EQ(waits->value, no_limit);
     EXPECT_EQ(explain(*waits, jobs), "promised a start behind a job without a time limit");
@@ -198,7 +198,7 @@ TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
       book.run();
-      const PlacedOutcome outcome = backfill(instance, layout, Rule::conservative, order,
+      const PlacedOutcome outcome = backfill(instance, layout, BatchRule::conservative, order,
                                              requested ? Estimates::requested : Estimates::perfect);
       EXPECT_EQ(outcome.outcome.start, book.start) << seed << " " << requested;
     }
@@ -219,7 +219,7 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
       book.run();
-      const PlacedOutcome outcome = backfill(instance, layout, Rule::conservative, order,
+      const PlacedOutcome outcome = backfill(instance, layout, BatchRule::conservative, order,
                                              requested ? Estimates::requested : Estimates::perfect);
       EXPECT_EQ(outcome.outcome.start, book.start) << seed << " " << requested;
       for (int j = 0; j < 12; ++j)
@@ -241,13 +241,14 @@ TEST(Conservative, CoresOfANodeAreNodesOfACell) {
       std::vector<testing::SiteJob> requests;
       for (const int tasks : jobs.tasks)
         requests.push_back({.tasks = tasks, .parts = is_distribution_known ? 1 : 0});
-      const Amounts capacity{.memory = 100, .cores = 5, .gpus = 0};
+      const ResourceAmounts capacity{.memory = 100, .cores = 5, .gpus = 0};
       const Site site({{.capacity = capacity, .cell = 0, .gpu_type = 0, .first_core = 0}},
                       testing::site_requests(requests));
       for (const Estimates estimates : {Estimates::perfect, Estimates::requested}) {
-        const SiteOutcome outcome = backfill(instance, site, Rule::conservative, {}, estimates);
+        const SiteOutcome outcome =
+            backfill(instance, site, BatchRule::conservative, {}, estimates);
         const PlacedOutcome cell_outcome =
-            backfill(instance, one_cell_layout(instance), Rule::conservative, {}, estimates);
+            backfill(instance, one_cell_layout(instance), BatchRule::conservative, {}, estimates);
         EXPECT_EQ(outcome.outcome.start, cell_outcome.outcome.start)
             << seed << " " << is_distribution_known;
         EXPECT_NO_THROW(site_trace(instance, site, outcome));
@@ -263,7 +264,7 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
   SHOW_ON_FAILURE(instance);
   Layout layout{{3, 1, 3}, {}};
   for (int j = 0; j < 40; ++j) layout.open_cells.push_back(rng.below(2) == 0 ? 7 : 4);
-  for (const Rule rule : {Rule::fcfs, Rule::easy, Rule::conservative}) {
+  for (const BatchRule rule : {BatchRule::fcfs, BatchRule::easy, BatchRule::conservative}) {
     const PlacedOutcome outcome = backfill(instance, layout, rule, {}, Estimates::perfect);
     for (int j = 0; j < 40; ++j) {
       int nodes = 0;
@@ -281,17 +282,18 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
 TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
   const Instance instance({{0, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {10, 20, 5}, {}}, 1);
   const Layout layout = one_cell_layout(instance);
-  EXPECT_EQ(backfill(instance, layout, Rule::fcfs, {true, {}}, Estimates::perfect).outcome.start,
-            (std::vector<double>{0, 15, 10}));
   EXPECT_EQ(
-      backfill(instance, layout, Rule::fcfs, {true, {0, 0, 1}}, Estimates::perfect).outcome.start,
-      (std::vector<double>{0, 10, 30}));
+      backfill(instance, layout, BatchRule::fcfs, {true, {}}, Estimates::perfect).outcome.start,
+      (std::vector<double>{0, 15, 10}));
+  EXPECT_EQ(backfill(instance, layout, BatchRule::fcfs, {true, {0, 0, 1}}, Estimates::perfect)
+                .outcome.start,
+            (std::vector<double>{0, 10, 30}));
 }
 
 TEST(Batch, Wfp3PutsWideJobsFirst) {
   const Instance instance({{0, 1, 1}, {4, 1, 4}, {1, 1, 1}, {1, 1, 1}, {10, 20, 20}, {}}, 4);
   EXPECT_EQ(
-      backfill(instance, one_cell_layout(instance), Rule::fcfs, {true, {}}, Estimates::perfect)
+      backfill(instance, one_cell_layout(instance), BatchRule::fcfs, {true, {}}, Estimates::perfect)
           .outcome.start,
       (std::vector<double>{0, 30, 10}));
 }
@@ -308,8 +310,10 @@ TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
                           3);
   const Layout layout{{1, 2}, {1, 2, 1, 2, 2}};
   const std::vector<double> starts{0, 0, 100, 100, 110};
-  EXPECT_EQ(backfill(instance, layout, Rule::fcfs, {}, Estimates::perfect).outcome.start, starts);
-  EXPECT_EQ(backfill(instance, layout, Rule::easy, {}, Estimates::perfect).outcome.start, starts);
+  EXPECT_EQ(backfill(instance, layout, BatchRule::fcfs, {}, Estimates::perfect).outcome.start,
+            starts);
+  EXPECT_EQ(backfill(instance, layout, BatchRule::easy, {}, Estimates::perfect).outcome.start,
+            starts);
 }
 
 }  // namespace

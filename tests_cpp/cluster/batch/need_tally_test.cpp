@@ -12,10 +12,10 @@ TEST(NeedTally, AgreesWithPlacementAsNodesChange) {
     const Site site = testing::three_node_site({.tasks = 9, .parts = parts, .memory = 120});
     FreeAmounts free = site.capacities();
     NeedTally tally(site, site.need(0), free);
-    for (const Amounts& after :
-         {Amounts{.memory = 100, .cores = 1}, Amounts{.memory = 10, .cores = 4},
-          Amounts{.memory = 100, .cores = 4}}) {
-      const Amounts before = free[0];
+    for (const ResourceAmounts& after :
+         {ResourceAmounts{.memory = 100, .cores = 1}, ResourceAmounts{.memory = 10, .cores = 4},
+          ResourceAmounts{.memory = 100, .cores = 4}}) {
+      const ResourceAmounts before = free[0];
       free[0] = after;
       tally.update(0, before, after);
       EXPECT_EQ(tally.has_room(), site.has_room_for(site.need(0), free))

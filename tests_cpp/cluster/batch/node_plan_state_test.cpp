@@ -19,7 +19,7 @@ using testing::three_nodes;
 struct PlannedShare {
   double begin;
   double end;
-  Placement placement;
+  NodePlacement placement;
 };
 
 // A plan as a list of shares, looked at second by second.
@@ -35,15 +35,15 @@ struct ListedPlan {
     return free;
   }
 
-  NodePlan::Slot find_earliest_slot(double now, const Need& need, double duration,
-                                    double start_limit) const {
+  NodePlan::JobSlot find_earliest_slot(double now, const Need& need, double duration,
+                                       double start_limit) const {
     for (double start = now; start < start_limit; ++start) {
       FreeAmounts minimum = site.capacities();
       for (double time = start; time < start + duration; ++time) {
         const FreeAmounts free = free_at(time);
         for (std::size_t k = 0; k < free.size(); ++k) minimum[k] = minimum_of(minimum[k], free[k]);
       }
-      Placement share;
+      NodePlacement share;
       if (site.find_placement(need, minimum, need.cells, 0, &share)) return {start, share};
     }
     return {start_limit, {}};
@@ -64,7 +64,7 @@ std::vector<SiteJob> random_site_jobs(Rng& rng, int count) {
   return jobs;
 }
 
-bool are_equal(const Placement& a, const Placement& b) {
+bool are_equal(const NodePlacement& a, const NodePlacement& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Piece& x, const Piece& y) {
     return x.node == y.node && x.amounts == y.amounts;
   });

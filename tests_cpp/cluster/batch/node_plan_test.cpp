@@ -17,7 +17,7 @@ TEST(NodePlan, StepsOfTheSameSumDiffer) {
   const Site site = two_node_site(
       2, {{.tasks = 2, .parts = 1}, {.tasks = 2, .parts = 2}, {.tasks = 2, .parts = 2}});
   const SiteOutcome outcome =
-      backfill(Instance(jobs, 4), site, Rule::conservative, {}, Estimates::perfect);
+      backfill(Instance(jobs, 4), site, BatchRule::conservative, {}, Estimates::perfect);
   EXPECT_EQ(outcome.outcome.start, (std::vector<double>{0, 10, 10}));
 }
 
@@ -25,7 +25,7 @@ TEST(NodePlan, AnUndistributedNeedIsPlannedOnSeveralNodes) {
   const Jobs jobs{{0, 0}, {3, 2}, {1, 1}, {1, 1}, {10, 10}, {}};
   const Site site = two_node_site(2, {{.tasks = 3, .parts = 0}, {.tasks = 2, .parts = 1}});
   const SiteOutcome outcome =
-      backfill(Instance(jobs, 4), site, Rule::conservative, {}, Estimates::perfect);
+      backfill(Instance(jobs, 4), site, BatchRule::conservative, {}, Estimates::perfect);
   EXPECT_EQ(outcome.outcome.start, (std::vector<double>{0, 10}));
   EXPECT_EQ(outcome.placements[0].size(), 2u);
 }
@@ -33,9 +33,9 @@ TEST(NodePlan, AnUndistributedNeedIsPlannedOnSeveralNodes) {
 TEST(NodePlan, TheEarliestStartOnNodesThatStayFree) {
   const Site site = three_node_site({.tasks = 4, .parts = 1, .memory = 100});
   const Need& need = site.need(0);
-  const Amounts one_core{.memory = 1, .cores = 1, .gpus = 0};
-  const Placement core_of_first_node{{0, one_core}};
-  const Placement core_of_second_node{{1, one_core}};
+  const ResourceAmounts one_core{.memory = 1, .cores = 1, .gpus = 0};
+  const NodePlacement core_of_first_node{{0, one_core}};
+  const NodePlacement core_of_second_node{{1, one_core}};
   NodePlan plan(site);
   plan.reserve(0, 10, core_of_first_node);
   EXPECT_EQ(plan.find_earliest_slot(0, need, 5, kInfinity).share[0].node, 1);
@@ -49,8 +49,8 @@ TEST(NodePlan, TheEarliestStartOnNodesThatStayFree) {
   plan.advance(8);
   plan.release(7, 20, core_of_second_node);
   EXPECT_EQ(plan.find_earliest_slot(8, need, 8, kInfinity).start, 8);
-  const Amounts whole_node{.memory = 100, .cores = 4, .gpus = 0};
-  const Placement both_nodes{{0, whole_node}, {1, whole_node}};
+  const ResourceAmounts whole_node{.memory = 100, .cores = 4, .gpus = 0};
+  const NodePlacement both_nodes{{0, whole_node}, {1, whole_node}};
   plan.reset(
       8, {{.expected_end = 30, .share = &both_nodes}, {.expected_end = 8, .share = &both_nodes}});
   EXPECT_EQ(plan.find_earliest_slot(8, need, 8, kInfinity).start, 30);

@@ -17,7 +17,7 @@ using testing::two_node_site;
 
 std::vector<int> nodes_of_first_job(const Site& site) {
   const Need& need = site.need(0);
-  Placement placement;
+  NodePlacement placement;
   if (!site.find_placement(need, site.capacities(), need.cells, 0, &placement)) return {};
   std::vector<int> nodes;
   for (const Piece& piece : placement) nodes.push_back(piece.node);
@@ -30,7 +30,7 @@ TEST(Site, EqualPartsButForACore) {
   EXPECT_EQ(need.larger_part_count, 1);
   EXPECT_EQ(need.part_amounts.memory, 50);
   // Five cores are on the last node alone, four on the first.
-  Placement placement;
+  NodePlacement placement;
   ASSERT_TRUE(site.find_placement(need, site.capacities(), kFullBitSet, 0, &placement));
   ASSERT_EQ(placement.size(), 2u);
   for (const Piece& piece : placement) EXPECT_EQ(piece.amounts.cores, piece.node == 2 ? 5 : 4);
@@ -40,12 +40,12 @@ TEST(Site, ARunningJobHasItsCoresAndItsShareOfMemoryAndGpus) {
   const SiteJob running{
       .tasks = 5, .parts = 0, .memory = 51, .gpus = 1, .initial_cores = {3, 8, 9, 10, 11}};
   const Site site(three_nodes(), site_requests({running, {.tasks = 2}}));
-  const Placement& placement = site.initial_placement(0);
+  const NodePlacement& placement = site.initial_placement(0);
   ASSERT_EQ(placement.size(), 2u);
   EXPECT_EQ(placement[0].node, 0);
-  EXPECT_EQ(placement[0].amounts, (Amounts{.memory = 26, .cores = 1, .gpus = 1}));
+  EXPECT_EQ(placement[0].amounts, (ResourceAmounts{.memory = 26, .cores = 1, .gpus = 1}));
   EXPECT_EQ(placement[1].node, 2);
-  EXPECT_EQ(placement[1].amounts, (Amounts{.memory = 25, .cores = 4, .gpus = 0}));
+  EXPECT_EQ(placement[1].amounts, (ResourceAmounts{.memory = 25, .cores = 4, .gpus = 0}));
   EXPECT_TRUE(site.has_initial_placement(0));
   EXPECT_FALSE(site.has_initial_placement(1));
 }
@@ -56,7 +56,7 @@ TEST(Site, CellsAndTypesOfGpusRestrictAJob) {
   EXPECT_EQ(nodes_of_first_job(three_node_site({.gpus = 1})), std::vector<int>{2});
   EXPECT_EQ(three_node_site({.gpus = 1, .gpu_types = 1}).oversized_jobs(), std::vector<int>{0});
   const Site site = three_node_site({});
-  Placement placement;
+  NodePlacement placement;
   const BitSet64 avoided_cells = 1;
   ASSERT_TRUE(
       site.find_placement(site.need(0), site.capacities(), kFullBitSet, avoided_cells, &placement));
@@ -99,7 +99,8 @@ TEST(Site, ReservationsAreOfNodes) {
                                       {.tasks = 2, .parts = 2},
                                       {.tasks = 1, .parts = 1},
                                       {.tasks = 1, .parts = 1}});
-  const SiteOutcome outcome = backfill(Instance(jobs, 2), site, Rule::easy, {}, Estimates::perfect);
+  const SiteOutcome outcome =
+      backfill(Instance(jobs, 2), site, BatchRule::easy, {}, Estimates::perfect);
   EXPECT_EQ(outcome.outcome.start, (std::vector<double>{0, 10, 2, 20}));
   ASSERT_EQ(outcome.placements.size(), 4u);
   EXPECT_EQ(outcome.placements[1].size(), 2u);

@@ -104,7 +104,7 @@ TEST(StretchBound, NoScheduleBeatsIt) {
     const Instance instance(random_jobs(rng, shape), shape.nodes);
     SHOW_ON_FAILURE(instance);
     const double bound = max_stretch_bound(instance).value;
-    const auto max_stretch = [&](const Outcome& outcome) {
+    const auto max_stretch = [&](const SimulationOutcome& outcome) {
       const std::vector<double> job_stretches = stretches(instance, outcome.end);
       return *std::max_element(job_stretches.begin(), job_stretches.end());
     };

@@ -15,7 +15,7 @@ Instance instance() { return Instance({{0, 10}, {1, 1}, {1, 0.5}, {0.6, 0.6}, {3
 
 struct TracedRun {
   Trace trace;
-  Outcome outcome{2};
+  SimulationOutcome outcome{2};
   TracedRun() {
     const int node = trace.add_mapping({0});
     trace.add(0, node, 0, 10, 1, 1, RowCause::start);
@@ -88,7 +88,7 @@ TEST(ValidateTrace, SeesOverusedNodes) {
     Trace trace;
     const int node = trace.add_mapping({0});
     for (const int job : {0, 1}) trace.add(job, node, 0, 10, 1, 1, RowCause::start);
-    Outcome outcome(2);
+    SimulationOutcome outcome(2);
     outcome.end = {10, 10};
     try {
       validate_trace(jobs, trace, outcome, {0, exclusive});
@@ -106,7 +106,7 @@ TEST(ValidateTrace, SeesOverusedNodes) {
 TEST(ValidateTrace, AJobThatNeverRunsIsMissed) {
   Trace trace;
   trace.add(0, trace.add_mapping({0}), 0, 30, 1, 1, RowCause::start);
-  Outcome outcome(2);
+  SimulationOutcome outcome(2);
   outcome.end = {30, 0};
   EXPECT_THROW(validate_trace(instance(), trace, outcome, {}), InvalidSchedule);
 }

@@ -12,7 +12,8 @@ namespace cosched::cluster::dfrs {
 namespace {
 
 // Section 4.2, task by task.
-std::vector<int> plain_greedy(std::vector<Machine::Node> nodes, const Machine::Job& job) {
+std::vector<int> plain_greedy(std::vector<DfrsMachine::NodeUse> nodes,
+                              const DfrsMachine::Job& job) {
   std::vector<int> chosen_nodes;
   for (int k = 0; k < job.tasks; ++k) {
     int best = -1;
@@ -34,12 +35,12 @@ TEST(Greedy, EqualsThePlainAlgorithm) {
   int placed_jobs = 0;
   for (int round = 0; round < 2000; ++round) {
     SHOW_ON_FAILURE(round);
-    std::vector<Machine::Node> nodes(1 + rng.below(20));
+    std::vector<DfrsMachine::NodeUse> nodes(1 + rng.below(20));
     for (auto& node : nodes) {
       node.memory_used = memory_units(0.1 * static_cast<double>(rng.below(11)));
       node.cpu_load = cpu_units(0.25 * static_cast<double>(rng.below(9)));
     }
-    Machine::Job job{};
+    DfrsMachine::Job job{};
     job.tasks = 1 + static_cast<int>(rng.below(12));
     job.memory_need = memory_units(0.1 * static_cast<double>(rng.between(1, 6)));
     job.cpu_need = cpu_units(0.25 * static_cast<double>(rng.between(1, 4)));
@@ -53,8 +54,8 @@ TEST(Greedy, EqualsThePlainAlgorithm) {
 }
 
 TEST(Greedy, TenTenthsOfMemoryFitWhateverTheHistory) {
-  std::vector<Machine::Node> nodes(1);
-  Machine::Job job{};
+  std::vector<DfrsMachine::NodeUse> nodes(1);
+  DfrsMachine::Job job{};
   job.tasks = 10;
   job.memory_need = memory_units(0.1);
   job.cpu_need = cpu_units(0.3);
@@ -66,11 +67,11 @@ TEST(Greedy, TenTenthsOfMemoryFitWhateverTheHistory) {
 TEST(Greedy, EqualLoadsTieWhateverTheyAreSumsOf) {
   // 0.8 + 0.1 on node 0, 0.7 + 0.2 on node 1: equal, so the lowest node.  Sums of doubles, and
   // of binary fractions of any length, differ in their last digit.
-  Machine::Job job{};
+  DfrsMachine::Job job{};
   job.tasks = 1;
   job.memory_need = memory_units(0.1);
   for (const double scale : {0.1, 0.01, 0.00001, 1.0 / 12, 1.0 / 28, 1.0 / 48}) {
-    std::vector<Machine::Node> nodes(2);
+    std::vector<DfrsMachine::NodeUse> nodes(2);
     nodes[0].cpu_load = cpu_units(8 * scale) + cpu_units(scale);
     nodes[1].cpu_load = cpu_units(7 * scale) + cpu_units(2 * scale);
     job.cpu_need = cpu_units(scale);

@@ -31,9 +31,10 @@ TEST(PolicyName, EveryNameOfTheGrammarRoundTrips) {
     for (const bool completion : {false, true})
       for (const Periodic periodic : {Periodic::none, Periodic::mcb8, Periodic::mcb8_stretch})
         for (const Improve improve : {Improve::none, Improve::max_min, Improve::average})
-          for (const Limit limit : {Limit::none, Limit::virtual_time, Limit::flow_time}) {
+          for (const RemapLimit limit :
+               {RemapLimit::none, RemapLimit::virtual_time, RemapLimit::flow_time}) {
             PolicyName name{submit, completion, periodic, improve, limit, 0};
-            if (limit != Limit::none) name.limit_seconds = 0.125;
+            if (limit != RemapLimit::none) name.limit_seconds = 0.125;
             const auto parsed = parse_policy_name(spell(name));
             const bool acts =
                 periodic == Periodic::mcb8 ||

@@ -21,34 +21,35 @@ using testing::one_node_jobs;
 using testing::random_jobs;
 using testing::StreamShape;
 
-Outcome run(const Instance& instance, const std::string& name, SimulationOptions options = {}) {
+SimulationOutcome run(const Instance& instance, const std::string& name,
+                      SimulationOptions options = {}) {
   Trace trace;
-  Outcome outcome = run_dfrs(instance, *parse_policy_name(name), options, &trace);
+  SimulationOutcome outcome = run_dfrs(instance, *parse_policy_name(name), options, &trace);
   check::validate_trace(instance, trace, outcome, {options.penalty, false});
   return outcome;
 }
 
-TEST(Simulator, TwoJobsShareANode) {
+TEST(PolicySimulator, TwoJobsShareANode) {
   // Memory for both: half speed each from 10 to 190, then job 0 alone for its last 10 s.
   const Instance instance = one_node_jobs({{0, 110}, {10, 90}}, 1, 1, 0.5);
-  const Outcome outcome = run(instance, "Greedy */opt=min");
+  const SimulationOutcome outcome = run(instance, "Greedy */opt=min");
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 10}));
   EXPECT_NEAR(outcome.end[1], 190, 1e-9);
   EXPECT_NEAR(outcome.end[0], 200, 1e-9);
   EXPECT_NEAR(underutilisation(instance, outcome), 0, 1e-12);
 }
 
-TEST(Simulator, GreedyWaitsForMemory) {
+TEST(PolicySimulator, GreedyWaitsForMemory) {
   const Instance instance = one_node_jobs({{0, 100}, {10, 20}}, 1, 0.5, 0.6);
-  const Outcome outcome = run(instance, "Greedy */opt=min");
+  const SimulationOutcome outcome = run(instance, "Greedy */opt=min");
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100}));
   // The demand of both (0.5 + 0.5) is unmet by half from 10 to 100.
   EXPECT_NEAR(underutilisation(instance, outcome), 45.0 / 60, 1e-12);
 }
 
-TEST(Simulator, GreedyPPausesAndTheResumedJobPaysThePenalty) {
+TEST(PolicySimulator, GreedyPPausesAndTheResumedJobPaysThePenalty) {
   const Instance instance = one_node_jobs({{0, 100}, {10, 20}}, 1, 1, 0.6);
-  const Outcome outcome = run(instance, "GreedyP */opt=min");
+  const SimulationOutcome outcome = run(instance, "GreedyP */opt=min");
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 10}));
   EXPECT_EQ(outcome.end, (std::vector<double>{30 + 300 + 90, 30}));
   EXPECT_EQ(outcome.preemptions, (std::vector<int>{1, 0}));
@@ -57,32 +58,32 @@ TEST(Simulator, GreedyPPausesAndTheResumedJobPaysThePenalty) {
   EXPECT_EQ(run(instance, "GreedyP */opt=min", {600, 0}).end, (std::vector<double>{120, 30}));
 }
 
-TEST(Simulator, GreedyPMMovesInstead) {
+TEST(PolicySimulator, GreedyPMMovesInstead) {
   // Job 0 (memory 0.3) on node 0, job 1 (0.3) on node 1; job 2 needs 0.8 twice: both make
   // room on... nothing is left elsewhere, so with two nodes they are paused; with a third
   // node (too small for job 2's tasks alone) they move.
   Jobs jobs{{0, 0, 10}, {1, 1, 2}, {1, 1, 1}, {0.3, 0.3, 0.8}, {100, 100, 20}, {}};
-  const Outcome paused = run(Instance(jobs, 2), "GreedyPM */opt=min");
+  const SimulationOutcome paused = run(Instance(jobs, 2), "GreedyPM */opt=min");
   EXPECT_EQ(paused.preemptions, (std::vector<int>{1, 1, 0}));
-  const Outcome moved = run(Instance(jobs, 3), "GreedyPM */opt=min");
+  const SimulationOutcome moved = run(Instance(jobs, 3), "GreedyPM */opt=min");
   EXPECT_EQ(moved.preemptions, (std::vector<int>{0, 0, 0}));
   EXPECT_EQ(moved.migrations, (std::vector<int>{0, 1, 0}));  // one stays, node 2 takes the other
   EXPECT_EQ(moved.start[2], 10);
   EXPECT_DOUBLE_EQ(moved.migrated_memory, 0.3);
 }
 
-TEST(Simulator, PausedDuringAPenaltyPaysItAgainInFull) {
+TEST(PolicySimulator, PausedDuringAPenaltyPaysItAgainInFull) {
   // Job 0 is paused at 10 for job 1 (until 30), resumed; paused again at 100, in its penalty,
   // for job 2 (until 120): penalty until 420, then its last 90 s.
   const Instance instance = one_node_jobs({{0, 100}, {10, 20}, {100, 20}}, 1, 1, 0.6);
-  const Outcome outcome = run(instance, "GreedyP */opt=min");
+  const SimulationOutcome outcome = run(instance, "GreedyP */opt=min");
   EXPECT_EQ(outcome.end[0], 120 + 300 + 90);
   EXPECT_EQ(outcome.preemptions[0], 2);
 }
 
-TEST(Simulator, PeriodStartsAtTheFirstSubmission) {
+TEST(PolicySimulator, PeriodStartsAtTheFirstSubmission) {
   const Instance instance = one_node_jobs({{1000, 50}, {1700, 50}});
-  const Outcome outcome = run(instance, "/per/opt=min");
+  const SimulationOutcome outcome = run(instance, "/per/opt=min");
   EXPECT_EQ(outcome.start, (std::vector<double>{1600, 2200}));
   // Nothing happens on completion: the next job waits for the tick.
   EXPECT_EQ(outcome.end, (std::vector<double>{1650, 2250}));
@@ -90,14 +91,14 @@ TEST(Simulator, PeriodStartsAtTheFirstSubmission) {
   EXPECT_EQ(run(instance, "/per/opt=min", {100, 300}).start, (std::vector<double>{1100, 1700}));
 }
 
-TEST(Simulator, ALongIdleSpanCostsNothing) {
+TEST(PolicySimulator, ALongIdleSpanCostsNothing) {
   const Instance instance = one_node_jobs({{0, 10}, {1e9, 10}});
-  const Outcome outcome = run(instance, "GreedyP */per/opt=min");
+  const SimulationOutcome outcome = run(instance, "GreedyP */per/opt=min");
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 1e9}));
   EXPECT_LT(outcome.events, 10);
 }
 
-TEST(Simulator, NewJobsKeepTheirNodesBelowTheLimit) {
+TEST(PolicySimulator, NewJobsKeepTheirNodesBelowTheLimit) {
   // At the tick job 1 (more memory) is packed first, on node 0, where job 0 runs: without a
   // limit both move.
   Jobs jobs{{0, 1}, {1, 1}, {0.2, 0.2}, {0.5, 0.6}, {5000, 5000}, {}};
@@ -107,16 +108,16 @@ TEST(Simulator, NewJobsKeepTheirNodesBelowTheLimit) {
   EXPECT_EQ(run(instance, "Greedy */per/opt=min/minft=99999").migrations, (std::vector<int>{0, 0}));
 }
 
-TEST(Simulator, StretchPerGivesTheLateJobMore) {
+TEST(PolicySimulator, StretchPerGivesTheLateJobMore) {
   // Both start at 600; job 1 came later, so its estimated stretch is better: it gets less.
   const Instance instance = one_node_jobs({{0, 3000}, {300, 3000}}, 1, 1, 0.4);
-  const Outcome stretch = run(instance, "/stretch-per/opt=max");
-  const Outcome yield = run(instance, "/per/opt=min");
+  const SimulationOutcome stretch = run(instance, "/stretch-per/opt=max");
+  const SimulationOutcome yield = run(instance, "/per/opt=min");
   EXPECT_LT(stretch.end[0], yield.end[0]);
   EXPECT_NEAR(yield.end[0], yield.end[1], 1);
 }
 
-TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
+TEST(PolicySimulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
   Rng rng(15);
   int pauses = 0;
   int moves = 0;
@@ -129,7 +130,7 @@ TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
     const Instance instance(random_jobs(rng, shape), shape.nodes);
     SHOW_ON_FAILURE(instance);
     for (const PolicyName& name : paper_policies()) {
-      const Outcome outcome = run(instance, spell(name), {200, 60});
+      const SimulationOutcome outcome = run(instance, spell(name), {200, 60});
       EXPECT_EQ(outcome.end, run_dfrs(instance, name, {200, 60}).end) << spell(name);
       for (const int count : outcome.preemptions) pauses += count;
       for (const int count : outcome.migrations) moves += count;
@@ -139,23 +140,24 @@ TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
   EXPECT_GT(moves, 1000);
 }
 
-TEST(Simulator, TheLogAgreesWithTheOutcome) {
+TEST(PolicySimulator, TheLogAgreesWithTheOutcome) {
   Rng rng(16);
   const Instance instance(random_jobs(rng), 6);
   SHOW_ON_FAILURE(instance);
   for (const char* text : {"GreedyPM */per/opt=min/minvt=60", "MCB8 */opt=avg", "/per/opt=min"}) {
     DecisionLog log;
-    const Outcome outcome = run_dfrs(instance, *parse_policy_name(text), {200, 60}, nullptr, &log);
+    const SimulationOutcome outcome =
+        run_dfrs(instance, *parse_policy_name(text), {200, 60}, nullptr, &log);
     std::vector<int> pauses(instance.size()), moves(instance.size()), ends(instance.size());
     for (const Decision& row : log) {
       EXPECT_FALSE(explain(row, instance.jobs()).empty());
-      pauses[row.job] += row.action == Action::pause;
-      moves[row.job] += row.action == Action::move;
-      ends[row.job] += row.action == Action::finish;
-      if (row.action == Action::start) {
+      pauses[row.job] += row.action == JobAction::pause;
+      moves[row.job] += row.action == JobAction::move;
+      ends[row.job] += row.action == JobAction::finish;
+      if (row.action == JobAction::start) {
         EXPECT_EQ(row.time, outcome.start[row.job]);
       }
-      if (row.action == Action::finish) {
+      if (row.action == JobAction::finish) {
         EXPECT_EQ(row.time, outcome.end[row.job]);
       }
     }
@@ -168,12 +170,12 @@ TEST(Simulator, TheLogAgreesWithTheOutcome) {
 // A policy from outside: what it does on each event is the test's.
 class ScriptedPolicy : public Policy {
  public:
-  std::function<void(const PolicyEvent&, Machine&)> act;
-  bool on_event(const PolicyEvent& event, Machine& machine) override {
+  std::function<void(const PolicyEvent&, DfrsMachine&)> act;
+  bool on_event(const PolicyEvent& event, DfrsMachine& machine) override {
     act(event, machine);
     return true;
   }
-  void allocate(Machine&) override {}
+  void allocate(DfrsMachine&) override {}
   bool is_periodic() const override { return true; }
 };
 
@@ -186,11 +188,11 @@ std::string complaint(const Instance& instance, ScriptedPolicy& policy) {
   return "fine";
 }
 
-TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
+TEST(PolicySimulator, RefusesWhatAPolicyMustNotDo) {
   const Instance instance = one_node_jobs({{0, 100}, {0, 100}}, 2, 1, 0.6);
   ScriptedPolicy policy;
   const auto start_all = [](const std::vector<int>& nodes, double yield) {
-    return [=](const PolicyEvent& event, Machine& machine) {
+    return [=](const PolicyEvent& event, DfrsMachine& machine) {
       if (event.kind != PolicyEventKind::submission) return;
       machine.start(event.jobs[0], nodes, Reason::policy);
       machine.set_yield(event.jobs[0], yield);
@@ -205,7 +207,7 @@ TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
   EXPECT_NE(complaint(instance, policy).find("yield 1.5"), std::string::npos);
   policy.act = start_all({1}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_NE(complaint(instance, policy).find("yield nan"), std::string::npos);
-  policy.act = [](const PolicyEvent& event, Machine& machine) {
+  policy.act = [](const PolicyEvent& event, DfrsMachine& machine) {
     if (event.kind != PolicyEventKind::submission) return;
     machine.start(event.jobs[0], {event.jobs[0]}, Reason::policy);
     machine.set_yield(event.jobs[0], 1);
@@ -213,15 +215,15 @@ TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
   EXPECT_EQ(complaint(instance, policy), "fine");
 }
 
-TEST(Simulator, APolicyThatNeverEndsIsStopped) {
+TEST(PolicySimulator, APolicyThatNeverEndsIsStopped) {
   const Instance instance = one_node_jobs({{0, 100}});
   ScriptedPolicy idle;
-  idle.act = [](const PolicyEvent&, Machine&) {};
+  idle.act = [](const PolicyEvent&, DfrsMachine&) {};
   EXPECT_NE(complaint(instance, idle).find("no progress"), std::string::npos);
   // Two jobs that swap nodes at every tick, with a penalty as long as the period.
   const Instance two = one_node_jobs({{0, 1000}, {0, 1000}}, 2);
   ScriptedPolicy swapping;
-  swapping.act = [](const PolicyEvent& event, Machine& machine) {
+  swapping.act = [](const PolicyEvent& event, DfrsMachine& machine) {
     if (event.kind == PolicyEventKind::submission) {
       machine.start(event.jobs[0], {event.jobs[0]}, Reason::policy);
       machine.set_yield(event.jobs[0], 1);
@@ -234,7 +236,7 @@ TEST(Simulator, APolicyThatNeverEndsIsStopped) {
   EXPECT_THROW(simulate(two, swapping, thrash), InvalidSchedule);
 }
 
-TEST(Simulator, RefusesBadOptionsAndJobsWithoutMemory) {
+TEST(PolicySimulator, RefusesBadOptionsAndJobsWithoutMemory) {
   const Instance instance = one_node_jobs({{0, 100}});
   const PolicyName name = *parse_policy_name("/per");
   EXPECT_THROW(run_dfrs(instance, name, {0, 300}), InvalidInstance);

@@ -36,7 +36,7 @@ TEST(Transfers, CostsAsDefined) {
   const auto with = [&](const Memories& memories) {
     return Transfers(graph, units, edges, data, {bandwidth, latency, memories});
   };
-  const Transfers host = with({Memories::Kind::host, {}});
+  const Transfers host = with({Memories::MemoryKind::host, {}});
   EXPECT_EQ(host.data(), (std::vector<double>{16, 8, 0}));
   EXPECT_EQ(host.first_out_edge(1), 2);
   EXPECT_EQ(host.in_edges(2)[0], 1);
@@ -47,9 +47,9 @@ TEST(Transfers, CostsAsDefined) {
   EXPECT_EQ(host.cost(1, {1, 0}, {1, 1}), 3 + 8 / 8.0);
   EXPECT_EQ(host.cost(1, {1, 1}, {1, 1}), 0);
   EXPECT_EQ(host.cost(2, {0, 0}, {1, 1}), 0);  // no data, no latency
-  const Transfers unit = with({Memories::Kind::unit, {}});
+  const Transfers unit = with({Memories::MemoryKind::unit, {}});
   EXPECT_EQ(unit.cost(0, {0, 0}, {0, 1}), 0.5 + 16);
-  const Transfers listed = with({Memories::Kind::listed, {7, 3, 3, 4}});
+  const Transfers listed = with({Memories::MemoryKind::listed, {7, 3, 3, 4}});
   EXPECT_EQ(listed.cost(0, {0, 1}, {1, 0}), 0);
   EXPECT_EQ(listed.cost(0, {0, 0}, {1, 0}), 9);
   EXPECT_EQ(listed.least_cost(0, 0, 1), 0);
@@ -99,7 +99,7 @@ std::string refusal(const std::vector<double>& data, double bandwidth, double la
                          data,
                          {Table(2, 2, bandwidth),
                           Table(2, 2, latency),
-                          {Memories::Kind::listed, std::move(memories)}});
+                          {Memories::MemoryKind::listed, std::move(memories)}});
   } catch (const InvalidInstance& error) {
     return error.what();
   }

@@ -167,8 +167,8 @@ TEST(TransfersBound, IsTightOnSmallGraphs) {
 
 TEST(TransfersBound, StagesOfTheWrongShapeAreRefused) {
   const Instance plain = graphs::make({{3, 3}, {3, 3}, {3, 3}}, {{0, 1}}, {1, 1});
-  const Instance instance =
-      graphs::with_transfers(plain, {2}, {Table(2, 2, 1), Table(2, 2), {Memories::Kind::unit, {}}});
+  const Instance instance = graphs::with_transfers(
+      plain, {2}, {Table(2, 2, 1), Table(2, 2), {Memories::MemoryKind::unit, {}}});
   const proof::TransfersBound bound = transfers_of(instance);
   const auto refuse = [&](const proof::TransferStage& stage) {
     proof::TransfersCertificate certificate = bound.certificate;

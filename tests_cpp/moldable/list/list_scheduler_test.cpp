@@ -21,7 +21,7 @@ TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
   const Instance instance(Times(table), {1, 1, 1});
   const Allotment procs{1, 2, 1};
   EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}).start, (std::vector<double>{0, 4, 0}));
-  EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}, list::Rule::append).start,
+  EXPECT_EQ(list::list_schedule(instance, procs, {0, 1, 2}, list::ListRule::append).start,
             (std::vector<double>{0, 4, 8}));
 }
 

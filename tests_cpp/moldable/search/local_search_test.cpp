@@ -74,11 +74,11 @@ TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
   SHOW_ON_FAILURE(instance);
   search::SearchOptions options;
   options.starts.push_back(searched(instance, Objective::makespan, 100'000));
-  const double given = makespan(options.starts.front());
+  const double measured_time = makespan(options.starts.front());
   options.time_limit = 0;
   const search::SearchResult found = search::local_search(instance, options);
   EXPECT_FALSE(found.is_complete);
-  EXPECT_LE(makespan(found.placement), given);
+  EXPECT_LE(makespan(found.placement), measured_time);
 }
 
 TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {

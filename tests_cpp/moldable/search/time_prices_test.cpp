@@ -105,15 +105,15 @@ TEST(MoldableTimePrices, BoundAtAnyPrices) {
     SHOW_ON_FAILURE(instance);
     const auto choices = fastest_choices(instance);
     const Optima optima = exhaustive_optima(instance);
-    std::vector<double> given(rng.between(1, 8));
-    for (double& price : given) price = rng.below(2) == 0 ? 0 : 6 * rng.uniform();
+    std::vector<double> measured_time(rng.between(1, 8));
+    for (double& price : measured_time) price = rng.below(2) == 0 ? 0 : 6 * rng.uniform();
     TimePrices ends(instance, choices, optima.makespan * (0.3 + 1.2 * rng.uniform()), 1,
                     TimePrices::JobCosts::weighted_completion);
-    ends.set_prices(given);
+    ends.set_prices(measured_time);
     ASSERT_LE(ends.evaluate(), optima.minsum * (1 + kRounding)) << seed;
     TimePrices deadline(instance, choices, optima.makespan * (1 + kRounding), 1,
                         TimePrices::JobCosts::deadline);
-    deadline.set_prices(given);
+    deadline.set_prices(measured_time);
     ASSERT_LE(deadline.evaluate(), 0) << seed;
   }
 }

@@ -62,7 +62,7 @@ TEST(CorunSimulator, EndsAreThoseOfTheProgressiveLaw) {
     const list::Decoder decoder(instance);
     CorunSimulator machine(instance, decoder);
     CorunSimulator::MachineState state = machine.idle_state();
-    std::vector<cosched::Run> runs;
+    std::vector<cosched::RunningTask> runs;
     for (int i = 0; i < 3; ++i) {
       machine.select_count(i, 0);
       machine.start(state, i);

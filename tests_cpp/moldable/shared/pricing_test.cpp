@@ -43,7 +43,7 @@ Instance drawn(std::uint64_t seed) {
 
 // The most that any set with any counts is worth.
 double most_worth(const Instance& instance, const std::vector<double>& prices, int job,
-                  std::vector<Run> set, int free) {
+                  std::vector<RunningTask> set, int free) {
   if (job == instance.jobs()) {
     const std::vector<double> factors = instance.sharing()->factors(set);
     double worth = 0;
@@ -53,7 +53,7 @@ double most_worth(const Instance& instance, const std::vector<double>& prices, i
   }
   double most = most_worth(instance, prices, job + 1, set, free);
   for (int q = 1; q <= free; ++q) {
-    std::vector<Run> with = set;
+    std::vector<RunningTask> with = set;
     with.push_back({job, q, instance.exact_time(job, q)});
     if (instance.sharing()->fits(with))
       most = std::max(most, most_worth(instance, prices, job + 1, with, free - q));

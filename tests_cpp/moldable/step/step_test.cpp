@@ -81,14 +81,14 @@ TEST(Step, WaitsForWhatRuns) {
     const auto found = step(instance, free, 1e-4);
     expect_valid(instance, free, found);
     const auto owner = assign_processors(found.plan, free);
-    std::vector<int> given(instance.jobs(), 0);
+    std::vector<int> measured_time(instance.jobs(), 0);
     for (int p = 0; p < machines; ++p)
       if (owner[p] >= 0) {
         EXPECT_EQ(free[p], 0);
-        ++given[owner[p]];
+        ++measured_time[owner[p]];
       }
     for (int i = 0; i < instance.jobs(); ++i)
-      EXPECT_EQ(given[i], found.plan.start[i] == 0 ? found.plan.procs[i] : 0);
+      EXPECT_EQ(measured_time[i], found.plan.start[i] == 0 ? found.plan.procs[i] : 0);
   }
 }
 

@@ -19,7 +19,8 @@ using namespace cosched::packs::testing;  // NOLINT
 std::vector<int> scanned_packs(const Instance& instance, const std::vector<int>& sigma) {
   std::vector<int> pack_of(instance.tasks()), free, room;
   std::vector<double> time;
-  for (int i = 0; i < instance.tasks(); ++i) time.push_back(instance.times().given(i, sigma[i]));
+  for (int i = 0; i < instance.tasks(); ++i)
+    time.push_back(instance.times().measured_time(i, sigma[i]));
   for (const int i : heuristic::by_decreasing(time)) {
     std::size_t pack = 0;
     while (pack < free.size() && (free[pack] < sigma[i] || room[pack] == 0)) ++pack;
@@ -38,7 +39,7 @@ std::vector<int> random_procs(const Instance& instance, Rng& rng) {
   std::vector<int> sigma(instance.tasks());
   for (int i = 0; i < instance.tasks(); ++i) do
       sigma[i] = static_cast<int>(rng.between(1, instance.procs()));
-    while (instance.times().given(i, sigma[i]) == kInfinity);
+    while (instance.times().measured_time(i, sigma[i]) == kInfinity);
   return sigma;
 }
 

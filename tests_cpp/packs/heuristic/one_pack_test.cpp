@@ -18,7 +18,7 @@ using namespace cosched::packs::testing;  // NOLINT
 double longest(const Times& times, const std::vector<int>& tasks, const std::vector<int>& sigma) {
   double result = 0;
   for (std::size_t k = 0; k < tasks.size(); ++k)
-    result = std::max(result, times.given(tasks[k], sigma[k]));
+    result = std::max(result, times.measured_time(tasks[k], sigma[k]));
   return result;
 }
 

@@ -34,7 +34,7 @@ TEST(LocalSearch, FindsTheOptimumOfFewTasksAndIsNeverWorseThanPackByPack) {
         for (const int k : {1, 2, 3, n}) {
           const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
           SHOW_ON_FAILURE(instance);
-          const SearchResult found = search::local_search(instance, n, kLittle);
+          const SearchedCoschedule found = search::local_search(instance, n, kLittle);
           EXPECT_TRUE(found.is_complete);
           const Coschedule& result = found.coschedule;
           require_valid(instance, result);
@@ -50,7 +50,7 @@ TEST(LocalSearch, IsNeverWorseThanAGivenStart) {
     const Instance instance(Times(speedup_workload(20, 8, seed)), 1 + static_cast<int>(seed % 8));
     SHOW_ON_FAILURE(instance);
     const Coschedule start = heuristic::random_pack(instance, 1, seed);
-    const SearchResult result =
+    const SearchedCoschedule result =
         search::local_search_from(instance, packs_of(start.pack_of), seed, kLittle, std::nullopt);
     EXPECT_TRUE(result.is_complete);
     require_valid(instance, result.coschedule);
@@ -109,10 +109,11 @@ TEST(LocalSearch, StopsAtOnceWithoutWorkOrTime) {
   const Instance instance(Times(speedup_workload(40, 16, 2)), 4);
   SHOW_ON_FAILURE(instance);
   const Coschedule start = heuristic::pack_by_pack(instance, heuristic::nine_epsilons());
-  const SearchResult no_work = search::local_search(instance, 1, 0);
+  const SearchedCoschedule no_work = search::local_search(instance, 1, 0);
   EXPECT_EQ(no_work.coschedule.pack_of, start.pack_of);
   EXPECT_TRUE(no_work.is_complete);
-  const SearchResult no_time = search::local_search(instance, 1, search::kLocalSearchWork, 0.0);
+  const SearchedCoschedule no_time =
+      search::local_search(instance, 1, search::kLocalSearchWork, 0.0);
   EXPECT_FALSE(no_time.is_complete);
   require_valid(instance, no_time.coschedule);
   EXPECT_LE(no_time.coschedule.cost, heuristic::pack_by_pack(instance, {0.5}).cost);

@@ -49,7 +49,7 @@ TEST(PackPricer, ExactIsTheBestOfAllCounts) {
     for (int a = 1; a <= 5; ++a)
       for (int b = 1; a + b <= 5; ++b)
         for (int c = 1; a + b + c <= 5; ++c) {
-          const std::vector<cosched::Run> pack = as_pack(instance, {0, 1, 2}, {a, b, c});
+          const std::vector<cosched::RunningTask> pack = as_pack(instance, {0, 1, 2}, {a, b, c});
           if (!instance.sharing()->fits(pack)) continue;
           const std::vector<double> ends = instance.sharing()->ends(pack);
           least = std::min(least, *std::max_element(ends.begin(), ends.end()));
@@ -135,7 +135,7 @@ TEST(Shared, ThreesCostTheSameInAnyOrder) {
   for (int i = 0; i < 17; ++i) back[i] = 16 - i;
   Table times(17, 5);
   for (int i = 0; i < 17; ++i)
-    for (int q = 1; q <= 5; ++q) times(i, q - 1) = instance.times().given(back[i], q);
+    for (int q = 1; q <= 5; ++q) times(i, q - 1) = instance.times().measured_time(back[i], q);
   const Instance turned(Times(times), 3,
                         std::make_shared<const Sharing>(instance.sharing()->select(back)));
   const ExactResult one = optimal(instance, std::nullopt), other = optimal(turned, std::nullopt);

@@ -30,7 +30,7 @@ void Walk::find_piece_end() {
   low_ = 0;
   leaving_variable_ = {};
   const bool lowest = stalled_pivots_ > max_careful_stalls();
-  for (const Row& row : basis_.variables()) {
+  for (const BasicVariable& row : basis_.variables()) {
     const double slope = basis_.slope(row);
     if (slope <= 0) continue;
     const double zero = std::min(-basis_.value(row, 0) / slope, high_);
@@ -60,12 +60,13 @@ bool Walk::take_pivot() {
   return restore_feasibility();
 }
 
-Walk::Row Walk::find_worst_infeasibility(const std::vector<char>& stuck, bool lowest) const {
-  Row worst;
+Walk::BasicVariable Walk::find_worst_infeasibility(const std::vector<char>& stuck,
+                                                   bool lowest) const {
+  BasicVariable worst;
   double most = kPivotNoise;
-  std::vector<Row> rows = basis_.variables();
-  for (const Row& row : basis_.closed_single_keys()) rows.push_back(row);
-  for (const Row& row : rows) {
+  std::vector<BasicVariable> rows = basis_.variables();
+  for (const BasicVariable& row : basis_.closed_single_keys()) rows.push_back(row);
+  for (const BasicVariable& row : rows) {
     if (stuck[basis_.variable_number(row)]) continue;
     const bool closed = basis_.is_closed(row);
     const double size =
@@ -87,7 +88,7 @@ bool Walk::restore_feasibility() {
   for (int round = 0; round < max_stalls(); ++round) {
     check_interrupt();
     const bool lowest = round > max_careful_stalls();
-    Row row = find_worst_infeasibility(stuck, lowest);
+    BasicVariable row = find_worst_infeasibility(stuck, lowest);
     if (row.is_none()) return true;
     const double at = relative_value(row);
     if (basis_.is_closed(row) && std::abs(at) <= kPivotNoise) {

@@ -50,7 +50,7 @@ class Walk {
   bool go_to_next_piece();
 
  private:
-  using Row = MakespanBasis::BasicVariable;
+  using BasicVariable = MakespanBasis::BasicVariable;
 
   // Finds how far down the basis stays optimal, and the variable that leaves it there.
   void find_piece_end();
@@ -69,10 +69,10 @@ class Walk {
 
   // The basic variable that is furthest from feasible at low_: negative, or in a closed column and
   // not zero.  In a closed column and at zero it still has to leave, last, or it could rise again.
-  Row find_worst_infeasibility(const std::vector<char>& stuck, bool lowest) const;
+  BasicVariable find_worst_infeasibility(const std::vector<char>& stuck, bool lowest) const;
 
   // The value at low_ without a unit: a share of T_i, or of the makespan.
-  double relative_value(const Row& row) const {
+  double relative_value(const BasicVariable& row) const {
     return basis_.value(row, low_) / (basis_.is_slack(row) ? low_ : 1);
   }
   // Takes dual simplex steps at makespan low_ until the basis is feasible; returns false where
@@ -87,8 +87,8 @@ class Walk {
   std::vector<std::pair<double, std::pair<int, int>>>
       closing_columns_;  // (ETC_ij, (i, j)), falling
   std::size_t next_closing_column_ = 0;
-  Row leaving_variable_;    // reaches zero at low_; is_none(): a column closes there
-  int stalled_pivots_ = 0;  // pivots since the makespan last fell
+  BasicVariable leaving_variable_;  // reaches zero at low_; is_none(): a column closes there
+  int stalled_pivots_ = 0;          // pivots since the makespan last fell
   double high_ = kInfinity, low_ = kInfinity;
 };
 

@@ -6,7 +6,7 @@
 
 namespace cosched::bags::rounding {
 
-Plan tms(const Instance& instance) {
+BagPlan tms(const Instance& instance) {
   const energy::BestRate top_rate = energy::best_rate(instance, energy::Cut::none);
   if (top_rate.makespan == kInfinity) return min_energy(instance);
   Counts counts;
@@ -17,14 +17,14 @@ Plan tms(const Instance& instance) {
   return make_plan(instance, counts);
 }
 
-Plan min_energy(const Instance& instance) {
+BagPlan min_energy(const Instance& instance) {
   Counts counts(instance.types(), instance.machine_types());
   for (int i = 0; i < instance.types(); ++i)
     counts(i, instance.thriftiest_machine_type(i)) = instance.count(i);
   return make_plan(instance, counts);
 }
 
-Plan min_makespan(const Instance& instance) {
+BagPlan min_makespan(const Instance& instance) {
   Table x;
   energy::visit_pieces(instance, energy::Cut::long_tasks,
                        [&](const energy::Walk& walk, double low) {

@@ -1,7 +1,7 @@
 // What TTB is measured against, and its two ends: least energy, least makespan.
 #pragma once
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 
 namespace cosched::bags::rounding {
 
@@ -9,12 +9,12 @@ namespace cosched::bags::rounding {
 /// r = 1/MS (here: the best vertex of the front without the cut), rounding by the largest
 /// fractional parts, LPT on each machine type.  No guarantee.  Where r = 0 is optimal
 /// (p <= c E_min), the plan of least energy.
-Plan tms(const Instance& instance);
+BagPlan tms(const Instance& instance);
 
 /// Every task on the machine type of its least energy, LPT there.
-Plan min_energy(const Instance& instance);
+BagPlan min_energy(const Instance& instance);
 
 /// The relaxation at LB, rounded: makespan <= 2 x optimum, energy <= the least for LB.
-Plan min_makespan(const Instance& instance);
+BagPlan min_makespan(const Instance& instance);
 
 }  // namespace cosched::bags::rounding

@@ -97,9 +97,9 @@ std::vector<std::int64_t> counts_on_machine_type(const Counts& counts, int j) {
 
 }  // namespace
 
-Plan make_plan(const Instance& instance, const Counts& counts) {
+BagPlan make_plan(const Instance& instance, const Counts& counts) {
   check_counts(instance, counts);
-  Plan plan;
+  BagPlan plan;
   plan.counts = counts;
   for (int j = 0; j < instance.machine_types(); ++j) {
     std::vector<std::vector<TaskRun>> runs_of_machine(instance.machines(j));

@@ -43,7 +43,7 @@ class BestRounding {
     counts_ = std::move(counts);
   }
   double rate() const { return rate_; }
-  Plan plan() const { return make_plan(instance_, counts_); }
+  BagPlan plan() const { return make_plan(instance_, counts_); }
 
  private:
   const Instance& instance_;
@@ -84,7 +84,7 @@ std::vector<double> makespan_grid(double shortest_makespan, double longest_makes
 }
 
 // The better plan; ties: the first.
-Plan better_plan(Plan first_plan, Plan second_plan) {
+BagPlan better_plan(BagPlan first_plan, BagPlan second_plan) {
   return second_plan.profit_rate > first_plan.profit_rate ? std::move(second_plan)
                                                           : std::move(first_plan);
 }
@@ -171,14 +171,14 @@ void for_each_promising_piece(const Instance& instance, const BestRounding& best
 
 }  // namespace
 
-Plan ttb(const Instance& instance, double eps, bool with_tms) {
+BagPlan ttb(const Instance& instance, double eps, bool with_tms) {
   if (!(eps >= 1e-6 && eps <= 1))
     throw InvalidInstance("eps = " + to_text(eps) + ": expected 1e-6 <= eps <= 1");
   const double shortest_makespan = energy::least_makespan(instance);
   std::vector<double> makespans =
       makespan_grid(shortest_makespan, min_energy(instance).makespan, eps);
   if (!with_tms) return best_rounding(instance, makespans).plan();
-  Plan tms_plan = tms(instance);
+  BagPlan tms_plan = tms(instance);
   for (const double makespan :
        {energy::best_rate(instance, energy::Cut::none).makespan, tms_plan.makespan})
     if (makespan >= shortest_makespan && makespan < kInfinity) makespans.push_back(makespan);
@@ -186,7 +186,7 @@ Plan ttb(const Instance& instance, double eps, bool with_tms) {
   return better_plan(best_rounding(instance, makespans).plan(), std::move(tms_plan));
 }
 
-Plan ttb_exact(const Instance& instance) {
+BagPlan ttb_exact(const Instance& instance) {
   std::vector<double> vertices;
   energy::visit_pieces(instance, energy::Cut::long_tasks, [&](const energy::Walk&, double low) {
     vertices.push_back(low);

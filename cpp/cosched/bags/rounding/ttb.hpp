@@ -1,7 +1,7 @@
 // TTB, the task-type-based algorithm of the paper, and its best makespan exactly.
 #pragma once
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 
 namespace cosched::bags::rounding {
 
@@ -21,7 +21,7 @@ inline constexpr double kDefaultEps = 0.001;
 /// power the same holds for the profit rate + c I.  An MS whose relaxation earns no more than the
 /// best plan so far is skipped, which keeps the guarantee.  One walk along the front serves every
 /// MS.  O(log(UB/LB)/eps) roundings at most.  Requires 1e-6 <= eps <= 1 (else InvalidInstance).
-Plan ttb(const Instance& instance, double eps, bool with_tms = true);
+BagPlan ttb(const Instance& instance, double eps, bool with_tms = true);
 
 /// TTB with the best MS exactly, no grid: rounds at the vertices of the front, and between them
 /// wherever the result of Algorithm A changes (x is linear in MS there), with the same rule for
@@ -30,6 +30,6 @@ Plan ttb(const Instance& instance, double eps, bool with_tms = true);
 /// them; never below ttb(kDefaultEps) then.
 /// Guarantee: profit rate >= best_rate(instance, Cut::long_tasks).rate / 2 (>= optimum / 2) where
 /// p >= c E_min and I = 0.
-Plan ttb_exact(const Instance& instance);
+BagPlan ttb_exact(const Instance& instance);
 
 }  // namespace cosched::bags::rounding

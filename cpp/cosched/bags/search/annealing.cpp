@@ -132,7 +132,7 @@ TaskMove reverse_move(const TaskAssignment& state, const TaskMove& move) {
 
 }  // namespace
 
-AnnealingResult anneal_plan(const Instance& instance, const Plan& start, std::int64_t moves,
+AnnealingResult anneal_plan(const Instance& instance, const BagPlan& start, std::int64_t moves,
                             std::uint64_t seed, const TaskAnnealingParams& params) {
   const double idle_cost = instance.energy_cost() * instance.idle_power();
   TaskAssignment state(instance, start.runs);
@@ -164,7 +164,8 @@ AnnealingResult anneal_plan(const Instance& instance, const Plan& start, std::in
     }
   });
   if (best_runs.empty()) return {start, complete};
-  Plan best = without_deadline([&] { return make_plan_of_runs(instance, std::move(best_runs)); });
+  BagPlan best =
+      without_deadline([&] { return make_plan_of_runs(instance, std::move(best_runs)); });
   return {best.profit_rate > start.profit_rate ? best : start, complete};
 }
 

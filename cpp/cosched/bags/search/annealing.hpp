@@ -1,7 +1,7 @@
 // Simulated annealing over which machine runs which task: the last step of ttb-best.
 #pragma once
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 
 namespace cosched::bags::search {
 
@@ -17,7 +17,7 @@ struct TaskAnnealingParams {
 };
 
 struct AnnealingResult {
-  Plan plan;
+  BagPlan plan;
   bool is_complete = true;  // false: a time limit ended it
 };
 
@@ -29,7 +29,7 @@ struct AnnealingResult {
 /// no makespan chosen beforehand leads to.
 ///
 /// Requires moves >= 1, and few machines and tasks: a move costs O(machines), the state O(tasks).
-AnnealingResult anneal_plan(const Instance& instance, const Plan& start, std::int64_t moves,
+AnnealingResult anneal_plan(const Instance& instance, const BagPlan& start, std::int64_t moves,
                             std::uint64_t seed, const TaskAnnealingParams& params = {});
 
 }  // namespace cosched::bags::search

@@ -1,7 +1,7 @@
 // Moves and swaps of single tasks between machines: the neighbourhood of ttb-best.
 #pragma once
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 
 namespace cosched::bags::search {
 
@@ -23,7 +23,7 @@ class ExchangeState {
   double joules() const { return joules_; }
   double load(int machine) const { return loads_[machine]; }
   int machines() const { return static_cast<int>(loads_.size()); }
-  /// Runs in the order that Plan documents.
+  /// Runs in the order that BagPlan documents.
   std::vector<TaskRun> runs() const;
 
   /// Gives every machine a load <= limit, if it can: the longest machine first, by the exchange of

@@ -22,10 +22,9 @@ class PatternSearch {
       const double gain = value[i] - instance.joules(i, j);
       if (gain > 0) items_.push_back({i, gain, instance.etc(i, j), most[i]});
     }
-    std::stable_sort(items_.begin(), items_.end(),
-                     [](const KnapsackItem& a, const KnapsackItem& b) {
-                       return a.gain * b.seconds > b.gain * a.seconds;
-                     });
+    std::stable_sort(items_.begin(), items_.end(), [](const PatternItem& a, const PatternItem& b) {
+      return a.gain * b.seconds > b.gain * a.seconds;
+    });
     counts_.assign(items_.size(), 0);
     best_counts_ = counts_;
     branch(0, limit * (1 + kLoadTolerance), 0);
@@ -47,7 +46,7 @@ class PatternSearch {
   }
 
  private:
-  struct KnapsackItem {
+  struct PatternItem {
     int type;
     double gain, seconds;
     std::int64_t max_count;
@@ -68,7 +67,7 @@ class PatternSearch {
       best_counts_ = counts_;
     }
     if (k == items_.size() || can_prune(k, free_seconds, gain)) return;
-    const KnapsackItem& item = items_[k];
+    const PatternItem& item = items_[k];
     const auto fitting_count = static_cast<std::int64_t>(
         std::min(std::floor(free_seconds / item.seconds), static_cast<double>(item.max_count)));
     for (std::int64_t n = fitting_count; n >= 0 && remaining_nodes_ >= 0; --n) {
@@ -81,7 +80,7 @@ class PatternSearch {
     counts_[k] = 0;
   }
 
-  std::vector<KnapsackItem> items_;
+  std::vector<PatternItem> items_;
   std::vector<std::int64_t> counts_, best_counts_;
   double best_gain_ = 0;
   int remaining_nodes_;

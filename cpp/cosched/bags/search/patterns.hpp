@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::search {

@@ -3,7 +3,7 @@
 #include "cosched/bags/search/dive.hpp"
 
 namespace cosched::bags::search {
-PlanRecreation::PlanRecreation(const Instance& instance, const Plan& plan,
+PlanRecreation::PlanRecreation(const Instance& instance, const BagPlan& plan,
                                std::vector<double> value, const RecreationParams& params)
     : params_(params), instance_(&instance), task_values_(std::move(value)) {
   const std::vector<int> first = list_machines(instance, machine_types_, numbers_in_type_);

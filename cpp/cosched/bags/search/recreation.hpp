@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::bags::search {
@@ -19,7 +19,7 @@ struct RecreationParams {
 class PlanRecreation {
  public:
   /// Requires a plan of few machines, which are listed one by one.
-  PlanRecreation(const Instance& instance, const Plan& plan, std::vector<double> value,
+  PlanRecreation(const Instance& instance, const BagPlan& plan, std::vector<double> value,
                  const RecreationParams& params = {});
 
   /// Takes the tasks off machines whose load is above `limit` and off others that are drawn,

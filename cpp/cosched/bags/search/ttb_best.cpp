@@ -19,7 +19,7 @@ class TtbBestSearch {
   // What the others start from; ties: the first of them, min_energy last.
   void offer_starts() {
     bool first = true;
-    const auto offer = [&](Plan plan) {
+    const auto offer = [&](BagPlan plan) {
       const bool tie = first && plan.profit_rate == best_plan_.profit_rate;
       if (!tie && plan.profit_rate <= best_plan_.profit_rate) return;
       best_plan_ = std::move(plan);
@@ -61,7 +61,7 @@ class TtbBestSearch {
   double rate_bound() const { return tight_bound_ ? rate_bound_ : kInfinity; }
   bool is_proved() const { return leq(rate_bound_, best_plan_.profit_rate); }
 
-  Plan take_best_plan() { return std::move(best_plan_); }
+  BagPlan take_best_plan() { return std::move(best_plan_); }
 
  private:
   bool can_anneal() const {
@@ -276,8 +276,8 @@ class TtbBestSearch {
   TtbBestParams params_;
   const Instance& instance_;
   std::vector<energy::FrontPoint> front_;
-  Plan best_plan_;
-  std::optional<Plan> annealing_start_;
+  BagPlan best_plan_;
+  std::optional<BagPlan> annealing_start_;
   int annealings_ = 0;
   std::optional<RateBound> tight_bound_;
   Rng rng_{0};

@@ -3,12 +3,12 @@
 
 #include <optional>
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 
 namespace cosched::bags::search {
 
 struct TtbBestResult {
-  Plan plan;
+  BagPlan plan;
   bool is_complete = true;        // false: a time limit ended the search
   bool is_proved = false;         // no plan earns more: it meets rate_bound
   double rate_bound = kInfinity;  // no plan earns more; infinity before the default work is done

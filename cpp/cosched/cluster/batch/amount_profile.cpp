@@ -28,7 +28,8 @@ void AmountProfile::merge_with_previous(std::size_t step) {
     steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(step));
 }
 
-void AmountProfile::add(double begin, double end, const Amounts& amounts, EqualSteps equal_steps) {
+void AmountProfile::add(double begin, double end, const ResourceAmounts& amounts,
+                        EqualSteps equal_steps) {
   begin = std::max(begin, steps_.front().time);
   if (!(begin < end)) return;
   const std::size_t first_step = insert_border(begin);
@@ -39,15 +40,15 @@ void AmountProfile::add(double begin, double end, const Amounts& amounts, EqualS
   merge_with_previous(first_step);
 }
 
-Amounts AmountProfile::minimum_between(double begin, double end) const {
+ResourceAmounts AmountProfile::minimum_between(double begin, double end) const {
   std::size_t step = step_at(begin);
-  Amounts minimum = steps_[step].free;
+  ResourceAmounts minimum = steps_[step].free;
   for (++step; step < size() && steps_[step].time < end; ++step)
     minimum = minimum_of(minimum, steps_[step].free);
   return minimum;
 }
 
-bool AmountProfile::is_free_before(double time, const Amounts& amounts) const {
+bool AmountProfile::is_free_before(double time, const ResourceAmounts& amounts) const {
   std::size_t step = step_at(time);
   if (step > 0 && steps_[step].time >= time) --step;
   return steps_[step].time < time && steps_[step].free.can_hold(amounts);

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "cosched/cluster/batch/amounts.hpp"
+#include "cosched/cluster/batch/resource_amounts.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::batch {
@@ -13,7 +13,7 @@ namespace cosched::cluster::batch {
 /// The free amounts hold from `time` until the next step begins.
 struct AmountStep {
   double time;
-  Amounts free;
+  ResourceAmounts free;
 };
 
 /// A step function of time.  There is always at least one step; the last one never ends.
@@ -23,7 +23,7 @@ class AmountProfile {
   enum class EqualSteps { merge, keep };
 
   /// `free` from `time` on.
-  AmountProfile(double time, const Amounts& free) : steps_{{time, free}} {}
+  AmountProfile(double time, const ResourceAmounts& free) : steps_{{time, free}} {}
 
   /// Requires steps in increasing order of time, at least one.
   explicit AmountProfile(std::vector<AmountStep> steps);
@@ -42,17 +42,17 @@ class AmountProfile {
   void forget_before(double now);
   /// Adds the amounts, which may be negative, from `begin` to `end`.  Times before the first step
   /// do not count.  O(steps).
-  void add(double begin, double end, const Amounts& amounts,
+  void add(double begin, double end, const ResourceAmounts& amounts,
            EqualSteps equal_steps = EqualSteps::merge);
 
   /// The earliest start in [now, start_limit) from which the amounts are free for `duration`
   /// seconds; `start_limit` if there is none.  O(steps).
-  double find_earliest_start(double now, const Amounts& amounts, double duration,
+  double find_earliest_start(double now, const ResourceAmounts& amounts, double duration,
                              double start_limit) const;
   /// The smallest amounts that are free at some time in [begin, end).
-  Amounts minimum_between(double begin, double end) const;
+  ResourceAmounts minimum_between(double begin, double end) const;
   /// Whether the amounts are free just before the time.
-  bool is_free_before(double time, const Amounts& amounts) const;
+  bool is_free_before(double time, const ResourceAmounts& amounts) const;
 
  private:
   // Makes a step begin at the time and returns it.
@@ -71,7 +71,7 @@ inline std::size_t AmountProfile::step_at(double time) const {
   return after == steps_.begin() ? 0 : static_cast<std::size_t>(after - steps_.begin()) - 1;
 }
 
-inline double AmountProfile::find_earliest_start(double now, const Amounts& amounts,
+inline double AmountProfile::find_earliest_start(double now, const ResourceAmounts& amounts,
                                                  double duration, double start_limit) const {
   for (std::size_t step = step_at(now); step < size() && steps_[step].time < start_limit; ++step) {
     if (!steps_[step].free.can_hold(amounts)) continue;

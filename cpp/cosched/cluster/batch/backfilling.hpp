@@ -36,17 +36,17 @@
 namespace cosched::cluster::batch {
 
 /// O(n log n).
-Outcome fcfs(const Instance& instance, DecisionLog* log = nullptr);
+SimulationOutcome fcfs(const Instance& instance, DecisionLog* log = nullptr);
 
 /// O((n + r) W + n log n), r = instants with a completion, W = longest queue.  At an instant with
 /// submissions alone only the new jobs are looked at.
-Outcome easy(const Instance& instance, Estimates estimates = Estimates::perfect,
-             DecisionLog* log = nullptr);
+SimulationOutcome easy(const Instance& instance, Estimates estimates = Estimates::perfect,
+                       DecisionLog* log = nullptr);
 
 /// On the cells of a layout, with any order of the queue.  FCFS and EASY:
 /// O(n (W log W + running log running)).  Conservative: O(n (W log W + S)), S = steps of the plan,
 /// and O(W S) for each early completion.
-PlacedOutcome backfill(const Instance& instance, const Layout& layout, Rule rule,
+PlacedOutcome backfill(const Instance& instance, const Layout& layout, BatchRule rule,
                        const QueueOrder& order, Estimates estimates, DecisionLog* log = nullptr);
 
 /// On nodes with memory and GPUs.  A job waits until nodes have all that it needs.  Its reservation
@@ -54,7 +54,7 @@ PlacedOutcome backfill(const Instance& instance, const Layout& layout, Rule rule
 /// before has to end by then or leave such nodes.  A promise is for nodes on which the job's needs
 /// stay free.  O(n W nodes) at worst; conservative: O(W) for each early completion and O(S) for
 /// each job that moves.
-SiteOutcome backfill(const Instance& instance, const Site& site, Rule rule, const QueueOrder& order,
-                     Estimates estimates, DecisionLog* log = nullptr);
+SiteOutcome backfill(const Instance& instance, const Site& site, BatchRule rule,
+                     const QueueOrder& order, Estimates estimates, DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::batch

@@ -36,7 +36,7 @@ class BatchEvents {
 
  protected:
   /// Runs until all jobs have completed.
-  Outcome simulate() {
+  SimulationOutcome simulate() {
     const int job_count = static_cast<int>(jobs_.size());
     int completed_jobs = 0;
     while (completed_jobs < job_count) {
@@ -60,7 +60,7 @@ class BatchEvents {
 
   /// `other_rank` and `value`: see Reason.
   void start_job(int rank, Reason reason, int other_rank, double value) {
-    log_decision(rank, Action::start, reason, other_rank, value);
+    log_decision(rank, JobAction::start, reason, other_rank, value);
     const int job = jobs_[rank].job;
     outcome_.start[job] = now_;
     ++started_jobs_;
@@ -69,7 +69,7 @@ class BatchEvents {
   }
 
   /// `other_rank` may be -1.  Without a log this has no effect.
-  void log_decision(int rank, Action action, Reason reason, int other_rank, double value) {
+  void log_decision(int rank, JobAction action, Reason reason, int other_rank, double value) {
     if (!log_) return;
     const int other_job = other_rank < 0 ? -1 : jobs_[other_rank].job;
     log_->push_back({.time = now_,
@@ -118,10 +118,10 @@ class BatchEvents {
     completions_.pop();
     policy().on_completion(rank);
     demand_area_.change(now_, -cpu_demand(rank), -1);
-    log_decision(rank, Action::finish, Reason::completed, -1, 0);
+    log_decision(rank, JobAction::finish, Reason::completed, -1, 0);
   }
 
-  Outcome outcome_;
+  SimulationOutcome outcome_;
   const std::vector<double>& cpu_needs_;
   DemandArea demand_area_;
   std::priority_queue<Completion, std::vector<Completion>, std::greater<>> completions_;

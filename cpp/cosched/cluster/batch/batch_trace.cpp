@@ -56,8 +56,8 @@ class IdleNodes {
 // shares_of(job) lists the nodes that the job had, as CellShare.
 template <class SharesOf>
 Trace make_trace(const Instance& instance, const std::vector<int>& cell_nodes,
-                 const Outcome& outcome, const std::vector<std::vector<int>>& initial_nodes,
-                 const SharesOf& shares_of) {
+                 const SimulationOutcome& outcome,
+                 const std::vector<std::vector<int>>& initial_nodes, const SharesOf& shares_of) {
   const auto has_initial_nodes = [&](int job) {
     return !initial_nodes.empty() && !initial_nodes[job].empty();
   };
@@ -96,7 +96,7 @@ Trace make_trace(const Instance& instance, const std::vector<int>& cell_nodes,
 
 }  // namespace
 
-Trace batch_trace(const Instance& instance, const Outcome& outcome) {
+Trace batch_trace(const Instance& instance, const SimulationOutcome& outcome) {
   return make_trace(instance, {instance.nodes()}, outcome, {}, [&](int job) {
     return std::vector<CellShare>{{.cell = 0, .node_count = instance.jobs().tasks[job]}};
   });

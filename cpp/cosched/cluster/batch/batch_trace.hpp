@@ -9,7 +9,7 @@ namespace cosched::cluster::batch {
 
 /// One row for each job, on the lowest-numbered nodes that are free at its start.
 /// O(n log n + total tasks log nodes).
-Trace batch_trace(const Instance& instance, const Outcome& outcome);
+Trace batch_trace(const Instance& instance, const SimulationOutcome& outcome);
 
 /// The same, on nodes of the cells of the job's share.
 Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed);

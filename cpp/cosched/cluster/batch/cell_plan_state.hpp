@@ -13,30 +13,29 @@ namespace cosched::cluster::batch {
 /// Keeps references to the layout and to the jobs.
 class CellPlanState {
  public:
-  using Plan = CellProfile;
-  using Share = NodesPerCell;
-  using Slot = PlannedSlot<NodesPerCell>;
+  using JobShare = NodesPerCell;
+  using JobSlot = PlannedSlot<NodesPerCell>;
 
   CellPlanState(const Layout& layout, const std::vector<BatchJob>& jobs)
       : plan_(layout.nodes), layout_(layout), jobs_(jobs), free_now_(layout.nodes) {}
 
-  Plan& plan() { return plan_; }
-  Share empty_share() const { return Share(free_now_.size()); }
+  CellProfile& plan() { return plan_; }
+  JobShare empty_share() const { return JobShare(free_now_.size()); }
 
-  Slot find_earliest_slot(int rank, double now);
+  JobSlot find_earliest_slot(int rank, double now);
   /// Here the earliest slot, also where it starts at the limit or after it.
-  Slot find_slot_before(int rank, double now, double /*start_limit*/) {
+  JobSlot find_slot_before(int rank, double now, double /*start_limit*/) {
     return find_earliest_slot(rank, now);
   }
-  bool prove_no_earlier_start(int rank, double now, const Slot& slot);
+  bool prove_no_earlier_start(int rank, double now, const JobSlot& slot);
 
   /// The profile itself remembers where it has room: nothing to note.
-  void on_release(const Share& /*share*/) {}
+  void on_release(const JobShare& /*share*/) {}
   void on_plan_reset() {}
 
-  bool is_free_now(const Share& share) const;
-  void allocate_now(const Share& share);
-  void release_now(const Share& share);
+  bool is_free_now(const JobShare& share) const;
+  void allocate_now(const JobShare& share);
+  void release_now(const JobShare& share);
 
  private:
   CellProfile plan_;

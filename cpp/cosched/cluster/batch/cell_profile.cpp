@@ -106,8 +106,8 @@ double CellProfile::find_start_before(double now, int node_count, double duratio
   return free_since;  // from `start_limit` on the job's own nodes are free for it
 }
 
-CellProfile::Slot CellProfile::find_earliest_slot(double now, int node_count, double duration,
-                                                  BitSet64 open_cells) {
+CellProfile::JobSlot CellProfile::find_earliest_slot(double now, int node_count, double duration,
+                                                     BitSet64 open_cells) {
   if (cell_count_ == 1)
     return {find_start_before(now, node_count, duration, kInfinity), {node_count}};
   NodesPerCell steady_nodes(cell_count_);

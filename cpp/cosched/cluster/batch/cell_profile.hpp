@@ -18,8 +18,8 @@ using NodesPerCell = std::vector<int>;
 /// A step function of time for each cell; the last step never ends.
 class CellProfile {
  public:
-  using Share = NodesPerCell;
-  using Slot = PlannedSlot<NodesPerCell>;
+  using JobShare = NodesPerCell;
+  using JobSlot = PlannedSlot<NodesPerCell>;
 
   /// All of these nodes are free from time 0 on.
   explicit CellProfile(NodesPerCell capacity);
@@ -51,7 +51,7 @@ class CellProfile {
   /// The earliest start >= now from which so many nodes of the open cells are free for `duration`
   /// seconds; it takes nodes of the lowest cells first.  The start is `now` or the begin of a step.
   /// One cell: O(steps).
-  Slot find_earliest_slot(double now, int node_count, double duration, BitSet64 open_cells);
+  JobSlot find_earliest_slot(double now, int node_count, double duration, BitSet64 open_cells);
 
  private:
   void change(double begin, double end, const NodesPerCell& share, int sign);

@@ -33,8 +33,8 @@ class Conservative : public BatchEvents<Conservative<PlanState>> {
   using Events::jobs_;
   using Events::now;
   using Events::poll_;
-  using Slot = typename PlanState::Slot;
-  using Running = RunningShare<typename PlanState::Share>;
+  using JobSlot = typename PlanState::JobSlot;
+  using RunningJobShare = RunningShare<typename PlanState::JobShare>;
 
  public:
   template <class Machine>
@@ -45,15 +45,15 @@ class Conservative : public BatchEvents<Conservative<PlanState>> {
         plan_state_(machine, jobs_),
         slots_(jobs_.size(), {kInfinity, plan_state_.empty_share()}) {}
 
-  Outcome run() { return this->simulate(); }
+  SimulationOutcome run() { return this->simulate(); }
   // After the run: what each job had, by rank.
-  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<JobSlot>& slots() const { return slots_; }
   int job_at(std::size_t rank) const { return jobs_[rank].job; }
 
   void on_submit(int rank) { queue_.push_back(rank); }
 
   void on_completion(int rank) {
-    const Slot& slot = slots_[rank];
+    const JobSlot& slot = slots_[rank];
     plan_state_.release_now(slot.share);
     erase_found(running_, rank, "a running job");
     if (expected_end(rank) <= now()) return;
@@ -105,7 +105,7 @@ class Conservative : public BatchEvents<Conservative<PlanState>> {
   }
 
   void make_all_promises_anew() {
-    std::vector<Running> running_shares;
+    std::vector<RunningJobShare> running_shares;
     for (const int rank : running_)
       running_shares.push_back({expected_end(rank), &slots_[rank].share});
     plan_state_.plan().reset(now(), std::move(running_shares));
@@ -126,11 +126,11 @@ class Conservative : public BatchEvents<Conservative<PlanState>> {
   // The job gives its slot back and takes the earliest one.  If that is no earlier, it keeps its
   // own slot, and so its nodes.
   void move_promise_forward(int rank) {
-    Slot& slot = slots_[rank];
+    JobSlot& slot = slots_[rank];
     const bool is_proven_earliest = plan_state_.prove_no_earlier_start(rank, now(), slot);
     if (is_proven_earliest) return;
     plan_state_.plan().release(slot.start, expected_end(rank), slot.share);
-    Slot earlier_slot = plan_state_.find_slot_before(rank, now(), slot.start);
+    JobSlot earlier_slot = plan_state_.find_slot_before(rank, now(), slot.start);
     if (earlier_slot.start < slot.start) {
       plan_state_.on_release(slot.share);
       slot = std::move(earlier_slot);
@@ -179,16 +179,16 @@ class Conservative : public BatchEvents<Conservative<PlanState>> {
     for (const int rank : queue_) {
       if (jobs_[rank].submit < now()) continue;
       const double start = slots_[rank].start;
-      this->log_decision(rank, Action::wait, Reason::promised, -1,
+      this->log_decision(rank, JobAction::wait, Reason::promised, -1,
                          start < kUnlimitedRuntime ? start : kInfinity);
     }
   }
 
   const QueueOrder& order_;
   PlanState plan_state_;
-  std::vector<Slot> slots_;   // by rank: promised, and when the job runs, its actual one
-  std::vector<int> running_;  // ranks
-  std::vector<int> queue_;    // ranks
+  std::vector<JobSlot> slots_;  // by rank: promised, and when the job runs, its actual one
+  std::vector<int> running_;    // ranks
+  std::vector<int> queue_;      // ranks
   double next_pass_time_ = kInfinity;
   double unlimited_promises_ = 0;      // made so far to jobs without a limit
   bool has_early_completion_ = false;  // since the last pass a job ended before its expected end
@@ -200,7 +200,7 @@ class Conservative : public BatchEvents<Conservative<PlanState>> {
 PlacedOutcome run_conservative(const Instance& instance, const Layout& layout,
                                const QueueOrder& order, Estimates estimates, DecisionLog* log) {
   Conservative<CellPlanState> policy(instance, layout, order, estimates, log);
-  Outcome outcome = policy.run();
+  SimulationOutcome outcome = policy.run();
   const std::size_t cell_count = layout.nodes.size();
   std::vector<int> shares(policy.slots().size() * cell_count);
   for (std::size_t rank = 0; rank < policy.slots().size(); ++rank) {
@@ -214,8 +214,8 @@ PlacedOutcome run_conservative(const Instance& instance, const Layout& layout,
 SiteOutcome run_conservative(const Instance& instance, const Site& site, const QueueOrder& order,
                              Estimates estimates, DecisionLog* log) {
   Conservative<NodePlanState> policy(instance, site, order, estimates, log);
-  Outcome outcome = policy.run();
-  std::vector<Placement> placements(policy.slots().size());
+  SimulationOutcome outcome = policy.run();
+  std::vector<NodePlacement> placements(policy.slots().size());
   for (std::size_t rank = 0; rank < placements.size(); ++rank)
     placements[policy.job_at(rank)] = policy.slots()[rank].share;
   return {std::move(outcome), std::move(placements)};

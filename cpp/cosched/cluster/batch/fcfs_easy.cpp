@@ -28,21 +28,21 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
   using Events::jobs_;
   using Events::now;
   using Events::poll_;
-  using Reservation = typename Cells::Reservation;
+  using JobReservation = typename Cells::JobReservation;
 
  public:
   // make_cells(jobs) returns the Cells.
   template <class MakeCells>
-  FcfsEasy(const Instance& instance, Rule rule, Estimates estimates, const QueueOrder& order,
+  FcfsEasy(const Instance& instance, BatchRule rule, Estimates estimates, const QueueOrder& order,
            const MakeCells& make_cells, DecisionLog* log)
       : Events(instance, make_batch_jobs(instance, estimates), log),
         rule_(rule),
         order_(order),
         cells_(make_cells(jobs_)) {
-    COSCHED_ASSERT(rule != Rule::conservative);
+    COSCHED_ASSERT(rule != BatchRule::conservative);
   }
 
-  Outcome run() { return this->simulate(); }
+  SimulationOutcome run() { return this->simulate(); }
   const Cells& cells() const { return cells_; }
 
   void on_submit(int rank) { queue_.push_back(rank); }
@@ -98,15 +98,15 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
   // of it may use.
   void block_cells_for(int rank) {
     const BitSet64 open_cells = cells_.open_cells(rank);
-    if (rule_ == Rule::easy && (open_cells & ~blocked_cells_) != 0)
+    if (rule_ == BatchRule::easy && (open_cells & ~blocked_cells_) != 0)
       reservations_.push_back(cells_.make_reservation(rank, now()));
     blocked_cells_ |= open_cells;
   }
 
   // Under FCFS no job may pass another that waits for the same cell.
   bool has_usable_nodes() const {
-    return rule_ == Rule::easy ? cells_.has_free_nodes()
-                               : cells_.has_free_nodes_outside(blocked_cells_);
+    return rule_ == BatchRule::easy ? cells_.has_free_nodes()
+                                    : cells_.has_free_nodes_outside(blocked_cells_);
   }
 
   // Starts jobs from this place of the queue on, behind one that waits.
@@ -117,7 +117,8 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
       const int rank = queue_[place];
       ++place;
       const BitSet64 open_cells = cells_.open_cells(rank);
-      const BitSet64 usable_cells = rule_ == Rule::easy ? open_cells : open_cells & ~blocked_cells_;
+      const BitSet64 usable_cells =
+          rule_ == BatchRule::easy ? open_cells : open_cells & ~blocked_cells_;
       const bool fits = cells_.choose_nodes(rank, usable_cells, blocked_cells_);
       if (fits && delays_no_reservation(rank)) {
         start_backfilled(rank);
@@ -139,14 +140,14 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
 
   // Whether the job ends by the shadow time.  A job without a limit never does, also where the
   // reservation is behind another job without a limit.
-  bool is_in_time(int rank, const Reservation& reservation) const {
+  bool is_in_time(int rank, const JobReservation& reservation) const {
     const double expected_runtime = jobs_[rank].expected_runtime;
     return expected_runtime < kInfinity && now() + expected_runtime <= reservation.shadow_time;
   }
 
   // Whether starting the job now on the nodes chosen last delays no job that has a reservation.
   bool delays_no_reservation(int rank) {
-    const auto is_not_delayed = [&](Reservation& reservation) {
+    const auto is_not_delayed = [&](JobReservation& reservation) {
       return is_in_time(rank, reservation) || cells_.can_spare_nodes(rank, reservation);
     };
     if (kHasOneCell) return is_not_delayed(reservations_.front());  // there is exactly one
@@ -158,10 +159,10 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
       start_on_chosen_nodes(rank, Reason::head_of_queue, -1, cells_.free_nodes_for(rank));
       return;
     }
-    const Reservation& last_reservation = reservations_.back();
+    const JobReservation& last_reservation = reservations_.back();
     const bool is_in_time_for_last = is_in_time(rank, last_reservation);
     const int extra_nodes_before = last_reservation.extra_nodes;
-    for (Reservation& reservation : reservations_)
+    for (JobReservation& reservation : reservations_)
       if (!is_in_time(rank, reservation)) cells_.use_extra_nodes(rank, reservation);
     if (is_in_time_for_last) {
       start_on_chosen_nodes(rank, Reason::backfill_in_time, last_reservation.rank,
@@ -181,54 +182,55 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
       if (is_old) continue;
       const int free_nodes = cells_.free_nodes_for(rank);
       if (jobs_[rank].tasks > free_nodes)
-        this->log_decision(rank, Action::wait, Reason::too_few_nodes, -1, free_nodes);
-      else if (kHasOneCell && rule_ == Rule::easy)
-        this->log_decision(rank, Action::wait, Reason::reservation, queue_[head_],
+        this->log_decision(rank, JobAction::wait, Reason::too_few_nodes, -1, free_nodes);
+      else if (kHasOneCell && rule_ == BatchRule::easy)
+        this->log_decision(rank, JobAction::wait, Reason::reservation, queue_[head_],
                            reservations_[0].shadow_time);
       else if (std::is_same_v<Cells, NodeCells> && place == head_)
-        this->log_decision(rank, Action::wait, Reason::no_nodes, -1, free_nodes);
+        this->log_decision(rank, JobAction::wait, Reason::no_nodes, -1, free_nodes);
       else
-        this->log_decision(rank, Action::wait, Reason::behind_queue, queue_[head_], 0);
+        this->log_decision(rank, JobAction::wait, Reason::behind_queue, queue_[head_], 0);
     }
   }
 
-  const Rule rule_;
+  const BatchRule rule_;
   const QueueOrder& order_;
   Cells cells_;
   std::vector<int> queue_;  // ranks in order, from head_ on
   std::size_t head_ = 0;
-  std::vector<Reservation> reservations_;  // of jobs that the last pass found waiting
-  BitSet64 blocked_cells_ = 0;             // cells that waiting jobs may use
+  std::vector<JobReservation> reservations_;  // of jobs that the last pass found waiting
+  BitSet64 blocked_cells_ = 0;                // cells that waiting jobs may use
 };
 
 }  // namespace
 
-Outcome run_fcfs_easy(const Instance& instance, Rule rule, Estimates estimates, DecisionLog* log) {
+SimulationOutcome run_fcfs_easy(const Instance& instance, BatchRule rule, Estimates estimates,
+                                DecisionLog* log) {
   const QueueOrder by_submission;
   const auto make_cells = [&](const std::vector<BatchJob>& jobs) {
-    return OneCell(instance.nodes(), rule == Rule::easy, jobs);
+    return OneCell(instance.nodes(), rule == BatchRule::easy, jobs);
   };
   FcfsEasy<OneCell> policy(instance, rule, estimates, by_submission, make_cells, log);
   return policy.run();
 }
 
-PlacedOutcome run_fcfs_easy(const Instance& instance, const Layout& layout, Rule rule,
+PlacedOutcome run_fcfs_easy(const Instance& instance, const Layout& layout, BatchRule rule,
                             const QueueOrder& order, Estimates estimates, DecisionLog* log) {
   const auto make_cells = [&](const std::vector<BatchJob>& jobs) {
     return ManyCells(layout, jobs);
   };
   FcfsEasy<ManyCells> policy(instance, rule, estimates, order, make_cells, log);
-  Outcome outcome = policy.run();
+  SimulationOutcome outcome = policy.run();
   return {std::move(outcome), policy.cells().shares_by_job()};
 }
 
-SiteOutcome run_fcfs_easy(const Instance& instance, const Site& site, Rule rule,
+SiteOutcome run_fcfs_easy(const Instance& instance, const Site& site, BatchRule rule,
                           const QueueOrder& order, Estimates estimates, DecisionLog* log) {
   const auto make_cells = [&](const std::vector<BatchJob>& jobs) {
-    return NodeCells(site, rule == Rule::easy, jobs);
+    return NodeCells(site, rule == BatchRule::easy, jobs);
   };
   FcfsEasy<NodeCells> policy(instance, rule, estimates, order, make_cells, log);
-  Outcome outcome = policy.run();
+  SimulationOutcome outcome = policy.run();
   return {std::move(outcome), policy.cells().placements_by_job()};
 }
 

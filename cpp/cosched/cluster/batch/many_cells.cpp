@@ -21,13 +21,13 @@ void ManyCells::allocate(int rank, double now) {
 void ManyCells::release(int rank, double /*start*/) {
   for (std::size_t c = 0; c < free_nodes_.size(); ++c) free_nodes_[c] += share(rank)[c];
   const auto place = std::find_if(running_jobs_.begin(), running_jobs_.end(),
-                                  [&](const RunningJob& job) { return job.rank == rank; });
+                                  [&](const StartedJob& job) { return job.rank == rank; });
   running_jobs_.erase(require_found(place, running_jobs_.end(), "a running job"));
 }
 
 CellReservation ManyCells::make_reservation(int rank, double now) const {
   std::vector<std::pair<double, int>> releases;  // (expected time, nodes that the job may use)
-  for (const RunningJob& job : running_jobs_)
+  for (const StartedJob& job : running_jobs_)
     releases.emplace_back(std::max(now, job.start + jobs_[job.rank].expected_runtime),
                           sum_over(open_cells(rank), share(job.rank)));
   std::sort(releases.begin(), releases.end());

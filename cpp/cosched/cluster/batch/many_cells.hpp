@@ -15,7 +15,7 @@ namespace cosched::cluster::batch {
 /// layout and to the jobs.
 class ManyCells {
  public:
-  using Reservation = CellReservation;
+  using JobReservation = CellReservation;
 
   ManyCells(const Layout& layout, const std::vector<BatchJob>& jobs);
 
@@ -28,10 +28,10 @@ class ManyCells {
 
   /// A job that has nodes when the simulation begins keeps these.
   bool choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cells);
-  bool can_spare_nodes(int rank, const Reservation& reservation) const {
+  bool can_spare_nodes(int rank, const JobReservation& reservation) const {
     return reserved_cells_nodes(rank, reservation) <= reservation.extra_nodes;
   }
-  void use_extra_nodes(int rank, Reservation& reservation) const {
+  void use_extra_nodes(int rank, JobReservation& reservation) const {
     reservation.extra_nodes -= reserved_cells_nodes(rank, reservation);
   }
 
@@ -39,13 +39,13 @@ class ManyCells {
   void release(int rank, double start);
 
   /// O(running jobs log running jobs).
-  Reservation make_reservation(int rank, double now) const;
+  JobReservation make_reservation(int rank, double now) const;
 
   /// shares[job * cells + c], the nodes of cell c that the job had.
   std::vector<int> shares_by_job() const;
 
  private:
-  struct RunningJob {
+  struct StartedJob {
     int rank;
     double start;
   };
@@ -58,7 +58,7 @@ class ManyCells {
     return total;
   }
   // Nodes of the job's share that the job with this reservation may use.
-  int reserved_cells_nodes(int rank, const Reservation& reservation) const {
+  int reserved_cells_nodes(int rank, const JobReservation& reservation) const {
     return sum_over(open_cells(reservation.rank), share(rank));
   }
   int* share(int rank) {
@@ -72,7 +72,7 @@ class ManyCells {
   const std::vector<BatchJob>& jobs_;
   std::vector<int> free_nodes_;  // by cell
   std::vector<int> shares_;      // shares_[rank * cells + c]: chosen last, of jobs that started had
-  std::vector<RunningJob> running_jobs_;
+  std::vector<StartedJob> running_jobs_;
 };
 
 // Measured hot: called for each job in the queue at each pass.

@@ -8,8 +8,8 @@ NeedTally::NeedTally(const Site& site, const Need& need, const FreeAmounts& free
     add_node(static_cast<int>(node), free[node], +1);
 }
 
-void NeedTally::add_node(int node, const Amounts& free, int sign) {
-  const Node& properties = site_.nodes()[node];
+void NeedTally::add_node(int node, const ResourceAmounts& free, int sign) {
+  const SiteNode& properties = site_.nodes()[node];
   if (!has_bit(need_.cells, properties.cell)) return;
   const bool has_gpu_type = has_bit(need_.gpu_types, properties.gpu_type);
   if (need_.part_count == 0) {

@@ -15,20 +15,20 @@ class NeedTally {
   /// Whether the need fits into the free amounts.  O(1).
   bool has_room() const;
   /// The free amounts of the node have changed.  O(1).
-  void update(int node, const Amounts& before, const Amounts& after) {
+  void update(int node, const ResourceAmounts& before, const ResourceAmounts& after) {
     add_node(node, before, -1);
     add_node(node, after, +1);
   }
 
  private:
   // Counts the node with these free amounts (sign +1), or no longer counts it (sign -1).
-  void add_node(int node, const Amounts& free, int sign);
+  void add_node(int node, const ResourceAmounts& free, int sign);
 
   const Site& site_;
   const Need& need_;
-  int part_nodes_ = 0;         // nodes that hold a part
-  int larger_part_nodes_ = 0;  // nodes that hold a larger part
-  Amounts total_free_;         // of all nodes, for a need whose distribution is not known
+  int part_nodes_ = 0;          // nodes that hold a part
+  int larger_part_nodes_ = 0;   // nodes that hold a larger part
+  ResourceAmounts total_free_;  // of all nodes, for a need whose distribution is not known
 };
 
 }  // namespace cosched::cluster::batch

@@ -10,15 +10,15 @@ namespace {
 
 std::size_t number_of_cells(const Site& site) {
   int cells = 1;
-  for (const Node& node : site.nodes()) cells = std::max(cells, node.cell + 1);
+  for (const SiteNode& node : site.nodes()) cells = std::max(cells, node.cell + 1);
   return static_cast<std::size_t>(cells);
 }
 
-void add_placement(FreeAmounts& free, const Placement& placement) {
+void add_placement(FreeAmounts& free, const NodePlacement& placement) {
   for (const Piece& piece : placement) free[piece.node] += piece.amounts;
 }
 
-void subtract_placement(FreeAmounts& free, const Placement& placement) {
+void subtract_placement(FreeAmounts& free, const NodePlacement& placement) {
   for (const Piece& piece : placement) free[piece.node] -= piece.amounts;
 }
 
@@ -32,7 +32,7 @@ NodeCells::NodeCells(const Site& site, bool makes_reservations, const std::vecto
       free_cores_(number_of_cells(site)),
       placements_(jobs.size()),
       release_count_of_failure_(site.shape_count()) {
-  for (const Node& node : site.nodes()) free_cores_[node.cell] += node.capacity.cores;
+  for (const SiteNode& node : site.nodes()) free_cores_[node.cell] += node.capacity.cores;
 }
 
 bool NodeCells::choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cells) {
@@ -51,7 +51,7 @@ bool NodeCells::choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cel
   return false;
 }
 
-bool NodeCells::can_spare_nodes(int /*rank*/, Reservation& reservation) const {
+bool NodeCells::can_spare_nodes(int /*rank*/, JobReservation& reservation) const {
   FreeAmounts& free = reservation.free_at_shadow_time;
   subtract_placement(free, chosen_placement_);
   const bool has_room = site_.has_room_for(need(reservation.rank), free);
@@ -59,7 +59,7 @@ bool NodeCells::can_spare_nodes(int /*rank*/, Reservation& reservation) const {
   return has_room;
 }
 
-void NodeCells::use_extra_nodes(int /*rank*/, Reservation& reservation) const {
+void NodeCells::use_extra_nodes(int /*rank*/, JobReservation& reservation) const {
   subtract_placement(reservation.free_at_shadow_time, chosen_placement_);
   for (const Piece& piece : chosen_placement_)
     if (has_bit(open_cells(reservation.rank), site_.nodes()[piece.node].cell))
@@ -97,7 +97,7 @@ NodeReservation NodeCells::make_reservation(int rank, double now) const {
     if (expected_end > shadow_time && tally.has_room()) break;
     shadow_time = std::max(shadow_time, expected_end);
     for (const Piece& piece : placements_[releasing_rank]) {
-      const Amounts before = free[piece.node];
+      const ResourceAmounts before = free[piece.node];
       free[piece.node] += piece.amounts;
       tally.update(piece.node, before, free[piece.node]);
     }
@@ -108,8 +108,8 @@ NodeReservation NodeCells::make_reservation(int rank, double now) const {
   return {rank, shadow_time, extra_cores, std::move(free)};
 }
 
-std::vector<Placement> NodeCells::placements_by_job() const {
-  std::vector<Placement> by_job(placements_.size());
+std::vector<NodePlacement> NodeCells::placements_by_job() const {
+  std::vector<NodePlacement> by_job(placements_.size());
   for (std::size_t rank = 0; rank < placements_.size(); ++rank)
     by_job[jobs_[rank].job] = placements_[rank];
   return by_job;
@@ -122,7 +122,7 @@ int NodeCells::free_cores_in(BitSet64 cells) const {
   return total;
 }
 
-void NodeCells::count_free_cores(const Placement& placement, int sign) {
+void NodeCells::count_free_cores(const NodePlacement& placement, int sign) {
   for (const Piece& piece : placement)
     free_cores_[site_.nodes()[piece.node].cell] += sign * piece.amounts.cores;
 }

@@ -23,7 +23,7 @@ struct NodeReservation {
 /// site and to the jobs.
 class NodeCells {
  public:
-  using Reservation = NodeReservation;
+  using JobReservation = NodeReservation;
 
   /// `makes_reservations`: make_reservation() will be called.
   NodeCells(const Site& site, bool makes_reservations, const std::vector<BatchJob>& jobs);
@@ -37,31 +37,31 @@ class NodeCells {
   /// O(nodes); O(1) for a need that found no room since the last release.
   bool choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cells);
   /// The reservation is changed and restored.  O(nodes).
-  bool can_spare_nodes(int rank, Reservation& reservation) const;
-  void use_extra_nodes(int rank, Reservation& reservation) const;
+  bool can_spare_nodes(int rank, JobReservation& reservation) const;
+  void use_extra_nodes(int rank, JobReservation& reservation) const;
 
   void allocate(int rank, double now);
   void release(int rank, double start);
 
   /// O(nodes + pieces that are released until the shadow time).
-  Reservation make_reservation(int rank, double now) const;
+  JobReservation make_reservation(int rank, double now) const;
 
   /// What each job had, by its number.
-  std::vector<Placement> placements_by_job() const;
+  std::vector<NodePlacement> placements_by_job() const;
 
  private:
   const Need& need(int rank) const { return site_.need(jobs_[rank].job); }
   int free_cores_in(BitSet64 cells) const;
   // Adds the placement's cores (sign +1) to those that are free, or takes them away (-1).
-  void count_free_cores(const Placement& placement, int sign);
+  void count_free_cores(const NodePlacement& placement, int sign);
 
   const Site& site_;
   const bool makes_reservations_;
   const std::vector<BatchJob>& jobs_;
   FreeAmounts free_;
-  std::vector<int> free_cores_;        // by cell
-  std::vector<Placement> placements_;  // by rank
-  Placement chosen_placement_;
+  std::vector<int> free_cores_;            // by cell
+  std::vector<NodePlacement> placements_;  // by rank
+  NodePlacement chosen_placement_;
   // (expected end, rank) of the running jobs, latest first.
   std::vector<std::pair<double, int>> expected_releases_;
   std::int64_t release_count_ = 1;

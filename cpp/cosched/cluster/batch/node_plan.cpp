@@ -24,8 +24,9 @@ struct FreeWindow {
 
 // Appends the maximal windows of at least `duration` seconds in which the node holds the part and
 // that begin before the limit.
-void append_windows(const AmountProfile& profile, double now, const Amounts& part, double duration,
-                    double start_limit, bool is_for_larger_part, std::vector<FreeWindow>& windows) {
+void append_windows(const AmountProfile& profile, double now, const ResourceAmounts& part,
+                    double duration, double start_limit, bool is_for_larger_part,
+                    std::vector<FreeWindow>& windows) {
   for (std::size_t step = profile.step_at(now);
        step < profile.size() && profile[step].time < start_limit; ++step) {
     if (!profile[step].free.can_hold(part)) continue;
@@ -74,15 +75,15 @@ NodePlan::NodePlan(const Site& site) : site_(site) {
           return aggregate.cells == need.cells && aggregate.gpu_types == need.gpu_types;
         });
     if (!has_aggregate)
-      aggregates_.push_back({need.cells, need.gpu_types, AmountProfile(0, Amounts{}), 0});
+      aggregates_.push_back({need.cells, need.gpu_types, AmountProfile(0, ResourceAmounts{}), 0});
   }
   reset(0, {});
 }
 
-void NodePlan::reset(double now, const std::vector<RunningShare<Placement>>& running_shares) {
+void NodePlan::reset(double now, const std::vector<RunningShare<NodePlacement>>& running_shares) {
   node_profiles_.clear();
-  for (const Node& node : site_.nodes()) node_profiles_.emplace_back(now, node.capacity);
-  for (const RunningShare<Placement>& running : running_shares)
+  for (const SiteNode& node : site_.nodes()) node_profiles_.emplace_back(now, node.capacity);
+  for (const RunningShare<NodePlacement>& running : running_shares)
     for (const Piece& piece : *running.share)
       node_profiles_[piece.node].add(now, running.expected_end, -piece.amounts);
   for (AggregateProfile& aggregate : aggregates_) rebuild(aggregate);
@@ -93,19 +94,19 @@ void NodePlan::advance(double now) {
   for (AggregateProfile& aggregate : aggregates_) aggregate.sum.forget_before(now);
 }
 
-void NodePlan::reserve(double begin, double end, const Placement& share) {
+void NodePlan::reserve(double begin, double end, const NodePlacement& share) {
   change(begin, end, share, -1);
 }
 
-void NodePlan::release(double begin, double end, const Placement& share) {
+void NodePlan::release(double begin, double end, const NodePlacement& share) {
   change(begin, end, share, +1);
 }
 
-void NodePlan::change(double begin, double end, const Placement& share, int sign) {
+void NodePlan::change(double begin, double end, const NodePlacement& share, int sign) {
   for (const Piece& piece : share)
     node_profiles_[piece.node].add(begin, end, sign > 0 ? piece.amounts : -piece.amounts);
   for (AggregateProfile& aggregate : aggregates_) {
-    Amounts total;
+    ResourceAmounts total;
     for (const Piece& piece : share) total += counted_amounts(aggregate, piece.node, piece.amounts);
     aggregate.sum.add(begin, end, sign > 0 ? total : -total, AmountProfile::EqualSteps::keep);
     if (aggregate.sum.size() > kMaxStepGrowth * aggregate.rebuilt_size + kMaxExtraSteps)
@@ -113,8 +114,8 @@ void NodePlan::change(double begin, double end, const Placement& share, int sign
   }
 }
 
-NodePlan::Slot NodePlan::find_earliest_slot(double now, const Need& need, double duration,
-                                            double start_limit) const {
+NodePlan::JobSlot NodePlan::find_earliest_slot(double now, const Need& need, double duration,
+                                               double start_limit) const {
   if (need.part_count == 0) return find_undistributed_slot(now, need, duration, start_limit);
   if (need.part_count == 1) return find_slot_of_one_part(now, need, duration, start_limit);
   return find_slot_of_parts(now, need, duration, start_limit);
@@ -126,9 +127,9 @@ double NodePlan::find_earliest_start_on(int node, double now, const Need& need, 
   return node_profiles_[node].find_earliest_start(now, need.part_amounts, duration, start_limit);
 }
 
-NodePlan::Slot NodePlan::find_slot_of_one_part(double now, const Need& need, double duration,
-                                               double start_limit) const {
-  Slot slot{start_limit, {}};
+NodePlan::JobSlot NodePlan::find_slot_of_one_part(double now, const Need& need, double duration,
+                                                  double start_limit) const {
+  JobSlot slot{start_limit, {}};
   for (std::size_t k = 0; k < node_profiles_.size() && slot.start > now; ++k) {
     const int node = static_cast<int>(k);
     const double start = find_earliest_start_on(node, now, need, duration, slot.start);
@@ -137,9 +138,9 @@ NodePlan::Slot NodePlan::find_slot_of_one_part(double now, const Need& need, dou
   return slot;
 }
 
-NodePlan::Slot NodePlan::find_slot_of_parts(double now, const Need& need, double duration,
-                                            double start_limit) const {
-  const Amounts larger_part = need.larger_part_amounts();
+NodePlan::JobSlot NodePlan::find_slot_of_parts(double now, const Need& need, double duration,
+                                               double start_limit) const {
+  const ResourceAmounts larger_part = need.larger_part_amounts();
   std::vector<FreeWindow> windows;
   for (std::size_t node = 0; node < node_profiles_.size(); ++node) {
     if (!site_.is_open_to(need, static_cast<int>(node))) continue;
@@ -148,17 +149,17 @@ NodePlan::Slot NodePlan::find_slot_of_parts(double now, const Need& need, double
     if (need.larger_part_count > 0)
       append_windows(node_profiles_[node], now, larger_part, duration, start_limit, true, windows);
   }
-  Slot slot{find_first_common_start(windows, need, duration, start_limit), {}};
+  JobSlot slot{find_first_common_start(windows, need, duration, start_limit), {}};
   if (slot.start < start_limit)
     site_.find_placement(need, minimum_between(slot.start, slot.start + duration), need.cells, 0,
                          &slot.share);
   return slot;
 }
 
-NodePlan::Slot NodePlan::find_undistributed_slot(double now, const Need& need, double duration,
-                                                 double start_limit) const {
+NodePlan::JobSlot NodePlan::find_undistributed_slot(double now, const Need& need, double duration,
+                                                    double start_limit) const {
   const AmountProfile& sum = aggregate_of(need).sum;
-  Slot slot{start_limit, {}};
+  JobSlot slot{start_limit, {}};
   for (std::size_t step = sum.step_at(now); step < sum.size(); ++step) {
     const double start = std::max(now, sum[step].time);
     if (!(start < start_limit)) break;
@@ -196,11 +197,11 @@ const NodePlan::AggregateProfile& NodePlan::aggregate_of(const Need& need) const
   return *require_found(place, aggregates_.end(), "the pool of a need");
 }
 
-Amounts NodePlan::counted_amounts(const AggregateProfile& aggregate, int node,
-                                  const Amounts& amounts) const {
-  const Node& properties = site_.nodes()[node];
+ResourceAmounts NodePlan::counted_amounts(const AggregateProfile& aggregate, int node,
+                                          const ResourceAmounts& amounts) const {
+  const SiteNode& properties = site_.nodes()[node];
   if (!has_bit(aggregate.cells, properties.cell)) return {};
-  Amounts counted = amounts;
+  ResourceAmounts counted = amounts;
   if (!has_bit(aggregate.gpu_types, properties.gpu_type)) counted.gpus = 0;
   return counted;
 }
@@ -208,10 +209,10 @@ Amounts NodePlan::counted_amounts(const AggregateProfile& aggregate, int node,
 void NodePlan::rebuild(AggregateProfile& aggregate) const {
   std::vector<AmountStep> changes;  // at `time`, a node has `free` more than before, or less
   for (std::size_t node = 0; node < node_profiles_.size(); ++node) {
-    Amounts before;
+    ResourceAmounts before;
     for (const AmountStep& step : node_profiles_[node].steps()) {
-      const Amounts after = counted_amounts(aggregate, static_cast<int>(node), step.free);
-      Amounts change = after;
+      const ResourceAmounts after = counted_amounts(aggregate, static_cast<int>(node), step.free);
+      ResourceAmounts change = after;
       change -= before;
       changes.push_back({step.time, change});
       before = after;
@@ -220,7 +221,7 @@ void NodePlan::rebuild(AggregateProfile& aggregate) const {
   std::stable_sort(changes.begin(), changes.end(),
                    [](const AmountStep& a, const AmountStep& b) { return a.time < b.time; });
   std::vector<AmountStep> steps;
-  Amounts sum;
+  ResourceAmounts sum;
   for (const AmountStep& change : changes) {
     sum += change.free;
     if (steps.empty() || steps.back().time < change.time) steps.push_back(change);

@@ -18,26 +18,27 @@ namespace cosched::cluster::batch {
 /// sum over these nodes: most starts are rejected by this sum alone.
 class NodePlan {
  public:
-  using Share = Placement;
-  using Slot = PlannedSlot<Placement>;
+  using JobShare = NodePlacement;
+  using JobSlot = PlannedSlot<NodePlacement>;
 
   /// All nodes are free from time 0 on.
   explicit NodePlan(const Site& site);
 
   /// From `now` on all nodes are free but for these shares until their expected ends.
-  void reset(double now, const std::vector<RunningShare<Placement>>& running_shares);
+  void reset(double now, const std::vector<RunningShare<NodePlacement>>& running_shares);
   /// Forgets what was planned before `now`.
   void advance(double now);
 
   /// The share is no longer free from `begin` to `end`.  O(steps of its nodes).
-  void reserve(double begin, double end, const Placement& share);
+  void reserve(double begin, double end, const NodePlacement& share);
   /// The share is free again from `begin` to `end`.  O(steps of its nodes).
-  void release(double begin, double end, const Placement& share);
+  void release(double begin, double end, const NodePlacement& share);
 
   /// The earliest start in [now, start_limit) from which the need finds its amounts, on the same
   /// nodes for `duration` seconds; else `start_limit`, without nodes.  The start is `now` or the
   /// begin of a step.  O(steps of all nodes), times their logarithm for a need in several parts.
-  Slot find_earliest_slot(double now, const Need& need, double duration, double start_limit) const;
+  JobSlot find_earliest_slot(double now, const Need& need, double duration,
+                             double start_limit) const;
 
   /// The same of one part of the need on that node: its start; `start_limit` if there is none.
   double find_earliest_start_on(int node, double now, const Need& need, double duration,
@@ -58,18 +59,19 @@ class NodePlan {
     std::size_t rebuilt_size;  // number of steps when the sum was computed last
   };
 
-  void change(double begin, double end, const Placement& share, int sign);
+  void change(double begin, double end, const NodePlacement& share, int sign);
   void rebuild(AggregateProfile& aggregate) const;
   const AggregateProfile& aggregate_of(const Need& need) const;
   // The amounts of the node as far as the aggregate counts them.
-  Amounts counted_amounts(const AggregateProfile& aggregate, int node,
-                          const Amounts& amounts) const;
+  ResourceAmounts counted_amounts(const AggregateProfile& aggregate, int node,
+                                  const ResourceAmounts& amounts) const;
 
-  Slot find_slot_of_one_part(double now, const Need& need, double duration,
+  JobSlot find_slot_of_one_part(double now, const Need& need, double duration,
+                                double start_limit) const;
+  JobSlot find_slot_of_parts(double now, const Need& need, double duration,
                              double start_limit) const;
-  Slot find_slot_of_parts(double now, const Need& need, double duration, double start_limit) const;
-  Slot find_undistributed_slot(double now, const Need& need, double duration,
-                               double start_limit) const;
+  JobSlot find_undistributed_slot(double now, const Need& need, double duration,
+                                  double start_limit) const;
   // The smallest amounts that are free at some time in [begin, end), by node.
   FreeAmounts minimum_between(double begin, double end) const;
 

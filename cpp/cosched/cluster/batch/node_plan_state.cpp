@@ -27,19 +27,19 @@ NodePlanState::NodePlanState(const Site& site, const std::vector<BatchJob>& jobs
   earliest_bounds_.assign(kind_numbers.size(), {.start = -kInfinity, .release_count = 0});
 }
 
-NodePlanState::Slot NodePlanState::find_earliest_slot(int rank, double now) {
+NodePlanState::JobSlot NodePlanState::find_earliest_slot(int rank, double now) {
   seen_release_counts_[rank] = release_count_;
   return find_slot_before(rank, now, kInfinity);
 }
 
-NodePlanState::Slot NodePlanState::find_slot_before(int rank, double now,
-                                                    double start_limit) const {
-  const Placement& initial_placement = site_.initial_placement(jobs_[rank].job);
+NodePlanState::JobSlot NodePlanState::find_slot_before(int rank, double now,
+                                                       double start_limit) const {
+  const NodePlacement& initial_placement = site_.initial_placement(jobs_[rank].job);
   if (!initial_placement.empty()) return {now, initial_placement};
   return plan_.find_earliest_slot(now, need(rank), jobs_[rank].expected_runtime, start_limit);
 }
 
-bool NodePlanState::prove_no_earlier_start(int rank, double now, const Slot& slot) {
+bool NodePlanState::prove_no_earlier_start(int rank, double now, const JobSlot& slot) {
   const std::int64_t seen_release_count = seen_release_counts_[rank];
   seen_release_counts_[rank] = release_count_;
   if (seen_release_count == release_count_ || slot.start <= now) return true;
@@ -49,7 +49,7 @@ bool NodePlanState::prove_no_earlier_start(int rank, double now, const Slot& slo
                     : prove_for_parts(rank, now, slot, seen_release_count);
 }
 
-bool NodePlanState::prove_for_one_part(int rank, double now, const Slot& slot) {
+bool NodePlanState::prove_for_one_part(int rank, double now, const JobSlot& slot) {
   EarliestBound& bound = earliest_bounds_[kinds_[rank]];
   const double duration = jobs_[rank].expected_runtime;
   const std::int64_t oldest_release = release_count_ - remembered_releases();
@@ -65,7 +65,7 @@ bool NodePlanState::prove_for_one_part(int rank, double now, const Slot& slot) {
   return bound.start >= slot.start && !has_room_just_before(rank, now, slot);
 }
 
-bool NodePlanState::prove_for_parts(int rank, double now, const Slot& slot,
+bool NodePlanState::prove_for_parts(int rank, double now, const JobSlot& slot,
                                     std::int64_t seen_release_count) const {
   if (release_count_ - seen_release_count > remembered_releases()) return false;
   if (has_room_just_before(rank, now, slot)) return false;
@@ -77,14 +77,14 @@ bool NodePlanState::prove_for_parts(int rank, double now, const Slot& slot,
   return true;
 }
 
-bool NodePlanState::has_room_just_before(int rank, double now, const Slot& slot) const {
+bool NodePlanState::has_room_just_before(int rank, double now, const JobSlot& slot) const {
   if (slot.start <= now) return false;
   return std::any_of(slot.share.begin(), slot.share.end(), [&](const Piece& piece) {
     return plan_.is_free_before(piece.node, slot.start, need(rank));
   });
 }
 
-void NodePlanState::on_release(const Share& share) {
+void NodePlanState::on_release(const JobShare& share) {
   for (const Piece& piece : share) {
     released_nodes_[release_count_ % remembered_releases()] = piece.node;
     ++release_count_;
@@ -94,17 +94,17 @@ void NodePlanState::on_release(const Share& share) {
 // Counts more releases than are remembered, so that nothing known from before is used.
 void NodePlanState::on_plan_reset() { release_count_ += remembered_releases() + 1; }
 
-bool NodePlanState::is_free_now(const Share& share) const {
+bool NodePlanState::is_free_now(const JobShare& share) const {
   return std::all_of(share.begin(), share.end(), [&](const Piece& piece) {
     return free_now_[piece.node].can_hold(piece.amounts);
   });
 }
 
-void NodePlanState::allocate_now(const Share& share) {
+void NodePlanState::allocate_now(const JobShare& share) {
   for (const Piece& piece : share) free_now_[piece.node] -= piece.amounts;
 }
 
-void NodePlanState::release_now(const Share& share) {
+void NodePlanState::release_now(const JobShare& share) {
   for (const Piece& piece : share) free_now_[piece.node] += piece.amounts;
 }
 

@@ -19,39 +19,38 @@ namespace cosched::cluster::batch {
 /// them can move.
 class NodePlanState {
  public:
-  using Plan = NodePlan;
-  using Share = Placement;
-  using Slot = PlannedSlot<Placement>;
+  using JobShare = NodePlacement;
+  using JobSlot = PlannedSlot<NodePlacement>;
 
   NodePlanState(const Site& site, const std::vector<BatchJob>& jobs);
 
-  Plan& plan() { return plan_; }
+  NodePlan& plan() { return plan_; }
   /// The share of a job that has not been planned.
-  Share empty_share() const { return {}; }
+  JobShare empty_share() const { return {}; }
 
   /// The earliest slot of the job; the nodes that it has from the begin of the simulation on, where
   /// it has some.
-  Slot find_earliest_slot(int rank, double now);
+  JobSlot find_earliest_slot(int rank, double now);
   /// The same if it starts before the limit, else no slot: the start is the limit.
-  Slot find_slot_before(int rank, double now, double start_limit) const;
+  JobSlot find_slot_before(int rank, double now, double start_limit) const;
 
   /// Tries to prove that the job, if it gave its slot back, would find none that starts earlier.
   /// False: nothing is proven.  Notes what was looked at, so that the next call looks only at what
   /// was released since.
   /// O(nodes released since a job of this kind looked).
-  bool prove_no_earlier_start(int rank, double now, const Slot& slot);
+  bool prove_no_earlier_start(int rank, double now, const JobSlot& slot);
 
   /// The share has become free in the plan for longer than before.
-  void on_release(const Share& share);
+  void on_release(const JobShare& share);
   /// The plan has been reset.
   void on_plan_reset();
 
   /// Whether the share is free now.
-  bool is_free_now(const Share& share) const;
+  bool is_free_now(const JobShare& share) const;
   /// A job starts on the share.
-  void allocate_now(const Share& share);
+  void allocate_now(const JobShare& share);
   /// The job on the share has ended.
-  void release_now(const Share& share);
+  void release_now(const JobShare& share);
 
  private:
   // No part of a need of this kind finds its amounts before `start`, as far as the first
@@ -69,11 +68,11 @@ class NodePlanState {
     return released_nodes_[release % remembered_releases()];
   }
 
-  bool prove_for_one_part(int rank, double now, const Slot& slot);
-  bool prove_for_parts(int rank, double now, const Slot& slot,
+  bool prove_for_one_part(int rank, double now, const JobSlot& slot);
+  bool prove_for_parts(int rank, double now, const JobSlot& slot,
                        std::int64_t seen_release_count) const;
   // Whether one of its own nodes is free for a part of it just before its start.
-  bool has_room_just_before(int rank, double now, const Slot& slot) const;
+  bool has_room_just_before(int rank, double now, const JobSlot& slot) const;
 
   NodePlan plan_;
   const Site& site_;

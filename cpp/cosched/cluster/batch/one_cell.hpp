@@ -14,7 +14,7 @@ namespace cosched::cluster::batch {
 /// expected ends: O(running jobs) moves of a few bytes, after O(log running) comparisons.
 class OneCell {
  public:
-  using Reservation = CellReservation;
+  using JobReservation = CellReservation;
 
   /// `makes_reservations`: make_reservation() will be called.
   OneCell(int nodes, bool makes_reservations, const std::vector<BatchJob>& jobs)
@@ -34,11 +34,11 @@ class OneCell {
     return jobs_[rank].tasks <= free_nodes_;
   }
   /// Whether the reservation holds although the job keeps the nodes chosen last for ever.
-  bool can_spare_nodes(int rank, const Reservation& reservation) const {
+  bool can_spare_nodes(int rank, const JobReservation& reservation) const {
     return jobs_[rank].tasks <= reservation.extra_nodes;
   }
   /// The job takes the nodes chosen last out of the reservation's extra ones.
-  void use_extra_nodes(int rank, Reservation& reservation) const {
+  void use_extra_nodes(int rank, JobReservation& reservation) const {
     reservation.extra_nodes -= jobs_[rank].tasks;
   }
 
@@ -48,7 +48,7 @@ class OneCell {
   void release(int rank, double start);
 
   /// Requires that the job does not fit now but fits on the empty machine.
-  Reservation make_reservation(int rank, double now) const;
+  JobReservation make_reservation(int rank, double now) const;
 
  private:
   struct ExpectedRelease {

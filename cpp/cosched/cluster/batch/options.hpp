@@ -2,11 +2,11 @@
 #pragma once
 
 #include "cosched/cluster/batch/site.hpp"
-#include "cosched/cluster/model/outcome.hpp"
+#include "cosched/cluster/model/simulation_outcome.hpp"
 
 namespace cosched::cluster::batch {
 
-enum class Rule { fcfs, easy, conservative };
+enum class BatchRule { fcfs, easy, conservative };
 
 /// When a running job is expected to end.
 enum class Estimates {
@@ -29,14 +29,14 @@ struct QueueOrder {
 
 /// The outcome, and shares[j * cells + c], the number of nodes of cell c that job j had.
 struct PlacedOutcome {
-  Outcome outcome;
+  SimulationOutcome outcome;
   std::vector<int> shares;
 };
 
 /// The outcome on nodes with memory and GPUs.
 struct SiteOutcome {
-  Outcome outcome;
-  std::vector<Placement> placements;  // by job
+  SimulationOutcome outcome;
+  std::vector<NodePlacement> placements;  // by job
 };
 
 }  // namespace cosched::cluster::batch

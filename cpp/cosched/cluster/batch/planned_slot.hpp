@@ -3,19 +3,19 @@
 
 namespace cosched::cluster::batch {
 
-/// A planned start and the nodes of the job from then on.  `Share` says how nodes are described:
-/// NodesPerCell (cell_profile.hpp) or Placement (site.hpp).
-template <class Share>
+/// A planned start and the nodes of the job from then on.  `JobShare` says how nodes are described:
+/// NodesPerCell (cell_profile.hpp) or NodePlacement (site.hpp).
+template <class JobShare>
 struct PlannedSlot {
   double start;  // s
-  Share share;
+  JobShare share;
 };
 
 /// The nodes of a job that runs, until it is expected to end.
-template <class Share>
+template <class JobShare>
 struct RunningShare {
   double expected_end;  // s
-  const Share* share;
+  const JobShare* share;
 };
 
 }  // namespace cosched::cluster::batch

@@ -28,7 +28,7 @@ Need undistributed_need(const SiteRequests& requests, std::size_t job) {
 Need need_of(const SiteRequests& requests, std::size_t job) {
   Need need = undistributed_need(requests, job);
   const int parts = requests.parts[job];
-  const Amounts whole_job = need.part_amounts;
+  const ResourceAmounts whole_job = need.part_amounts;
   if (parts < 1 || parts > whole_job.cores || whole_job.gpus % parts != 0) return need;
   need.part_count = parts;
   need.larger_part_count = whole_job.cores % parts;
@@ -42,10 +42,10 @@ auto shape_key(const Need& need) {
 }
 
 // Divides memory and GPUs among the pieces in equal shares; what is left over goes to the first.
-void divide_memory_and_gpus(std::int64_t memory, int gpus, Placement& placement) {
+void divide_memory_and_gpus(std::int64_t memory, int gpus, NodePlacement& placement) {
   for (std::size_t k = 0; k < placement.size(); ++k) {
     const auto shares = static_cast<std::int64_t>(placement.size() - k);
-    Amounts& amounts = placement[k].amounts;
+    ResourceAmounts& amounts = placement[k].amounts;
     amounts.memory = (memory + shares - 1) / shares;
     amounts.gpus = static_cast<int>((gpus + shares - 1) / shares);
     memory -= amounts.memory;
@@ -55,17 +55,17 @@ void divide_memory_and_gpus(std::int64_t memory, int gpus, Placement& placement)
 
 }  // namespace
 
-Amounts minimum_of(const Amounts& a, const Amounts& b) {
+ResourceAmounts minimum_of(const ResourceAmounts& a, const ResourceAmounts& b) {
   return {std::min(a.memory, b.memory), std::min(a.cores, b.cores), std::min(a.gpus, b.gpus)};
 }
 
-Amounts Need::larger_part_amounts() const {
-  Amounts amounts = part_amounts;
+ResourceAmounts Need::larger_part_amounts() const {
+  ResourceAmounts amounts = part_amounts;
   ++amounts.cores;
   return amounts;
 }
 
-Site::Site(std::vector<Node> nodes, const SiteRequests& requests) : nodes_(std::move(nodes)) {
+Site::Site(std::vector<SiteNode> nodes, const SiteRequests& requests) : nodes_(std::move(nodes)) {
   const std::size_t jobs = requests.tasks.size();
   for (const std::size_t rows :
        {requests.parts.size(), requests.gpus.size(), requests.memory.size(), requests.cells.size(),
@@ -138,8 +138,8 @@ void Site::set_initial_placements(const SiteRequests& requests) {
 }
 
 // A piece on each node of which the job has cores, with these cores alone.
-Placement Site::initial_placement_on(const std::vector<int>& cores) const {
-  Placement placement;
+NodePlacement Site::initial_placement_on(const std::vector<int>& cores) const {
+  NodePlacement placement;
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
     const int first_core = nodes_[node].first_core;
     const int end_core = first_core + nodes_[node].capacity.cores;
@@ -163,12 +163,12 @@ void Site::number_shapes() {
 
 FreeAmounts Site::capacities() const {
   FreeAmounts free;
-  for (const Node& node : nodes_) free.push_back(node.capacity);
+  for (const SiteNode& node : nodes_) free.push_back(node.capacity);
   return free;
 }
 
 bool Site::find_placement(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
-                          BitSet64 avoided_cells, Placement* placement) const {
+                          BitSet64 avoided_cells, NodePlacement* placement) const {
   COSCHED_ASSERT(free.size() == nodes_.size());
   if (placement) placement->clear();
   return need.part_count > 0 ? place_parts(need, free, open_cells, avoided_cells, placement)
@@ -176,8 +176,8 @@ bool Site::find_placement(const Need& need, const FreeAmounts& free, BitSet64 op
 }
 
 bool Site::place_parts(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
-                       BitSet64 avoided_cells, Placement* placement) const {
-  const Amounts larger_part = need.larger_part_amounts();
+                       BitSet64 avoided_cells, NodePlacement* placement) const {
+  const ResourceAmounts larger_part = need.larger_part_amounts();
   int unplaced_larger_parts = need.larger_part_count;
   int unplaced_parts = need.part_count - need.larger_part_count;  // those that are not larger
   for (const BitSet64 cells : {open_cells & ~avoided_cells, open_cells & avoided_cells}) {
@@ -200,13 +200,13 @@ bool Site::place_parts(const Need& need, const FreeAmounts& free, BitSet64 open_
 }
 
 bool Site::place_anywhere(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
-                          BitSet64 avoided_cells, Placement* placement) const {
-  Amounts unplaced = need.part_amounts;
+                          BitSet64 avoided_cells, NodePlacement* placement) const {
+  ResourceAmounts unplaced = need.part_amounts;
   for (const BitSet64 cells : {open_cells & ~avoided_cells, open_cells & avoided_cells}) {
     if (cells == 0) continue;
     for (std::size_t node = 0; node < nodes_.size(); ++node) {
       if (!has_bit(cells, nodes_[node].cell)) continue;
-      Amounts piece = minimum_of(unplaced, free[node]);
+      ResourceAmounts piece = minimum_of(unplaced, free[node]);
       if (!has_bit(need.gpu_types, nodes_[node].gpu_type)) piece.gpus = 0;
       if (piece.is_zero()) continue;
       unplaced -= piece;
@@ -223,7 +223,8 @@ void require_site_fits(const Instance& instance, const Site& site) {
   if (site.oversized_jobs().empty()) return;
   const int job = site.oversized_jobs().front();
   const Need& need = site.need(job);
-  const Amounts part = need.larger_part_count > 0 ? need.larger_part_amounts() : need.part_amounts;
+  const ResourceAmounts part =
+      need.larger_part_count > 0 ? need.larger_part_amounts() : need.part_amounts;
   std::string text = std::to_string(part.cores) + " cores";
   if (part.memory > 0) text += ", " + to_text(static_cast<double>(part.memory) / kKbPerGb) + " GB";
   if (part.gpus > 0) text += ", " + std::to_string(part.gpus) + " GPUs";

@@ -3,15 +3,15 @@
 
 #include <vector>
 
-#include "cosched/cluster/batch/amounts.hpp"
 #include "cosched/cluster/batch/bit_set.hpp"
+#include "cosched/cluster/batch/resource_amounts.hpp"
 #include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster::batch {
 
 /// A node of the machine.  Its cores have the numbers first_core, first_core + 1, ...
-struct Node {
-  Amounts capacity;
+struct SiteNode {
+  ResourceAmounts capacity;
   int cell;      // see Layout; below 64
   int gpu_type;  // below 64
   int first_core;
@@ -26,26 +26,26 @@ struct Node {
 struct Need {
   int part_count;
   int larger_part_count;
-  Amounts part_amounts;
+  ResourceAmounts part_amounts;
   BitSet64 cells;
   BitSet64 gpu_types;
   int shape = 0;  // equal needs have the same shape; shapes are numbered from 0
 
   /// What one of the larger parts needs.
-  Amounts larger_part_amounts() const;
+  ResourceAmounts larger_part_amounts() const;
 };
 
 /// What a job has on one node.
 struct Piece {
   int node;
-  Amounts amounts;
+  ResourceAmounts amounts;
 };
 
 /// One piece for each node that the job uses.  The larger parts of a job come first.
-using Placement = std::vector<Piece>;
+using NodePlacement = std::vector<Piece>;
 
 /// Free amounts by node.
-using FreeAmounts = std::vector<Amounts>;
+using FreeAmounts = std::vector<ResourceAmounts>;
 
 /// What jobs ask for: one row for each job.
 struct SiteRequests {
@@ -66,9 +66,9 @@ class Site {
   /// A job of several nodes whose equal parts do not fit on the empty machine ran on unequal nodes:
   /// its distribution is taken as not known.
   /// Throws InvalidInstance where the columns of the requests differ in length.
-  Site(std::vector<Node> nodes, const SiteRequests& requests);
+  Site(std::vector<SiteNode> nodes, const SiteRequests& requests);
 
-  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<SiteNode>& nodes() const { return nodes_; }
   int job_count() const { return static_cast<int>(needs_.size()); }
   const Need& need(int job) const { return needs_[job]; }
   /// Number of different needs.
@@ -84,7 +84,7 @@ class Site {
   bool has_initial_placement(int job) const { return !initial_placements_[job].empty(); }
   /// The nodes of a job that runs when the simulation begins, with the job's share of memory and
   /// GPUs on each of them; empty for other jobs.
-  const Placement& initial_placement(int job) const { return initial_placements_[job]; }
+  const NodePlacement& initial_placement(int job) const { return initial_placements_[job]; }
   const std::vector<std::vector<int>>& initial_cores() const { return initial_cores_; }
 
   /// What is free on the empty machine.
@@ -97,7 +97,7 @@ class Site {
   /// node that holds it.  Returns whether the whole need has found its amounts, and where
   /// (`placement` may be null; it is undefined after a failure).  O(nodes).
   bool find_placement(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
-                      BitSet64 avoided_cells, Placement* placement) const;
+                      BitSet64 avoided_cells, NodePlacement* placement) const;
 
   /// Whether the need fits into the free amounts of the nodes that it may use.  O(nodes).
   bool has_room_for(const Need& need, const FreeAmounts& free) const {
@@ -106,19 +106,19 @@ class Site {
 
  private:
   bool place_parts(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
-                   BitSet64 avoided_cells, Placement* placement) const;
+                   BitSet64 avoided_cells, NodePlacement* placement) const;
   bool place_anywhere(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
-                      BitSet64 avoided_cells, Placement* placement) const;
+                      BitSet64 avoided_cells, NodePlacement* placement) const;
   void number_shapes();
   void set_initial_placements(const SiteRequests& requests);
-  Placement initial_placement_on(const std::vector<int>& cores) const;
+  NodePlacement initial_placement_on(const std::vector<int>& cores) const;
   void forget_unequal_parts(const SiteRequests& requests);
   void find_oversized_jobs();
 
-  std::vector<Node> nodes_;
-  std::vector<Need> needs_;                      // by job
-  std::vector<Placement> initial_placements_;    // by job
-  std::vector<std::vector<int>> initial_cores_;  // by job, or no rows
+  std::vector<SiteNode> nodes_;
+  std::vector<Need> needs_;                        // by job
+  std::vector<NodePlacement> initial_placements_;  // by job
+  std::vector<std::vector<int>> initial_cores_;    // by job, or no rows
   std::vector<int> oversized_jobs_;
   int shape_count_ = 0;
 };

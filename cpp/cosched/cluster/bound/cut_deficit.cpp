@@ -66,12 +66,12 @@ CutDeficit::MovingMeasure CutDeficit::measure_before(const std::vector<MovingSeg
           segment.measure_speed_before + segment.end_speed - segment.begin_speed};
 }
 
-CutDeficit::Value CutDeficit::operator()(double stretch) const {
+CutDeficit::DeficitValue CutDeficit::operator()(double stretch) const {
   const std::vector<MovingSegment> segments = merge_segments(stretch);
   const MovingMeasure measure = measure_before(segments, kInfinity, 0);
-  Value value{.deficit = -nodes_ * measure.value,
-              .slope = -nodes_ * measure.speed,
-              .scale = nodes_ * measure.value};
+  DeficitValue value{.deficit = -nodes_ * measure.value,
+                     .slope = -nodes_ * measure.speed,
+                     .scale = nodes_ * measure.value};
   Poll poll;
   for (const StretchJob& job : jobs_) {
     poll.count(kStepsPerJob);
@@ -90,14 +90,14 @@ double find_cut_root(const CutDeficit& deficit, double stretch) {
   // deficit(low) >= 0 > deficit(high)
   double low = stretch;
   double high = kInfinity;
-  CutDeficit::Value value_at_low = deficit(low);
+  CutDeficit::DeficitValue value_at_low = deficit(low);
   for (int step = 0; step < kMaxRootSteps; ++step) {
     if (value_at_low.deficit <= kRootTolerance * value_at_low.scale) break;
     double next =
         value_at_low.slope < 0 ? low - value_at_low.deficit / value_at_low.slope : 2 * low;
     if (!(next < high)) next = (low + high) / 2;
     if (!(next > low) || !(next < high)) break;
-    const CutDeficit::Value value = deficit(next);
+    const CutDeficit::DeficitValue value = deficit(next);
     if (value.deficit >= 0) {
       low = next;
       value_at_low = value;

@@ -17,13 +17,13 @@ class CutDeficit {
   CutDeficit(const std::vector<StretchJob>& jobs, double nodes, std::vector<IntervalBorder> begins,
              std::vector<IntervalBorder> ends);
 
-  struct Value {
+  struct DeficitValue {
     double deficit;
     double slope;  // to the right of S
     double scale;  // P |U|
   };
   /// O(k log k + n log k), k = segments.
-  Value operator()(double stretch) const;
+  DeficitValue operator()(double stretch) const;
 
  private:
   // A maximal segment of U at the current S, with the speeds of its borders, and sums over

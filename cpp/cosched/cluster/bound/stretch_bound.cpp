@@ -142,7 +142,7 @@ std::optional<double> prove_larger_stretch(const std::vector<StretchJob>& jobs, 
                                            double stretch, const StretchResidual& residual,
                                            const std::vector<char>& is_in_cut) {
   const CutDeficit deficit = make_cut_deficit(jobs, nodes, stretch, residual, is_in_cut);
-  const CutDeficit::Value value = deficit(stretch);
+  const CutDeficit::DeficitValue value = deficit(stretch);
   if (!(value.deficit > kDeficitTolerance * value.scale)) return std::nullopt;
   const double root = find_cut_root(deficit, stretch);
   return root > stretch ? std::optional(root) : std::nullopt;

@@ -84,7 +84,7 @@ void ScheduleChecker::finish_event() {
   changed_nodes_.clear();
 }
 
-void ScheduleChecker::finish(const Outcome& outcome) const {
+void ScheduleChecker::finish(const SimulationOutcome& outcome) const {
   for (int job = 0; job < jobs_.size(); ++job) check_job(job, outcome);
 }
 
@@ -170,7 +170,7 @@ void ScheduleChecker::check_node(int node) const {
   throw_breach(place + " has " + std::to_string(use.tasks) + " tasks");
 }
 
-void ScheduleChecker::check_job(int job, const Outcome& outcome) const {
+void ScheduleChecker::check_job(int job, const SimulationOutcome& outcome) const {
   const JobAccount& account = accounts_[job];
   const std::string name = jobs_.name_of(job);
   if (!account.has_run()) throw_breach(name + " never runs");

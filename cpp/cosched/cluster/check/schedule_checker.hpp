@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cosched/cluster/model/instance.hpp"
-#include "cosched/cluster/model/outcome.hpp"
 #include "cosched/cluster/model/prefetch.hpp"
+#include "cosched/cluster/model/simulation_outcome.hpp"
 #include "cosched/cluster/model/trace.hpp"
 #include "cosched/core/numeric.hpp"
 
@@ -42,7 +42,7 @@ class ScheduleChecker {
   /// All changes of one moment have been reported.
   void finish_event();
   /// The simulation is over.
-  void finish(const Outcome& outcome) const;
+  void finish(const SimulationOutcome& outcome) const;
 
   /// Announces that begin_row() or end_row() will be called for the job.
   void prefetch_job(int job) const { prefetch(&accounts_[job]); }
@@ -81,7 +81,7 @@ class ScheduleChecker {
   // What happened since the job's last row, by its times and nodes, must agree with the cause.
   void check_transition(int job, double time, bool has_moved, RowCause cause) const;
   void check_node(int node) const;
-  void check_job(int job, const Outcome& outcome) const;
+  void check_job(int job, const SimulationOutcome& outcome) const;
   void open_row(JobAccount& account, const RowBegin& begin);
   // The job's tasks take their shares of its nodes (sign +1) or give them back (-1).
   void use_nodes(const JobAccount& account, double yield, int sign);

@@ -73,7 +73,7 @@ void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, doubl
 
 }  // namespace
 
-void validate_trace(const Instance& instance, const Trace& trace, const Outcome& outcome,
+void validate_trace(const Instance& instance, const Trace& trace, const SimulationOutcome& outcome,
                     const TraceRules& rules) {
   const auto jobs = static_cast<std::size_t>(instance.size());
   if (outcome.start.size() != jobs || outcome.end.size() != jobs ||

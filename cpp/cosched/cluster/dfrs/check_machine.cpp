@@ -9,16 +9,16 @@
 namespace cosched::cluster::dfrs {
 namespace {
 
-[[noreturn]] void throw_invalid(const Machine& machine, const std::string& problem) {
+[[noreturn]] void throw_invalid(const DfrsMachine& machine, const std::string& problem) {
   throw InvalidSchedule("at " + to_text(machine.now()) + " s " + problem);
 }
 
 }  // namespace
 
-void check_machine(const Machine& machine, const Instance& instance) {
+void check_machine(const DfrsMachine& machine, const Instance& instance) {
   std::vector<double> cpu_shares(machine.node_count(), 0.0);
   for (const int rank : machine.running()) {
-    const Machine::Job& job = machine.job(rank);
+    const DfrsMachine::Job& job = machine.job(rank);
     const std::string name = instance.jobs().name_of(instance.order()[rank]);
     if (static_cast<int>(job.nodes.size()) != job.tasks)
       throw_invalid(machine, name + " has " + std::to_string(job.nodes.size()) + " nodes for " +

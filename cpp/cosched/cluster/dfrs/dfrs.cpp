@@ -12,13 +12,13 @@
 namespace cosched::cluster::dfrs {
 namespace {
 
-bool has_overloaded_node(const Machine& machine) {
-  for (const Machine::Node& node : machine.nodes())
+bool has_overloaded_node(const DfrsMachine& machine) {
+  for (const DfrsMachine::NodeUse& node : machine.nodes())
     if (node.cpu_load > kCpuUnit) return true;
   return false;
 }
 
-Mapping running_mapping(const Machine& machine) {
+Mapping running_mapping(const DfrsMachine& machine) {
   Mapping mapping;
   mapping.nodes = machine.node_count();
   mapping.cpu.reserve(machine.running().size());
@@ -31,7 +31,7 @@ Mapping running_mapping(const Machine& machine) {
 }
 
 // By running job.
-std::vector<double> compute_yields(const Machine& machine, Improve improve) {
+std::vector<double> compute_yields(const DfrsMachine& machine, Improve improve) {
   if (!has_overloaded_node(machine)) return std::vector<double>(machine.running().size(), 1.0);
   const Mapping mapping = running_mapping(machine);
   switch (improve) {
@@ -47,8 +47,8 @@ std::vector<double> compute_yields(const Machine& machine, Improve improve) {
 }
 
 // The yields for z = target, the inverse of the stretch estimated for the end of the period.
-std::vector<double> compute_stretch_yields(const Machine& machine, Improve improve, double period,
-                                           double target) {
+std::vector<double> compute_stretch_yields(const DfrsMachine& machine, Improve improve,
+                                           double period, double target) {
   const Mapping mapping = running_mapping(machine);
   std::vector<double> slope;
   std::vector<double> offset;
@@ -77,7 +77,7 @@ class DfrsPolicy : public Policy {
   // `period`: the T of MCB8-stretch; the simulator's period.
   DfrsPolicy(const PolicyName& name, double period) : name_(name), period_(period) {}
 
-  bool on_event(const PolicyEvent& event, Machine& machine) override {
+  bool on_event(const PolicyEvent& event, DfrsMachine& machine) override {
     switch (event.kind) {
       case PolicyEventKind::submission:
         return on_submission(event.jobs[0], machine);
@@ -98,7 +98,7 @@ class DfrsPolicy : public Policy {
     return false;
   }
 
-  void allocate(Machine& machine) override {
+  void allocate(DfrsMachine& machine) override {
     const std::vector<double> yields =
         name_.periodic == Periodic::mcb8_stretch
             ? compute_stretch_yields(machine, name_.improve, period_, stretch_target_)
@@ -111,7 +111,7 @@ class DfrsPolicy : public Policy {
   bool is_trusted() const override { return true; }
 
  private:
-  bool on_submission(int rank, Machine& machine) {
+  bool on_submission(int rank, DfrsMachine& machine) {
     switch (name_.on_submit) {
       case OnSubmit::none:
         machine.explain_wait(rank, Reason::next_period);
@@ -135,7 +135,7 @@ class DfrsPolicy : public Policy {
   }
 
   // Returns the target that was reached.
-  double remap_all(Machine& machine, std::optional<double> period) {
+  double remap_all(DfrsMachine& machine, std::optional<double> period) {
     const RemapResult result =
         remap(machine, name_.limit, name_.limit_seconds, period, priority_cut_);
     priority_cut_ = result.priority_cut;
@@ -150,8 +150,8 @@ class DfrsPolicy : public Policy {
 
 }  // namespace
 
-Outcome run_dfrs(const Instance& instance, const PolicyName& name, const SimulationOptions& options,
-                 Trace* trace, DecisionLog* log) {
+SimulationOutcome run_dfrs(const Instance& instance, const PolicyName& name,
+                           const SimulationOptions& options, Trace* trace, DecisionLog* log) {
   require_memory_fits(instance);
   DfrsPolicy policy(name, options.period);
   return simulate(instance, policy, options, trace, log);

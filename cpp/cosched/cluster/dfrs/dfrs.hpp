@@ -8,8 +8,8 @@ namespace cosched::cluster::dfrs {
 
 /// simulate() with the policy of that name; MCB8-stretch takes the period of `options`.  Throws
 /// InfeasibleError where a job can never fit in memory.
-Outcome run_dfrs(const Instance& instance, const PolicyName& name,
-                 const SimulationOptions& options = {}, Trace* trace = nullptr,
-                 DecisionLog* log = nullptr);
+SimulationOutcome run_dfrs(const Instance& instance, const PolicyName& name,
+                           const SimulationOptions& options = {}, Trace* trace = nullptr,
+                           DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::dfrs

@@ -31,7 +31,7 @@ struct IsWorseCandidate {
 // Which memory would be free if some running jobs were paused.
 class PauseTrial {
  public:
-  PauseTrial(const Machine& machine, const Machine::Job& incoming_job)
+  PauseTrial(const DfrsMachine& machine, const DfrsMachine::Job& incoming_job)
       : machine_(machine),
         incoming_job_(incoming_job),
         nodes_(machine.nodes()),
@@ -51,9 +51,9 @@ class PauseTrial {
     }
   }
 
-  const Machine& machine_;
-  const Machine::Job& incoming_job_;
-  std::vector<Machine::Node> nodes_;
+  const DfrsMachine& machine_;
+  const DfrsMachine::Job& incoming_job_;
+  std::vector<DfrsMachine::NodeUse> nodes_;
   std::int64_t free_slots_;  // for tasks of the incoming job
 };
 
@@ -61,7 +61,7 @@ class PauseTrial {
 // shape find room there.
 class StartTrial {
  public:
-  explicit StartTrial(const Machine& machine)
+  explicit StartTrial(const DfrsMachine& machine)
       : idle_(machine.idle()), nodes_(machine.nodes()), free_slots_(idle_.shape_count(), 0) {
     std::int64_t memory_need = 0;
     std::int64_t slots_for_need = 0;
@@ -81,7 +81,7 @@ class StartTrial {
   bool has_room_for(int shape) const { return free_slots_[shape] >= idle_.shape(shape).tasks; }
 
   // Chooses the nodes of a job that has room and takes its memory there.
-  NodeList start_job(const Machine::Job& job) {
+  NodeList start_job(const DfrsMachine::Job& job) {
     NodeList chosen_nodes = choose_greedy_nodes(nodes_, job);
     for (const int node : chosen_nodes) {
       const std::int64_t memory_before = nodes_[node].memory_used;
@@ -98,13 +98,13 @@ class StartTrial {
 
  private:
   const IdleQueue& idle_;
-  std::vector<Machine::Node> nodes_;
+  std::vector<DfrsMachine::NodeUse> nodes_;
   std::vector<int> open_shapes_;
   std::vector<std::int64_t> free_slots_;  // by shape
 };
 
 // Jobs to displace, by decreasing priority; empty if displacing all would not make enough room.
-std::vector<int> choose_displaced_jobs(const Machine& machine, int rank) {
+std::vector<int> choose_displaced_jobs(const DfrsMachine& machine, int rank) {
   PauseTrial trial(machine, machine.job(rank));
   std::vector<PrioritisedJob> running;  // a heap, the last in the order of service on top
   for (const int other : machine.running()) running.push_back({machine.priority(other), other});
@@ -131,7 +131,7 @@ std::vector<int> choose_displaced_jobs(const Machine& machine, int rank) {
 }
 
 // choose_greedy_nodes() for one task, the usual case, without a heap.
-NodeList choose_node_of_one_task(const std::vector<Machine::Node>& nodes,
+NodeList choose_node_of_one_task(const std::vector<DfrsMachine::NodeUse>& nodes,
                                  std::int64_t memory_need) {
   // A processor cannot predict which nodes have room: no branch depends on it alone.
   constexpr std::int64_t kNoLoad = std::numeric_limits<std::int64_t>::max();
@@ -149,7 +149,8 @@ NodeList choose_node_of_one_task(const std::vector<Machine::Node>& nodes,
 
 }  // namespace
 
-NodeList choose_greedy_nodes(const std::vector<Machine::Node>& nodes, const Machine::Job& job) {
+NodeList choose_greedy_nodes(const std::vector<DfrsMachine::NodeUse>& nodes,
+                             const DfrsMachine::Job& job) {
   if (job.tasks == 1) return choose_node_of_one_task(nodes, job.memory_need);
   std::vector<CandidateNode> heap;
   std::int64_t total_slots = 0;
@@ -180,14 +181,15 @@ NodeList choose_greedy_nodes(const std::vector<Machine::Node>& nodes, const Mach
   return chosen_nodes;
 }
 
-std::int64_t count_free_slots(const std::vector<Machine::Node>& nodes, std::int64_t memory_need) {
+std::int64_t count_free_slots(const std::vector<DfrsMachine::NodeUse>& nodes,
+                              std::int64_t memory_need) {
   std::int64_t total = 0;
-  for (const Machine::Node& node : nodes) total += slots(memory_need, node.memory_used);
+  for (const DfrsMachine::NodeUse& node : nodes) total += slots(memory_need, node.memory_used);
   return total;
 }
 
-bool start_greedily(Machine& machine, int rank) {
-  const Machine::Job& job = machine.job(rank);
+bool start_greedily(DfrsMachine& machine, int rank) {
+  const DfrsMachine::Job& job = machine.job(rank);
   NodeList nodes = choose_greedy_nodes(machine.nodes(), job);
   if (nodes.empty()) {
     const std::int64_t free_slots = count_free_slots(machine.nodes(), job.memory_need);
@@ -198,7 +200,7 @@ bool start_greedily(Machine& machine, int rank) {
   return true;
 }
 
-void resume_greedily(Machine& machine) {
+void resume_greedily(DfrsMachine& machine) {
   StartTrial trial(machine);
   std::vector<std::pair<int, NodeList>> starts;  // (rank, nodes)
   ServiceOrder order(machine.idle(), trial.open_shapes(), machine.now());
@@ -211,7 +213,7 @@ void resume_greedily(Machine& machine) {
   for (auto& [rank, nodes] : starts) machine.start(rank, std::move(nodes), Reason::greedy);
 }
 
-void start_displacing(Machine& machine, int rank, Displacement displacement) {
+void start_displacing(DfrsMachine& machine, int rank, Displacement displacement) {
   const bool has_started = start_greedily(machine, rank);
   if (has_started) return;
   const std::vector<int> displaced_jobs = choose_displaced_jobs(machine, rank);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cosched/cluster/dfrs/machine.hpp"
+#include "cosched/cluster/dfrs/dfrs_machine.hpp"
 
 namespace cosched::cluster::dfrs {
 
@@ -26,10 +26,10 @@ class Policy {
 
   /// Starts, pauses and moves jobs.  Returns whether the policy acts on this kind of
   /// event at all: if not, allocate() is not called and yields stay as they are.
-  virtual bool on_event(const PolicyEvent& event, Machine& machine) = 0;
+  virtual bool on_event(const PolicyEvent& event, DfrsMachine& machine) = 0;
 
   /// Sets the yield of every running job, given the mapping.
-  virtual void allocate(Machine& machine) = 0;
+  virtual void allocate(DfrsMachine& machine) = 0;
 
   /// Whether the policy wants period events.
   virtual bool is_periodic() const = 0;

@@ -41,7 +41,7 @@ bool parse_limit(std::string_view& text, PolicyName& name) {
   const bool has_virtual_time = remove_prefix(text, "/minvt=");
   const bool has_flow_time = !has_virtual_time && remove_prefix(text, "/minft=");
   if (!has_virtual_time && !has_flow_time) return true;
-  name.limit = has_virtual_time ? Limit::virtual_time : Limit::flow_time;
+  name.limit = has_virtual_time ? RemapLimit::virtual_time : RemapLimit::flow_time;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), name.limit_seconds);
   if (error != std::errc() || !(name.limit_seconds > 0) || std::isinf(name.limit_seconds))
@@ -95,8 +95,8 @@ std::string spell(const PolicyName& name) {
   if (name.improve == Improve::average) text += "/opt=avg";
   if (name.improve == Improve::max_min)
     text += name.periodic == Periodic::mcb8_stretch ? "/opt=max" : "/opt=min";
-  if (name.limit == Limit::virtual_time) text += "/minvt=" + to_text(name.limit_seconds);
-  if (name.limit == Limit::flow_time) text += "/minft=" + to_text(name.limit_seconds);
+  if (name.limit == RemapLimit::virtual_time) text += "/minvt=" + to_text(name.limit_seconds);
+  if (name.limit == RemapLimit::flow_time) text += "/minft=" + to_text(name.limit_seconds);
   return text;
 }
 
@@ -109,11 +109,11 @@ std::vector<PolicyName> paper_policies() {
     const bool uses_mcb8 = name.on_submit == OnSubmit::mcb8 || name.periodic != Periodic::none;
     for (const Improve improve : {Improve::average, Improve::max_min}) {
       name.improve = improve;
-      name.limit = Limit::none;
+      name.limit = RemapLimit::none;
       name.limit_seconds = 0;
       policies.push_back(name);
       if (!uses_mcb8) continue;
-      for (const Limit limit : {Limit::flow_time, Limit::virtual_time})
+      for (const RemapLimit limit : {RemapLimit::flow_time, RemapLimit::virtual_time})
         for (const double seconds : {300.0, 600.0}) {
           name.limit = limit;
           name.limit_seconds = seconds;

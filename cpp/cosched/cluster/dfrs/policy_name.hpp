@@ -24,14 +24,14 @@ enum class Improve {
 };
 
 /// Which running jobs keep their nodes in MCB8.
-enum class Limit { none, virtual_time, flow_time };
+enum class RemapLimit { none, virtual_time, flow_time };
 
 struct PolicyName {
   OnSubmit on_submit = OnSubmit::none;
   bool on_completion = false;
   Periodic periodic = Periodic::none;
   Improve improve = Improve::none;
-  Limit limit = Limit::none;
+  RemapLimit limit = RemapLimit::none;
   double limit_seconds = 0;  // S, where limit is set
 
   bool operator==(const PolicyName& other) const = default;

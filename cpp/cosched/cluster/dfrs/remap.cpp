@@ -16,14 +16,14 @@ constexpr std::ptrdiff_t kMaxSortedJobs = 12;
 // The memory of all nodes together is exceeded by more than rounding.
 constexpr double kMemorySumLimit = 1 + 1e-9;
 
-bool keeps_nodes(const Machine& machine, int rank, Limit limit, double limit_seconds) {
+bool keeps_nodes(const DfrsMachine& machine, int rank, RemapLimit limit, double limit_seconds) {
   if (machine.job(rank).status != JobStatus::running) return false;
   switch (limit) {
-    case Limit::none:
+    case RemapLimit::none:
       return false;
-    case Limit::virtual_time:
+    case RemapLimit::virtual_time:
       return machine.job(rank).virtual_time < limit_seconds;
-    case Limit::flow_time:
+    case RemapLimit::flow_time:
       return machine.flow_time(rank) < limit_seconds;
   }
   return false;
@@ -92,7 +92,7 @@ JobIterator select_fitting_jobs(std::vector<PrioritisedJob>& jobs, const IdleQue
 }
 
 // The running and idle jobs of at least that priority, in no particular order.
-std::vector<PrioritisedJob> jobs_of_priority(const Machine& machine, double min_priority) {
+std::vector<PrioritisedJob> jobs_of_priority(const DfrsMachine& machine, double min_priority) {
   const IdleQueue& idle = machine.idle();
   std::vector<PrioritisedJob> jobs;
   jobs.reserve(4 * machine.running().size());
@@ -114,7 +114,7 @@ struct ServedJobs {
 // submission), as many as fit in the memory of all nodes together.  Looks first at those of
 // priority >= `priority_cut` only, which are enough where the jobs of the last call are still
 // close.
-ServedJobs select_served_jobs(const Machine& machine, double priority_cut) {
+ServedJobs select_served_jobs(const DfrsMachine& machine, double priority_cut) {
   const double memory = machine.node_count() * kMemorySumLimit;
   double min_priority = priority_cut;
   for (int attempt = 1;; ++attempt) {
@@ -151,7 +151,7 @@ struct PackingProblem {
   double accuracy;
 };
 
-PackingProblem make_packing_problem(const Machine& machine, const std::vector<int>& ranks,
+PackingProblem make_packing_problem(const DfrsMachine& machine, const std::vector<int>& ranks,
                                     std::optional<double> period) {
   std::vector<int> tasks;
   std::vector<double> memory;
@@ -162,7 +162,7 @@ PackingProblem make_packing_problem(const Machine& machine, const std::vector<in
   memory.reserve(ranks.size());
   cpu.reserve(ranks.size());
   for (const int rank : ranks) {
-    const Machine::Job& job = machine.job(rank);
+    const DfrsMachine::Job& job = machine.job(rank);
     tasks.push_back(job.tasks);
     memory.push_back(job.memory);
     cpu.push_back(job.cpu);
@@ -182,7 +182,7 @@ PackingProblem make_packing_problem(const Machine& machine, const std::vector<in
 }
 
 // Drops the jobs that are served last, one by one, until MCB8 packs the others.
-RemapPlan pack_jobs(const Machine& machine, std::vector<PrioritisedJob> jobs, Limit limit,
+RemapPlan pack_jobs(const DfrsMachine& machine, std::vector<PrioritisedJob> jobs, RemapLimit limit,
                     double limit_seconds, std::optional<double> period) {
   std::make_heap(jobs.begin(), jobs.end(), ServedBefore());  // the first to be dropped on top
   std::vector<int> ranks;
@@ -204,7 +204,7 @@ RemapPlan pack_jobs(const Machine& machine, std::vector<PrioritisedJob> jobs, Li
   }
 }
 
-void apply_plan(Machine& machine, RemapPlan plan) {
+void apply_plan(DfrsMachine& machine, RemapPlan plan) {
   const std::vector<int> running = machine.running();  // a copy: pausing changes the original
   std::size_t i = 0;
   for (const int rank : running) {
@@ -224,8 +224,8 @@ void apply_plan(Machine& machine, RemapPlan plan) {
 
 }  // namespace
 
-RemapResult remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
-                  double priority_cut) {
+RemapResult remap(DfrsMachine& machine, RemapLimit limit, double limit_seconds,
+                  std::optional<double> period, double priority_cut) {
   ServedJobs served = select_served_jobs(machine, priority_cut);
   RemapPlan plan = pack_jobs(machine, std::move(served.jobs), limit, limit_seconds, period);
   const double target = plan.target;

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cosched/cluster/dfrs/machine.hpp"
+#include "cosched/cluster/dfrs/dfrs_machine.hpp"
 #include "cosched/cluster/dfrs/policy_name.hpp"
 
 namespace cosched::cluster::dfrs {
@@ -18,7 +18,7 @@ struct RemapResult {
 /// MCB8-stretch for that period, else MCB8.
 /// `priority_cut` only saves time: jobs of less priority are looked at only if the others are not
 /// enough.  It is 0 at first, then that of the last call.
-RemapResult remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
-                  double priority_cut);
+RemapResult remap(DfrsMachine& machine, RemapLimit limit, double limit_seconds,
+                  std::optional<double> period, double priority_cut);
 
 }  // namespace cosched::cluster::dfrs

@@ -1,20 +1,20 @@
 // The machine with what only the simulator may do.
 #pragma once
 
-#include "cosched/cluster/dfrs/machine.hpp"
+#include "cosched/cluster/dfrs/dfrs_machine.hpp"
 
 namespace cosched::cluster::dfrs {
 
 /// Lets time pass, submits and finishes jobs, charges penalties.
-class SimulatedMachine : public Machine {
+class SimulatedMachine : public DfrsMachine {
  public:
-  using Machine::Machine;
+  using DfrsMachine::DfrsMachine;
 
-  using Machine::advance;
-  using Machine::finish;
-  using Machine::set_penalty;
-  using Machine::submit;
-  using Machine::take_changes;
+  using DfrsMachine::advance;
+  using DfrsMachine::finish;
+  using DfrsMachine::set_penalty;
+  using DfrsMachine::submit;
+  using DfrsMachine::take_changes;
 };
 
 }  // namespace cosched::cluster::dfrs

@@ -47,10 +47,10 @@ int count_moved_tasks(const NodeList& previous_nodes, const NodeList& nodes) {
   return static_cast<int>(left_nodes.size());
 }
 
-class Simulator {
+class PolicySimulator {
  public:
-  Simulator(const Instance& instance, Policy& policy, const SimulationOptions& options,
-            Trace* trace, DecisionLog* log)
+  PolicySimulator(const Instance& instance, Policy& policy, const SimulationOptions& options,
+                  Trace* trace, DecisionLog* log)
       : instance_(instance),
         policy_(policy),
         options_(options),
@@ -64,7 +64,7 @@ class Simulator {
     for (int rank = 0; rank < instance.size(); ++rank) accounts_[rank].job = instance.order()[rank];
   }
 
-  Outcome run() {
+  SimulationOutcome run() {
     first_submit_ = machine_.job(0).submit;
     machine_.advance(first_submit_);
     next_tick_time_ = policy_.is_periodic() ? first_submit_ + options_.period : kInfinity;
@@ -168,18 +168,18 @@ class Simulator {
   }
 
   void finish_job(int rank) {
-    const Machine::Job& job = machine_.job(rank);
+    const DfrsMachine::Job& job = machine_.job(rank);
     trace_writer_.close_row(rank, machine_.now(), RowCause::go_on);
     machine_.finish(rank);
     accounts_[rank].predicted_completion = kInfinity;
     outcome_.end[accounts_[rank].job] = machine_.now();
     demand_area_.change(machine_.now(), -job.cpu * job.tasks, -1);
     ++finished_jobs_;
-    log_decision(rank, Action::finish, Reason::completed, -1, 0);
+    log_decision(rank, JobAction::finish, Reason::completed, -1, 0);
   }
 
   bool process_submission(int rank) {
-    const Machine::Job& job = machine_.job(rank);
+    const DfrsMachine::Job& job = machine_.job(rank);
     machine_.submit(rank);
     demand_area_.change(machine_.now(), job.cpu * job.tasks, 1);
     return process_policy_event({PolicyEventKind::submission, machine_.now(), {rank}});
@@ -187,13 +187,13 @@ class Simulator {
 
   // What the policy has changed takes effect: it is counted, charged, logged and traced.
   void apply_changes() {
-    const std::vector<Machine::Change>& changes = machine_.take_changes();
-    for (const Machine::Change& change : changes) {
+    const std::vector<DfrsMachine::Change>& changes = machine_.take_changes();
+    for (const DfrsMachine::Change& change : changes) {
       prefetch(&accounts_[change.rank]);
       trace_writer_.prefetch_job(change.rank);
     }
-    for (const Machine::Change& change : changes) {
-      const std::optional<Action> action = action_of(change);
+    for (const DfrsMachine::Change& change : changes) {
+      const std::optional<JobAction> action = action_of(change);
       if (!action) continue;
       count_and_charge(*action, change);
       log_decision(change.rank, *action, change.reason, change.other_rank, change.value);
@@ -205,32 +205,33 @@ class Simulator {
   }
 
   // Compares the job's state after the event with that before; nothing if they are equal.
-  std::optional<Action> action_of(const Machine::Change& change) const {
-    const Machine::Job& job = machine_.job(change.rank);
+  std::optional<JobAction> action_of(const DfrsMachine::Change& change) const {
+    const DfrsMachine::Job& job = machine_.job(change.rank);
     const bool was_running = change.previous_status == JobStatus::running;
-    if (job.status != JobStatus::running) return was_running ? Action::pause : Action::wait;
-    if (!was_running) return accounts_[change.rank].has_started ? Action::resume : Action::start;
-    if (job.nodes != change.previous_nodes) return Action::move;
+    if (job.status != JobStatus::running) return was_running ? JobAction::pause : JobAction::wait;
+    if (!was_running)
+      return accounts_[change.rank].has_started ? JobAction::resume : JobAction::start;
+    if (job.nodes != change.previous_nodes) return JobAction::move;
     return std::nullopt;
   }
 
-  void count_and_charge(Action action, const Machine::Change& change) {
+  void count_and_charge(JobAction action, const DfrsMachine::Change& change) {
     const int rank = change.rank;
     Account& account = accounts_[rank];
-    const Machine::Job& job = machine_.job(rank);
-    if (action == Action::start) {
+    const DfrsMachine::Job& job = machine_.job(rank);
+    if (action == JobAction::start) {
       account.has_started = true;
       account.start = machine_.now();
-    } else if (action == Action::pause) {
+    } else if (action == JobAction::pause) {
       ++account.preemptions;
       outcome_.preempted_memory += job.memory * job.tasks;
       trace_writer_.close_row(rank, machine_.now(), RowCause::resume);
-    } else if (action == Action::move) {
+    } else if (action == JobAction::move) {
       ++account.migrations;
       outcome_.migrated_memory += job.memory * count_moved_tasks(change.previous_nodes, job.nodes);
       trace_writer_.close_row(rank, machine_.now(), RowCause::move);
     }
-    if (action == Action::move || action == Action::resume)
+    if (action == JobAction::move || action == JobAction::resume)
       machine_.set_penalty(rank, machine_.now() + options_.penalty);
   }
 
@@ -239,14 +240,14 @@ class Simulator {
       accounts_[rank].predicted_completion = predict_completion(machine_.job(rank));
   }
 
-  double predict_completion(const Machine::Job& job) const {
+  double predict_completion(const DfrsMachine::Job& job) const {
     const double remaining_runtime = job.runtime - job.virtual_time;
     const double progress_begin = std::max(machine_.now(), job.penalty_until);
     if (remaining_runtime <= 0) return progress_begin;
     return job.yield > 0 ? progress_begin + remaining_runtime / job.yield : kInfinity;
   }
 
-  void log_decision(int rank, Action action, Reason reason, int other_rank, double value) {
+  void log_decision(int rank, JobAction action, Reason reason, int other_rank, double value) {
     if (!log_) return;
     const std::vector<int>& order = instance_.order();
     log_->push_back({.time = machine_.now(),
@@ -261,7 +262,7 @@ class Simulator {
   Policy& policy_;
   const SimulationOptions options_;
   SimulatedMachine machine_;
-  Outcome outcome_;
+  SimulationOutcome outcome_;
   DemandArea demand_area_;
   std::vector<Account> accounts_;  // by rank
   check::ScheduleChecker checker_;
@@ -278,14 +279,14 @@ class Simulator {
 
 }  // namespace
 
-Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options,
-                 Trace* trace, DecisionLog* log) {
+SimulationOutcome simulate(const Instance& instance, Policy& policy,
+                           const SimulationOptions& options, Trace* trace, DecisionLog* log) {
   if (!(options.period > 0) || options.period == kInfinity)
     throw InvalidInstance("period = " + to_text(options.period) + ": expected seconds > 0");
   if (!(options.penalty >= 0) || options.penalty == kInfinity)
     throw InvalidInstance("penalty = " + to_text(options.penalty) + ": expected seconds >= 0");
   if (policy.is_periodic()) require_countable_periods(instance.jobs(), options.period);
-  return Simulator(instance, policy, options, trace, log).run();
+  return PolicySimulator(instance, policy, options, trace, log).run();
 }
 
 }  // namespace cosched::cluster::dfrs

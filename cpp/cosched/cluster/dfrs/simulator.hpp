@@ -20,7 +20,7 @@
 #pragma once
 
 #include "cosched/cluster/dfrs/policy.hpp"
-#include "cosched/cluster/model/outcome.hpp"
+#include "cosched/cluster/model/simulation_outcome.hpp"
 #include "cosched/cluster/model/trace.hpp"
 
 namespace cosched::cluster::dfrs {
@@ -39,7 +39,8 @@ struct SimulationOptions {
 /// as the period can do that), an untrusted policy breaks a rule, or the ScheduleChecker
 /// finds one broken.
 /// O(running jobs) an event beside the policy's own work; waiting jobs cost nothing.
-Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options = {},
-                 Trace* trace = nullptr, DecisionLog* log = nullptr);
+SimulationOutcome simulate(const Instance& instance, Policy& policy,
+                           const SimulationOptions& options = {}, Trace* trace = nullptr,
+                           DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::dfrs

@@ -9,7 +9,7 @@ TraceWriter::TraceWriter(const Instance& instance, Trace* trace, check::Schedule
   causes_.resize(instance.size(), RowCause::start);
 }
 
-void TraceWriter::update(int rank, double now, const Machine::Job& job) {
+void TraceWriter::update(int rank, double now, const DfrsMachine::Job& job) {
   const bool is_open = row_of_job_[rank] >= 0;
   if (is_open && rows_[row_of_job_[rank]].yield == job.yield) return;
   if (is_open) end_row(rank, now);

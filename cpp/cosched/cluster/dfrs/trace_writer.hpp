@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cosched/cluster/check/schedule_checker.hpp"
-#include "cosched/cluster/dfrs/machine.hpp"
-#include "cosched/cluster/model/outcome.hpp"
+#include "cosched/cluster/dfrs/dfrs_machine.hpp"
+#include "cosched/cluster/model/simulation_outcome.hpp"
 #include "cosched/cluster/model/trace.hpp"
 
 namespace cosched::cluster::dfrs {
@@ -25,7 +25,7 @@ class TraceWriter {
 
   /// The running job's state from `now` on: a new row if its yield has changed or close_row() has
   /// ended the last one.
-  void update(int rank, double now, const Machine::Job& job);
+  void update(int rank, double now, const DfrsMachine::Job& job);
   /// The job's mapping ends at `now`; its next row begins for this reason.
   void close_row(int rank, double now, RowCause next_cause);
   /// All changes of an event have been reported.

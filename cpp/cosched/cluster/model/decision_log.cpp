@@ -4,7 +4,7 @@
 
 namespace cosched::cluster {
 
-const char* to_string(Action action) {
+const char* to_string(JobAction action) {
   constexpr const char* kNames[] = {"start", "wait", "pause", "resume", "move", "finish"};
   return kNames[static_cast<int>(action)];
 }

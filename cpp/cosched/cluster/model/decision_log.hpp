@@ -5,7 +5,7 @@
 
 namespace cosched::cluster {
 
-enum class Action : char { start, wait, pause, resume, move, finish };
+enum class JobAction : char { start, wait, pause, resume, move, finish };
 
 enum class Reason : char {
   completed,         // finish
@@ -29,7 +29,7 @@ enum class Reason : char {
 struct Decision {
   double time;
   int job;
-  Action action;
+  JobAction action;
   Reason reason;
   int other;     // a job number, or -1
   double value;  // see Reason; a time may be infinite: behind a job without a limit
@@ -37,7 +37,7 @@ struct Decision {
 
 using DecisionLog = std::vector<Decision>;
 
-const char* to_string(Action action);
+const char* to_string(JobAction action);
 /// One sentence in plain words, jobs as their log calls them, e.g. "fits beside the reservation of
 /// job 7 at 360 s".
 std::string explain(const Decision& decision, const Jobs& jobs);

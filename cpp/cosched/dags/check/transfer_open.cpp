@@ -103,9 +103,9 @@ void TransferOpen::count_units_per_memory() {
   units_per_memory_.assign(types_, 0);
   has_several_memories_.assign(types_, 0);
   const Memories& memories = instance_.transfers().links().memories;
-  if (memories.kind != Memories::Kind::listed) {
+  if (memories.kind != Memories::MemoryKind::listed) {
     for (int type = 0; type < types_; ++type) {
-      const bool is_host = type == 0 && memories.kind == Memories::Kind::host;
+      const bool is_host = type == 0 && memories.kind == Memories::MemoryKind::host;
       units_per_memory_[type] = is_host ? instance_.units(type) : 1;
       has_several_memories_[type] = !is_host && instance_.units(type) > 1;
     }
@@ -175,8 +175,8 @@ double TransferOpen::least_join(std::vector<JoinArrival> arrivals, int units) {
       low = middle + 1;
   }
   const auto longest = [&](std::size_t stay) {
-    const JoinTimes found = join(stay);
-    return std::max(found.same_memory, found.next);
+    const JoinTimes join_times = join(stay);
+    return std::max(join_times.same_memory, join_times.next);
   };
   return low > 0 ? std::min(longest(low), longest(low - 1)) : longest(low);
 }

@@ -8,8 +8,8 @@ namespace {
 bool share_memory(const Memories& memories, const std::vector<int>& units, int from_type,
                   int from_unit, int to_type, int to_unit) {
   if (from_type == to_type && from_unit == to_unit) return true;
-  if (memories.kind == Memories::Kind::unit) return false;
-  if (memories.kind == Memories::Kind::host) return from_type == 0 && to_type == 0;
+  if (memories.kind == Memories::MemoryKind::unit) return false;
+  if (memories.kind == Memories::MemoryKind::host) return from_type == 0 && to_type == 0;
   const auto memory_of = [&](int type, int unit) {
     return memories
         .memory_of_unit[std::accumulate(units.begin(), units.begin() + type, std::size_t{0}) +

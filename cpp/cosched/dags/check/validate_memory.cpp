@@ -29,8 +29,8 @@ std::size_t memory_number(const Instance& instance, int type, int unit) {
   const auto number = static_cast<std::size_t>(
       std::accumulate(units.begin(), units.begin() + type, std::size_t{0}) + unit);
   const Memories& memories = instance.transfers().links().memories;
-  if (memories.kind == Memories::Kind::listed) return memories.memory_of_unit[number];
-  return memories.kind == Memories::Kind::host && type == 0 ? 0 : number;
+  if (memories.kind == Memories::MemoryKind::listed) return memories.memory_of_unit[number];
+  return memories.kind == Memories::MemoryKind::host && type == 0 ? 0 : number;
 }
 
 double capacity_of(const Instance& instance, int type, int unit) {

@@ -21,7 +21,7 @@ class TradeOff final : public opt::WeightedRelaxation {
         cost_(instance.tasks(), instance.types()) {}
 
   /// `weights` >= 0 of the Q loads, then of the path; they need not sum to 1.
-  Optimum minimise(const std::vector<double>& weights) override;
+  RelaxationOptimum minimise(const std::vector<double>& weights) override;
   std::vector<double> task_flow() const override { return flow_.task_flow(); }
   std::vector<double> link_flow() const override { return flow_.link_flow(); }
 

@@ -25,7 +25,7 @@ std::vector<double> downward_ranks(const Instance& instance, const std::vector<d
   const TaskGraph& graph = instance.graph();
   std::vector<double> rank(graph.tasks(), 0.0);
   for (const int task : graph.order()) {
-    const TaskGraph::Range before = graph.predecessors(task);
+    const TaskGraph::TaskRange before = graph.predecessors(task);
     for (int k = 0; k < before.size(); ++k) {
       const int i = before.first[k];
       rank[task] =
@@ -48,7 +48,7 @@ std::vector<int> critical_path(const Instance& instance, const std::vector<doubl
     path.push_back(task);
     int follower = -1;
     double longest_rest = -1;
-    const TaskGraph::Range after = graph.successors(task);
+    const TaskGraph::TaskRange after = graph.successors(task);
     for (int k = 0; k < after.size(); ++k) {
       const double path_rest = cost_to_successor(instance, task, k) + upward[after.first[k]];
       if (path_rest > longest_rest) {

@@ -3,7 +3,7 @@
 namespace cosched::dags::list {
 
 DataArrival data_arrival(const Instance& instance, const Plan& plan, int task, int type) {
-  const TaskGraph::Range before = instance.graph().predecessors(task);
+  const TaskGraph::TaskRange before = instance.graph().predecessors(task);
   const Transfers& transfers = instance.transfers();
   DataArrival result;
   if (transfers.is_free()) {
@@ -40,7 +40,7 @@ DataArrival data_arrival(const Instance& instance, const Plan& plan, int task, i
 }
 
 double data_arrival_at(const Instance& instance, const Plan& plan, int task, Place place) {
-  const TaskGraph::Range before = instance.graph().predecessors(task);
+  const TaskGraph::TaskRange before = instance.graph().predecessors(task);
   const Transfers& transfers = instance.transfers();
   double ready = 0;
   for (int k = 0; k < before.size(); ++k) {
@@ -54,8 +54,9 @@ double data_arrival_at(const Instance& instance, const Plan& plan, int task, Pla
 }
 
 int useful_units(const Instance& instance, int type) {
-  const bool has_memory_list = !instance.transfers().is_free() &&
-                               instance.transfers().links().memories.kind == Memories::Kind::listed;
+  const bool has_memory_list =
+      !instance.transfers().is_free() &&
+      instance.transfers().links().memories.kind == Memories::MemoryKind::listed;
   return has_memory_list ? instance.units(type) : std::min(instance.units(type), instance.tasks());
 }
 

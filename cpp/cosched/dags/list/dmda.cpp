@@ -166,8 +166,8 @@ class Dmda {
   std::vector<AlikeUnits> alike_units_;
   std::vector<std::vector<int>> group_of_unit_;  // of each type and unit: index into alike_units_
   int arrivals_ = 0;
-  using End = std::pair<double, int>;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  using TaskEnd = std::pair<double, int>;
+  std::priority_queue<TaskEnd, std::vector<TaskEnd>, std::greater<>> ends_;
 };
 
 void require_weights(const DmdaWeights& weights) {

@@ -14,7 +14,7 @@ namespace {
 // The order of ready tasks: GPUs take the first, CPUs the last.
 using Affinity = std::tuple<int, double, double, int>;
 // (-end, -longest path, task)
-using RunningTask = std::tuple<double, double, int>;
+using SpoliationKey = std::tuple<double, double, int>;
 
 std::vector<double> least_times(const Instance& instance) {
   std::vector<double> least(instance.tasks());
@@ -143,9 +143,9 @@ class HeteroPrio {
   std::set<int> idle_units_[2];
   std::vector<char>
       has_tried_spoliation_[2];  // this unit has found nothing to spoliate since it is idle
-  std::set<RunningTask> running_tasks_[2];
-  using End = std::tuple<double, int, int>;  // (end, task, number of its run)
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::set<SpoliationKey> running_tasks_[2];
+  using RunEnd = std::tuple<double, int, int>;  // (end, task, number of its run)
+  std::priority_queue<RunEnd, std::vector<RunEnd>, std::greater<>> ends_;
 };
 
 }  // namespace

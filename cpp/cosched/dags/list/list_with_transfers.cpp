@@ -57,7 +57,7 @@ class ListSchedule {
   }
 
  private:
-  enum EventKind { task_ended, data_near, data_anywhere };
+  enum TaskEventKind { task_ended, data_near, data_anywhere };
 
   void release(int task) {
     const DataArrival& ready = arrivals_[task] =
@@ -66,7 +66,7 @@ class ListSchedule {
     events_.emplace(ready.elsewhere, data_anywhere, task);
   }
 
-  void process_event(EventKind kind, int task) {
+  void process_event(TaskEventKind kind, int task) {
     WaitingTasks& type = waiting_by_type_[allocation_[task]];
     if (kind == data_anywhere) type.anywhere.emplace(-priority_[task], task);
     if (kind == data_near)
@@ -149,7 +149,7 @@ class ListSchedule {
   std::vector<WaitingTasks> waiting_by_type_;
   std::vector<DataArrival> arrivals_;
   std::vector<int> missing_predecessors_;  // predecessors that have not ended
-  MinHeap<std::tuple<double, EventKind, int>> events_;
+  MinHeap<std::tuple<double, TaskEventKind, int>> events_;
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ void check_links(const Links& links, const std::vector<int>& units) {
       check_entry(rate > 0, "bandwidth", q, r, rate, "bytes/s > 0");
       check_entry(wait >= 0 && wait < kInfinity, "latency", q, r, wait, "finite seconds >= 0");
     }
-  if (links.memories.kind != Memories::Kind::listed) return;
+  if (links.memories.kind != Memories::MemoryKind::listed) return;
   std::int64_t all = 0;
   for (const int count : units) all += count;
   if (static_cast<std::int64_t>(links.memories.memory_of_unit.size()) != all)
@@ -62,8 +62,8 @@ std::map<int, std::vector<double>> units_by_memory(const std::vector<int>& units
 Table sharing_pairs(const std::vector<int>& units, const Memories& memories) {
   const auto types = static_cast<std::ptrdiff_t>(units.size());
   Table pairs(types, types);
-  if (memories.kind == Memories::Kind::host) pairs(0, 0) = units[0] * (units[0] - 1.0);
-  if (memories.kind == Memories::Kind::listed)
+  if (memories.kind == Memories::MemoryKind::host) pairs(0, 0) = units[0] * (units[0] - 1.0);
+  if (memories.kind == Memories::MemoryKind::listed)
     for (const auto& [memory, counts] : units_by_memory(units, memories.memory_of_unit))
       for (std::ptrdiff_t q = 0; q < types; ++q)
         for (std::ptrdiff_t r = 0; r < types; ++r)
@@ -123,7 +123,7 @@ void Transfers::place_data(const TaskGraph& graph, const std::vector<Edge>& edge
     const std::string name = "data[" + to_string(k) + "] = " + to_text(data[k]);
     if (!(data[k] >= 0 && data[k] < kInfinity))
       throw InvalidInstance(name + ": expected finite bytes >= 0");
-    const TaskGraph::Range successors = graph.successors(before);
+    const TaskGraph::TaskRange successors = graph.successors(before);
     const auto place =
         std::lower_bound(successors.begin(), successors.end(), after) - successors.begin();
     double& stored = data_[out_begin_[before] + static_cast<int>(place)];
@@ -158,7 +158,7 @@ void Transfers::compare_memories(const std::vector<int>& units) {
 }
 
 void Transfers::group_units(const std::vector<int>& units) {
-  const bool has_memory_list = links_.memories.kind == Memories::Kind::listed;
+  const bool has_memory_list = links_.memories.kind == Memories::MemoryKind::listed;
   for (int type = 0; type < types_; ++type) {
     const std::int64_t first = memory({type, 0});
     bool has_all = units[type] == 1 || (!has_memory_list && !has_own_memories_[type]);
@@ -201,11 +201,11 @@ void Transfers::compare_capacities(const std::vector<int>& units) {
 std::int64_t Transfers::memory(Place place) const {
   const std::int64_t unit = first_unit_[place.type] + place.unit;
   switch (links_.memories.kind) {
-    case Memories::Kind::unit:
+    case Memories::MemoryKind::unit:
       return unit;
-    case Memories::Kind::host:
+    case Memories::MemoryKind::host:
       return place.type == 0 ? 0 : unit;
-    case Memories::Kind::listed:
+    case Memories::MemoryKind::listed:
       return links_.memories.memory_of_unit[unit];
   }
   return unit;

@@ -25,12 +25,12 @@ struct Place {
 
 /// Which units share a memory.
 struct Memories {
-  enum class Kind {
+  enum class MemoryKind {
     host,    // all units of type 0 share one, every other unit has its own
     unit,    // every unit has its own
     listed,  // of_unit
   };
-  Kind kind = Kind::host;
+  MemoryKind kind = MemoryKind::host;
   std::vector<int> memory_of_unit;  // a number a unit, type by type; only where given
 };
 
@@ -131,7 +131,7 @@ class Transfers {
 
 template <class Visit>
 void Transfers::visit_units_in(int type, std::int64_t memory, Visit visit) const {
-  if (links_.memories.kind == Memories::Kind::listed) {
+  if (links_.memories.kind == Memories::MemoryKind::listed) {
     const auto units_in_memory = units_by_type_and_memory_.find({type, memory});
     if (units_in_memory == units_by_type_and_memory_.end()) return;
     for (const int unit : units_in_memory->second) visit(unit);

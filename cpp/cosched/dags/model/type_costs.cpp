@@ -53,9 +53,9 @@ void TypeCosts::count_units_per_memory() {
   has_one_memory_.assign(types_, 1);
   if (!instance.transfers().has_data()) return;
   const Memories& memories = instance.transfers().links().memories;
-  if (memories.kind != Memories::Kind::listed) {
+  if (memories.kind != Memories::MemoryKind::listed) {
     for (int type = 0; type < types_; ++type) {
-      const bool is_host = type == 0 && memories.kind == Memories::Kind::host;
+      const bool is_host = type == 0 && memories.kind == Memories::MemoryKind::host;
       units_per_memory_[type] = is_host ? instance.units(0) : 1;
       has_one_memory_[type] = is_host || instance.units(type) == 1;
     }

@@ -31,10 +31,11 @@ EnergySweep::Excess EnergySweep::worst_interval_from(double a) const {
     if (item.latest_start <= a && item.head + item.p > a) slope += item.share;
   Excess worst{{type_, a, a}, -kInfinity};
   for (;;) {
-    SlopeChanges& first = *std::min_element(std::begin(kinds), std::end(kinds),
-                                            [](const SlopeChanges& one, const SlopeChanges& other) {
-                                              return one.time() < other.time();
-                                            });
+    SlopeChanges& first =
+        *std::min_element(std::begin(kinds), std::end(kinds),
+                          [](const SlopeChanges& changes, const SlopeChanges& other) {
+                            return changes.time() < other.time();
+                          });
     if (first.time() == kInfinity) return worst;
     const double time = std::max(time_before, first.time());
     value += slope * (time - time_before);

@@ -21,7 +21,7 @@ double LoadHeads::load_head(int task, const std::vector<double>& work,
   ++stamp_;
   std::int64_t scanned_edges = 0;
   while (!stack_.empty()) {
-    const TaskGraph::Range neighbours = preceding_tasks(stack_.back(), backward);
+    const TaskGraph::TaskRange neighbours = preceding_tasks(stack_.back(), backward);
     stack_.pop_back();
     scanned_edges += neighbours.size();
     for (const int other : neighbours) {

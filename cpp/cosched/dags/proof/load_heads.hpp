@@ -28,7 +28,7 @@ class LoadHeads {
   double load_head(int task, const std::vector<double>& work, const std::vector<double>& head,
                    bool backward);
 
-  TaskGraph::Range preceding_tasks(int task, bool backward) const {
+  TaskGraph::TaskRange preceding_tasks(int task, bool backward) const {
     return backward ? graph_->successors(task) : graph_->predecessors(task);
   }
   /// Work so far, in steps of about a nanosecond.

@@ -30,7 +30,7 @@ bool TimeWindows::tighten_by_load(const std::vector<double>& weights, bool backw
   if (backward) std::reverse(order.begin(), order.end());
   Poll poll;
   for (const int task : order) {
-    const TaskGraph::Range neighbours = load_heads_.preceding_tasks(task, backward);
+    const TaskGraph::TaskRange neighbours = load_heads_.preceding_tasks(task, backward);
     for (const int other : neighbours)
       bound[task] = std::max(bound[task], bound[other] + least_time_[other]);
     if (neighbours.size() < 2) continue;

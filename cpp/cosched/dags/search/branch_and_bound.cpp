@@ -225,7 +225,7 @@ class BranchAndBound {
     double first_end = kInfinity;
     for (int task = 0; task < instance_.tasks(); ++task) {
       if (is_placed(task)) continue;
-      const TaskGraph::Range before = instance_.graph().predecessors(task);
+      const TaskGraph::TaskRange before = instance_.graph().predecessors(task);
       if (std::any_of(before.begin(), before.end(), [&](int i) { return !is_placed(i); })) continue;
       for (int g = 0; g < static_cast<int>(grouped_units_.groups.size()); ++g) {
         const UnitGroup& group = grouped_units_.groups[g];

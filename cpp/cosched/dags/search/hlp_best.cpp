@@ -19,7 +19,7 @@ namespace cosched::dags::search {
 namespace {
 
 // The best plan so far, with its makespan.
-struct Incumbent {
+struct BestPlan {
   Plan plan;
   double makespan = kInfinity;
 
@@ -52,7 +52,7 @@ Instance restrict_types(const Instance& instance, const Table& x, double share) 
 // Offers OLS schedules for allocations by the loads' weights and a few flows: where a time limit
 // has ended the LP early, its best x takes little account of the paths.
 void offer_even_flows(const Instance& instance, const std::vector<double>& weights,
-                      Incumbent& best) {
+                      BestPlan& best) {
   double price = 0;  // of a second of the dearest type
   for (int type = 0; type < instance.types(); ++type)
     price = std::max(price, weights[type] / instance.units(type));
@@ -64,7 +64,7 @@ void offer_even_flows(const Instance& instance, const std::vector<double>& weigh
 }
 
 // Offers MemHEFT and the same list rule by two other orders: depth first, and the graph's own.
-void offer_memory_schedules(const Instance& instance, Incumbent& best) {
+void offer_memory_schedules(const Instance& instance, BestPlan& best) {
   list::require_room(instance);
   const std::vector<int>& order = instance.graph().order();
   std::vector<double> depth(instance.tasks()), place(instance.tasks());
@@ -104,7 +104,7 @@ constexpr double kSingleGuessPrecision = 1;  // as precision: one T, just below 
 class Improvement {
  public:
   Improvement(const Instance& instance, const HlpBestOptions& options, HlpBestResult& result,
-              Incumbent& best)
+              BestPlan& best)
       : instance_(instance), options_(options), result_(result), best_(best) {}
 
   void run() {
@@ -255,7 +255,7 @@ class Improvement {
   const Instance& instance_;
   const HlpBestOptions& options_;
   HlpBestResult& result_;
-  Incumbent& best_;
+  BestPlan& best_;
   double last_upper_bound_ = kInfinity;
   double lost_seconds_ = 0;  // of the last bound that its time limit has cut short; 0: none
 };
@@ -284,7 +284,7 @@ HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options,
   constexpr double kGrace = 0.5;  // seconds, so that a short limit does not cost the guarantee
   constexpr double kFlowsGrace = 0.2;
   const ScopedTimeLimit limit(options.time_limit);
-  Incumbent best;
+  BestPlan best;
   HlpBestResult result;
   if (relaxation) {
     result.relaxation = *relaxation;

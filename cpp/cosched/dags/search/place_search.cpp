@@ -283,8 +283,8 @@ int PlaceSearch::random_task() {
 }
 
 int PlaceSearch::random_neighbour(int task) {
-  const TaskGraph::Range before = instance_.graph().predecessors(task);
-  const TaskGraph::Range after = instance_.graph().successors(task);
+  const TaskGraph::TaskRange before = instance_.graph().predecessors(task);
+  const TaskGraph::TaskRange after = instance_.graph().successors(task);
   if (before.size() + after.size() == 0) return -1;
   const int k = static_cast<int>(rng_.below(before.size() + after.size()));
   return k < before.size() ? before.first[k] : after.first[k - before.size()];

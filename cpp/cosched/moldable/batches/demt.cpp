@@ -131,7 +131,7 @@ Placement list_in_sequence(const Instance& instance, const std::vector<BatchList
     entries.length.insert(entries.length.end(), list.length.begin(), list.length.end());
   }
   std::vector<double> start;
-  scheduler.schedule(list::Rule::list, entries.procs, entries.length, start);
+  scheduler.schedule(list::ListRule::list, entries.procs, entries.length, start);
   Placement placement = empty_placement(instance.jobs());
   for (std::size_t k = 0; k < start.size(); ++k)
     place(instance, placement, entries.job[k], entries.procs[k], start[k]);

@@ -23,13 +23,13 @@ JobChoice make_choice(const Instance& instance, int i, int q) {
   return choice;
 }
 
-std::vector<JobChoice> choices_of_job(const Instance& instance, int i, Counts counts) {
+std::vector<JobChoice> choices_of_job(const Instance& instance, int i, CountFilter counts) {
   std::vector<JobChoice> choices;
   double last_time = kInfinity;  // time of the last one beyond kAll
   for (int q = 1; q <= instance.useful_machines(); ++q) {
     if (!(instance.exact_time(i, q) < kInfinity)) continue;
     if (instance.sharing() && !instance.sharing()->fits_alone(i, q)) continue;
-    if (counts == Counts::worthwhile && q > kAllCounts &&
+    if (counts == CountFilter::worthwhile && q > kAllCounts &&
         instance.exact_time(i, q) > kTimeRatio * last_time && q < instance.useful_machines())
       continue;
     JobChoice choice = make_choice(instance, i, q);
@@ -44,7 +44,7 @@ std::vector<JobChoice> choices_of_job(const Instance& instance, int i, Counts co
 
 }  // namespace
 
-JobChoices::JobChoices(const Instance& instance, Counts counts)
+JobChoices::JobChoices(const Instance& instance, CountFilter counts)
     : measures_(1 + (instance.sharing() ? instance.sharing()->resources() : 0)) {
   for (int i = 0; i < instance.jobs(); ++i) {
     job_choices_.push_back(choices_of_job(instance, i, counts));

@@ -13,7 +13,7 @@ struct JobChoice {
 };
 
 /// Which counts of a job are choices.
-enum class Counts {
+enum class CountFilter {
   worthwhile,  // beyond 64 only counts that are a twentieth faster than the one before
   all,         // for proofs
 };
@@ -22,7 +22,7 @@ enum class Counts {
 /// another is no slower and takes no more of anything.  Never empty.
 class JobChoices {
  public:
-  explicit JobChoices(const Instance& instance, Counts counts = Counts::worthwhile);
+  explicit JobChoices(const Instance& instance, CountFilter counts = CountFilter::worthwhile);
 
   int jobs() const { return static_cast<int>(job_choices_.size()); }
   int measures() const { return measures_; }  // 1 + resources

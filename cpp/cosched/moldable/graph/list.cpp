@@ -102,8 +102,8 @@ class GraphListScheduler {
   int busy_procs_ = 0;
   std::vector<int> open_predecessors_;
   std::map<std::vector<double>, RankedJobs> waiting_by_need_;
-  using Event = std::pair<double, int>;  // an end, or -1 - job: a release
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  using ListEvent = std::pair<double, int>;  // an end, or -1 - job: a release
+  std::priority_queue<ListEvent, std::vector<ListEvent>, std::greater<>> events_;
   Placement placement_;
 };
 

@@ -101,14 +101,14 @@ class WorkPathProgramme final : public opt::WeightedRelaxation {
     return duration;
   }
 
-  Optimum minimise(const std::vector<double>& weights) override {
+  RelaxationOptimum minimise(const std::vector<double>& weights) override {
     for (int i = 0; i < static_cast<int>(cost_.rows()); ++i)
       for (int k = 0; k < static_cast<int>(cost_.cols()); ++k)
         if (times_(i, k) < kInfinity) {
           cost_(i, k) = 0;
           for (int r = 0; r < measures_; ++r) cost_(i, k) += weights[r] * amount_[r](i, k);
         }
-    opt::TimeCost::Optimum optimum = flow_.minimise(cost_, weights.back());
+    opt::TimeCost::TimeCostOptimum optimum = flow_.minimise(cost_, weights.back());
     std::vector<double> measures(measures_, 0.0);
     for (int i = 0; i < static_cast<int>(cost_.rows()); ++i)
       for (int k = 0; k < static_cast<int>(cost_.cols()); ++k)

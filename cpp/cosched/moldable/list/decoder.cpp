@@ -31,7 +31,8 @@ Allotment Decoder::fitting_allotment(Allotment procs) const {
   return procs;
 }
 
-double Decoder::total_worth(const std::vector<Run>& set, const std::vector<double>& prices) const {
+double Decoder::total_worth(const std::vector<RunningTask>& set,
+                            const std::vector<double>& prices) const {
   const std::vector<double> factors = sharing_.factors(set);
   double sum = 0;
   for (std::size_t k = 0; k < set.size(); ++k)
@@ -39,17 +40,17 @@ double Decoder::total_worth(const std::vector<Run>& set, const std::vector<doubl
   return sum;
 }
 
-bool Decoder::can_start(const Run& run, const JobList& list) const {
+bool Decoder::can_start(const RunningTask& run, const JobList& list) const {
   if (!builder_.has_room_for(run)) return false;
   if (!list.prices.empty() && !builder_.running_jobs().empty()) {
-    std::vector<Run> extended_set = builder_.running_jobs();
+    std::vector<RunningTask> extended_set = builder_.running_jobs();
     const double worth = total_worth(extended_set, list.prices);
     extended_set.push_back(run);
     return total_worth(extended_set, list.prices) > worth;
   }
   const double theta = list.theta;
   if (theta <= 0) return true;
-  for (const Run& other : builder_.running_jobs()) {
+  for (const RunningTask& other : builder_.running_jobs()) {
     double slowdown = 1 + sharing_.excess(run.task, other.task);
     double other_slowdown = 1 + sharing_.excess(other.task, run.task);
     if (sharing_.has_bandwidth()) {
@@ -72,7 +73,7 @@ Placement Decoder::decode(const JobList& list) {
     double next_release = kInfinity;
     std::size_t still_waiting = 0;
     for (const int i : waiting_jobs_) {
-      const Run run = builder_.make_run(i, list.procs[i]);
+      const RunningTask run = builder_.make_run(i, list.procs[i]);
       const bool is_released = instance_.release(i) <= builder_.current_time();
       if (!is_released) next_release = std::min(next_release, instance_.release(i));
       if (is_released && can_start(run, list)) {
@@ -91,8 +92,9 @@ Placement Decoder::decode(const JobList& list) {
 }
 
 // Runs of `set` from place `committed` on may become larger; `value` is the worth of the set.
-Decoder::GreedyStep Decoder::find_best_step(const std::vector<Run>& set, std::size_t committed,
-                                            double value, const std::vector<char>& is_waiting,
+Decoder::GreedyStep Decoder::find_best_step(const std::vector<RunningTask>& set,
+                                            std::size_t committed, double value,
+                                            const std::vector<char>& is_waiting,
                                             const std::vector<double>& prices) {
   double best_density = set.empty() ? -1 : 0;  // a job of no worth is better than none
   int free = builder_.free_procs();
@@ -106,7 +108,7 @@ Decoder::GreedyStep Decoder::find_best_step(const std::vector<Run>& set, std::si
     for (const Choice& c : counts_[i]) {
       if (c.procs <= procs_before) continue;
       if (c.procs - procs_before > free) break;
-      std::vector<Run> extended_set = set;
+      std::vector<RunningTask> extended_set = set;
       extended_set.resize(std::max(set.size(), place + 1));
       extended_set[place] = {i, c.procs, c.time};
       operations_ += 4 * static_cast<std::int64_t>(extended_set.size() * extended_set.size());
@@ -126,7 +128,7 @@ Placement Decoder::decode_greedily(const std::vector<double>& prices) {
   builder_.reset();
   while (waiting_jobs > 0 || !builder_.running_jobs().empty()) {
     check_interrupt();
-    std::vector<Run> set = builder_.running_jobs();
+    std::vector<RunningTask> set = builder_.running_jobs();
     const std::size_t committed = set.size();
     double value = total_worth(set, prices), next_release = kInfinity;
     for (int i = 0; i < instance_.jobs(); ++i)
@@ -175,7 +177,7 @@ Placement replay(const Instance& instance, const Placement& placement) {
     double next_release = kInfinity;
     std::vector<int> still_waiting;
     for (const int i : waiting) {
-      const Run run = builder.make_run(i, placement.procs[i]);
+      const RunningTask run = builder.make_run(i, placement.procs[i]);
       const bool is_released = instance.release(i) <= builder.current_time();
       if (!is_released) next_release = std::min(next_release, instance.release(i));
       if (is_released && is_first_everywhere(i) && builder.has_room_for(run))
@@ -196,7 +198,7 @@ double makespan_if_constant(const Instance& instance, const Placement& placement
   std::vector<double> greatest_factor(placement.jobs(), 1);
   for (int starting = 0; starting < placement.jobs(); ++starting) {  // factors grow at starts alone
     const double time = placement.start[starting];
-    std::vector<Run> set;
+    std::vector<RunningTask> set;
     for (int i = 0; i < placement.jobs(); ++i)
       if (placement.start[i] <= time && placement.end[i] > time)
         set.push_back({i, placement.procs[i], instance.exact_time(i, placement.procs[i])});

@@ -53,17 +53,18 @@ class Decoder {
   std::int64_t operations() const { return operations_; }
 
  private:
-  bool can_start(const Run& run, const JobList& list) const;
-  double total_worth(const std::vector<Run>& set, const std::vector<double>& prices) const;
+  bool can_start(const RunningTask& run, const JobList& list) const;
+  double total_worth(const std::vector<RunningTask>& set, const std::vector<double>& prices) const;
   // A run for this place of the set of running jobs, and the worth that it adds; a run of no
   // processors: no step adds any.
   struct GreedyStep {
-    Run run;
+    RunningTask run;
     std::size_t place = 0;
     double gain = 0;
   };
-  GreedyStep find_best_step(const std::vector<Run>& set, std::size_t committed, double value,
-                            const std::vector<char>& is_waiting, const std::vector<double>& prices);
+  GreedyStep find_best_step(const std::vector<RunningTask>& set, std::size_t committed,
+                            double value, const std::vector<char>& is_waiting,
+                            const std::vector<double>& prices);
 
   const Instance& instance_;
   const Sharing& sharing_;

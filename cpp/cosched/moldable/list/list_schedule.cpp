@@ -5,7 +5,7 @@
 namespace cosched::moldable::list {
 
 Placement list_schedule(const Instance& instance, const Allotment& procs,
-                        const std::vector<int>& order, Rule rule) {
+                        const std::vector<int>& order, ListRule rule) {
   instance.require_no_edges("a list of jobs");
   if (instance.sharing() != nullptr) {
     Decoder decoder(instance);

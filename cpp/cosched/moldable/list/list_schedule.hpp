@@ -12,6 +12,6 @@ namespace cosched::moldable::list {
 /// Where jobs share something it is Decoder::decode() without bans (decoder.hpp), on counts on
 /// which each job fits, whatever the rule.  Throws InvalidInstance where jobs have precedence.
 Placement list_schedule(const Instance& instance, const Allotment& procs,
-                        const std::vector<int>& order, Rule rule = Rule::list);
+                        const std::vector<int>& order, ListRule rule = ListRule::list);
 
 }  // namespace cosched::moldable::list

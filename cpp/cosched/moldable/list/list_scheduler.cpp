@@ -61,7 +61,7 @@ ListScheduler::IdleProcessors ListScheduler::pop_idle() {
   return top;
 }
 
-void ListScheduler::schedule(Rule rule, const std::vector<int>& procs,
+void ListScheduler::schedule(ListRule rule, const std::vector<int>& procs,
                              const std::vector<double>& length, std::vector<double>& start,
                              const std::vector<double>& free_times) {
   start.resize(procs.size());
@@ -69,7 +69,7 @@ void ListScheduler::schedule(Rule rule, const std::vector<int>& procs,
   COSCHED_ASSERT(procs.size() == length.size());
   if (free_times.empty()) push_idle(0, machines_);
   for (const double when : free_times) push_idle(when, 1);
-  if (rule == Rule::list)
+  if (rule == ListRule::list)
     schedule_by_list(procs, length, start);
   else
     schedule_by_append(procs, length, start);

@@ -6,7 +6,7 @@
 namespace cosched::moldable::list {
 
 /// How a list of rigid items becomes a schedule.
-enum class Rule {
+enum class ListRule {
   list,    // Graham 1966: when processors become idle, the first waiting item that fits starts
   append,  // no overtaking: in list order each item on the processors that are idle first
 };
@@ -19,7 +19,7 @@ class ListScheduler {
   /// Writes the starts of the items into `start`; item k takes procs[k] processors (1..machines)
   /// for length[k] seconds.  `free_times`: when each processor becomes free; empty: all at 0. O(n
   /// log n).
-  void schedule(Rule rule, const std::vector<int>& procs, const std::vector<double>& length,
+  void schedule(ListRule rule, const std::vector<int>& procs, const std::vector<double>& length,
                 std::vector<double>& start, const std::vector<double>& free_times = {});
 
  private:

@@ -21,17 +21,19 @@ class ScheduleBuilder {
 
   double current_time() const { return current_time_; }
   int free_procs() const { return free_procs_; }
-  const std::vector<Run>& running_jobs() const { return running_.set(); }
+  const std::vector<RunningTask>& running_jobs() const { return running_.set(); }
   const Placement& placement() const { return placement_; }
 
   /// The run of a job on so many processors.
-  Run make_run(int job, int procs) const { return {job, procs, instance_.exact_time(job, procs)}; }
+  RunningTask make_run(int job, int procs) const {
+    return {job, procs, instance_.exact_time(job, procs)};
+  }
   /// Whether the processors and the resources that the run needs are free.
-  bool has_room_for(const Run& run) const;
+  bool has_room_for(const RunningTask& run) const;
   /// Starts it now.  Requires has_room_for(run).
-  void start(const Run& run);
+  void start(const RunningTask& run);
   /// Goes to the next end, or to `release` where that is sooner, and returns the jobs that ended.
-  const std::vector<RunningSet::Ended>& advance(double release = kInfinity);
+  const std::vector<RunningSet::EndedTask>& advance(double release = kInfinity);
 
  private:
   const Instance& instance_;

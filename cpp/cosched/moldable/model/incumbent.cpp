@@ -3,25 +3,27 @@
 namespace cosched::moldable {
 
 void Incumbent::offer(const Placement& placement) {
-  const Key key = key_of(placement);
+  const ObjectiveKey key = key_of(placement);
   if (!is_better(key)) return;
   key_ = key;
   placement_ = placement;
 }
 
 void Incumbent::offer(Placement&& placement) {
-  const Key key = key_of(placement);
+  const ObjectiveKey key = key_of(placement);
   if (!is_better(key)) return;
   key_ = key;
   placement_ = std::move(placement);
 }
 
-Incumbent::Key Incumbent::key_of(const Placement& placement) const {
+Incumbent::ObjectiveKey Incumbent::key_of(const Placement& placement) const {
   const Criteria value = evaluate_criteria(instance_, placement);
   if (objective_ == Objective::makespan) return {value.makespan, value.minsum};
   return {value.minsum, value.makespan};
 }
 
-bool Incumbent::is_better(const Key& key) const { return placement_.jobs() == 0 || key < key_; }
+bool Incumbent::is_better(const ObjectiveKey& key) const {
+  return placement_.jobs() == 0 || key < key_;
+}
 
 }  // namespace cosched::moldable

@@ -28,14 +28,14 @@ class Incumbent {
   bool can_prune(double lower_bound) const { return lower_bound >= value() * (1 - kProofRounding); }
 
  private:
-  using Key = std::pair<double, double>;  // the criterion, then the other one
+  using ObjectiveKey = std::pair<double, double>;  // the criterion, then the other one
 
-  Key key_of(const Placement& placement) const;
-  bool is_better(const Key& key) const;
+  ObjectiveKey key_of(const Placement& placement) const;
+  bool is_better(const ObjectiveKey& key) const;
 
   const Instance& instance_;
   Objective objective_;
-  Key key_;
+  ObjectiveKey key_;
   Placement placement_;
 };
 

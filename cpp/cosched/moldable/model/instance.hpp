@@ -64,7 +64,7 @@ class Instance {
 
   /// The time on exactly q processors, as measured; infinite where job i cannot run on q.
   double exact_time(int i, int q) const {
-    return times_ ? times_->given(i, std::min(q, columns_)) : profiles_[i].time(q);
+    return times_ ? times_->measured_time(i, std::min(q, columns_)) : profiles_[i].time(q);
   }
 
   /// The count that attains t_i(q): q itself where no fewer processors are faster.

@@ -26,12 +26,12 @@ BicriteriaListSearch::ListState BicriteriaListSearch::start_from_front(double th
   const int point = choose_point(front_, theta, no_reference);
   const Placement& start = front_.points()[point].placement;
   ListState state{order_by_start(start), start.procs, {}};
-  list_rule_ = list::Rule::append;
+  list_rule_ = list::ListRule::append;
   const Criteria appended = evaluate(state);
-  list_rule_ = list::Rule::list;
+  list_rule_ = list::ListRule::list;
   state.value = evaluate(state);
   if (scalarize(appended, theta) < scalarize(state.value, theta)) {
-    list_rule_ = list::Rule::append;
+    list_rule_ = list::ListRule::append;
     state.value = appended;
   }
   return state;

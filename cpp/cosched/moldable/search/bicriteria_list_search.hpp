@@ -49,8 +49,8 @@ class BicriteriaListSearch {
   enum class WalkAction { take, leave, end };
 
   // Draws neighbours and does with each what rule(gain, part of the work that is done) says.
-  template <class Rule>
-  void walk(double theta, std::int64_t work, const Rule& rule) {
+  template <class ListRule>
+  void walk(double theta, std::int64_t work, const ListRule& rule) {
     ListState current = start_from_front(theta);
     const std::int64_t placements = instance_.jobs();  // of one evaluation
     for (std::int64_t spent = 0; spent + placements <= work; spent += placements) {
@@ -91,7 +91,7 @@ class BicriteriaListSearch {
   Rng& rng_;
   BicriteriaListParams params_;
   list::ListScheduler scheduler_;
-  list::Rule list_rule_ = list::Rule::list;
+  list::ListRule list_rule_ = list::ListRule::list;
   // Of the last evaluation, by places in the list.
   std::vector<int> counts_;
   std::vector<double> lengths_, starts_;

@@ -4,7 +4,7 @@ namespace cosched::moldable::search {
 
 GraphJobs::GraphJobs(const Instance& instance)
     : instance_(instance),
-      choices_(instance, graph::Counts::all),
+      choices_(instance, graph::CountFilter::all),
       graph_(instance),
       real_measures_(choices_.measures()),
       measures_(real_measures_),

@@ -125,10 +125,10 @@ void GraphLabels::append_ready_times(const GraphLabel& label, int job, double en
 void GraphLabels::offer_schedule(const GraphLabel& label) {
   next_numbers_.resize(label.first_number);
   Placement placement = empty_placement(jobs_.jobs());
-  const auto place_job = [&](const StartMove& move) {
+  const auto place_job = [&](const GraphStartMove& move) {
     graph::place_choice(placement, move.job, jobs_.choice(move.job, move.choice), move.start);
   };
-  const StartMove* move = &label.move;
+  const GraphStartMove* move = &label.move;
   place_job(*move);
   while (move->previous_move >= 0) {
     move = &moves_[move->previous_move];
@@ -175,8 +175,8 @@ double GraphLabels::mean_free_time(const GraphLabel& label) const {
   return sum / jobs_.real_measures();
 }
 
-std::vector<GraphLabels::DominanceKey> GraphLabels::order_by_dominance_key() const {
-  std::vector<DominanceKey> order;
+std::vector<GraphLabels::GraphDominanceKey> GraphLabels::order_by_dominance_key() const {
+  std::vector<GraphDominanceKey> order;
   order.reserve(next_labels_.size());
   for (std::size_t k = 0; k < next_labels_.size(); ++k) {
     const GraphLabel& label = next_labels_[k];
@@ -184,7 +184,7 @@ std::vector<GraphLabels::DominanceKey> GraphLabels::order_by_dominance_key() con
     if (!minimizes_makespan_) sum = label.cost + waiting_weight(label.jobs) * sum;
     order.push_back({label.jobs, sum, k});
   }
-  std::sort(order.begin(), order.end(), [](const DominanceKey& a, const DominanceKey& b) {
+  std::sort(order.begin(), order.end(), [](const GraphDominanceKey& a, const GraphDominanceKey& b) {
     return std::tie(a.jobs, a.sum, a.number) < std::tie(b.jobs, b.sum, b.number);
   });
   return order;
@@ -193,7 +193,7 @@ std::vector<GraphLabels::DominanceKey> GraphLabels::order_by_dominance_key() con
 void GraphLabels::keep_undominated(std::size_t width) {
   std::vector<GraphLabel> undominated;
   std::size_t set_begin = 0;  // index of the first label of the present set of jobs
-  for (const DominanceKey& key : order_by_dominance_key()) {
+  for (const GraphDominanceKey& key : order_by_dominance_key()) {
     const GraphLabel& label = next_labels_[key.number];
     if (incumbent_.can_prune(label.lower_bound)) continue;
     const bool is_new_set =

@@ -57,7 +57,7 @@ class GraphLabels {
   }
 
  private:
-  struct StartMove {
+  struct GraphStartMove {
     int previous_move;  // index in moves_, -1: this job starts first
     int job, choice;
     double start;
@@ -71,10 +71,10 @@ class GraphLabels {
     std::size_t first_number;  // index of its first row
     int row_count;
     int move_number;  // of its last start in moves_, once the label is kept
-    StartMove move;
+    GraphStartMove move;
   };
   // Sorting by it puts labels of one set of jobs together, and likely dominators first.
-  struct DominanceKey {
+  struct GraphDominanceKey {
     JobSet jobs;
     double sum;  // of the mean times at which the measures become free, and of the cost
     std::size_t number;
@@ -152,7 +152,7 @@ class GraphLabels {
   // The mean over the real measures of the mean time at which a part of the measure becomes free.
   double mean_free_time(const GraphLabel& label) const;
 
-  std::vector<DominanceKey> order_by_dominance_key() const;
+  std::vector<GraphDominanceKey> order_by_dominance_key() const;
 
   void keep_undominated(std::size_t width);
 
@@ -173,7 +173,7 @@ class GraphLabels {
   std::vector<double> numbers_;          // rows and ready times of labels_
   std::vector<double> next_numbers_;     // of next_labels_
   std::size_t next_to_expand_ = 0;       // index in labels_
-  std::vector<StartMove> moves_;         // the last starts of all labels that were kept
+  std::vector<GraphStartMove> moves_;    // the last starts of all labels that were kept
 };
 
 }  // namespace cosched::moldable::search

@@ -2,7 +2,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/search/chains.hpp"
-#include "cosched/moldable/shared/orders.hpp"
+#include "cosched/moldable/shared/corun_order_search.hpp"
 
 namespace cosched::moldable::search {
 
@@ -17,7 +17,7 @@ Placement anneal_order_chains(const Instance& instance, const list::Decoder& dec
     const Placement generation_start = best;
     const auto run_chain = [&](int k, const Offer& offer) {
       Rng chain_rng(seeds[k]);
-      shared::OrderSearch search(instance, decoder, chain_rng);
+      shared::CorunOrderSearch search(instance, decoder, chain_rng);
       const bool is_complete = finishes_within(std::nullopt, [&] {
         search.anneal(generation_start, first_temperature, params.last_temperature,
                       chain_operations);

@@ -19,12 +19,12 @@ struct OrderChainParams {
   double hot_temperature = 0.003, warm_temperature = 0.0012, last_temperature = 0.0005;
 };
 
-/// Anneals orders (shared/orders.hpp) from the schedule `start` with `operations` of OrderSearch in
+/// Anneals orders (shared/corun_order_search.hpp) from the schedule `start` with `operations` of CorunOrderSearch in
 /// all: one hot generation of chains, then warm ones.  Returns the shortest schedule.
 ///
 /// Each chain has a seed of its own from `rng`, so that the result does not depend on how many
 /// threads there are.  When a time limit passes it returns the shortest until then; the next
-/// check_interrupt() throws.  Requires what OrderSearch requires.
+/// check_interrupt() throws.  Requires what CorunOrderSearch requires.
 Placement anneal_order_chains(const Instance& instance, const list::Decoder& decoder,
                               const Placement& start, double operations, Rng& rng,
                               const OrderChainParams& params = {});

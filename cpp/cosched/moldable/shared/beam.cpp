@@ -12,12 +12,12 @@ constexpr double kLeastPrice = 1e-6;      // of the highest price
 
 // Jobs that run side by side, with the terms of their worth.
 struct CorunMix {
-  struct Member {
+  struct MixMember {
     int job, procs;
     double value_rate;       // price per second alone
     double pairwise_factor;  // slow-down by the others, without the bandwidth
   };
-  std::vector<Member> members;
+  std::vector<MixMember> members;
   std::vector<double> used_resources;
   double load = 0, worth = 0;
   int free_procs = 0;
@@ -32,11 +32,11 @@ struct BeamState {
   int last_start = -1;    // index in the history
   std::uint64_t key = 0;  // hash of the waiting and the running jobs
   std::vector<char> is_waiting;
-  struct RunningJob {
+  struct BeamJob {
     int job, procs;
     double unslowed_time, remaining_work;
   };
-  std::vector<RunningJob> running;
+  std::vector<BeamJob> running;
 };
 
 class BeamSearch {
@@ -111,7 +111,7 @@ class BeamSearch {
     const double load = mix.load + sharing_.load(job, c.procs);
     double sum =
         prices_[job] / (c.time * (mix.members.empty() ? 1 : slowdown_factor(job, factor, load)));
-    for (const CorunMix::Member& member : mix.members)
+    for (const CorunMix::MixMember& member : mix.members)
       sum += member.value_rate /
              slowdown_factor(
                  member.job,
@@ -121,7 +121,7 @@ class BeamSearch {
 
   double pairwise_factor(const CorunMix& mix, int job) const {
     double factor = 1;
-    for (const CorunMix::Member& member : mix.members)
+    for (const CorunMix::MixMember& member : mix.members)
       factor = combine_factors(factor, sharing_.excess(job, member.job));
     return factor;
   }
@@ -129,7 +129,7 @@ class BeamSearch {
   void add_to_mix(CorunMix& mix, int job, const Choice& c) const {
     const double factor = pairwise_factor(mix, job);
     mix.worth = worth_with(mix, job, factor, c);
-    for (CorunMix::Member& member : mix.members)
+    for (CorunMix::MixMember& member : mix.members)
       member.pairwise_factor =
           combine_factors(member.pairwise_factor, sharing_.excess(member.job, job));
     mix.members.push_back({job, c.procs, prices_[job] / c.time, factor});
@@ -161,7 +161,7 @@ class BeamSearch {
     for (int job = 0; job < instance_.jobs(); ++job) {
       if (!is_waiting[job] ||
           std::any_of(mix.members.begin(), mix.members.end(),
-                      [&](const CorunMix::Member& member) { return member.job == job; }))
+                      [&](const CorunMix::MixMember& member) { return member.job == job; }))
         continue;
       const double factor = pairwise_factor(mix, job);
       for (const Choice& c : decoder_.counts(job)) {
@@ -180,7 +180,7 @@ class BeamSearch {
     CorunMix running_mix;
     running_mix.used_resources.assign(sharing_.resources(), 0);
     running_mix.free_procs = instance_.machines();
-    for (const BeamState::RunningJob& runner : state.running)
+    for (const BeamState::BeamJob& runner : state.running)
       add_to_mix(running_mix, runner.job, {runner.procs, runner.unslowed_time});
     std::vector<CorunMix> mixes{running_mix};
     for (std::size_t begin = 0; begin < mixes.size();) {
@@ -217,7 +217,7 @@ class BeamSearch {
     for (const CorunMix& mix : best_mixes(state)) {
       BeamState next = state;
       for (std::size_t k = state.running.size(); k < mix.members.size(); ++k) {
-        const CorunMix::Member& member = mix.members[k];
+        const CorunMix::MixMember& member = mix.members[k];
         const double unslowed_time = instance_.exact_time(member.job, member.procs);
         next.running.push_back({member.job, member.procs, unslowed_time, unslowed_time});
         next.is_waiting[member.job] = 0;
@@ -234,7 +234,7 @@ class BeamSearch {
     double step = kInfinity;
     std::vector<double> pace(state.running.size());
     for (std::size_t k = 0; k < state.running.size(); ++k) {
-      const BeamState::RunningJob& runner = state.running[k];
+      const BeamState::BeamJob& runner = state.running[k];
       pace[k] = mix.members.size() > 1
                     ? slowdown_factor(runner.job, mix.members[k].pairwise_factor, mix.load)
                     : 1;
@@ -246,7 +246,7 @@ class BeamSearch {
     std::size_t still_running = 0;
     state.key = 0;
     for (std::size_t k = 0; k < state.running.size(); ++k) {
-      BeamState::RunningJob runner = state.running[k];
+      BeamState::BeamJob runner = state.running[k];
       runner.remaining_work -= step / pace[k];
       if (runner.remaining_work <= kFinishedShare * runner.unslowed_time) {
         ++state.ended_jobs;

@@ -2,7 +2,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/list/standard.hpp"
-#include "cosched/moldable/shared/orders.hpp"
+#include "cosched/moldable/shared/corun_order_search.hpp"
 #include "cosched/moldable/shared/pricing.hpp"
 #include "cosched/opt/cover_lp.hpp"
 
@@ -31,7 +31,7 @@ Placement anneal_briefly(const Instance& instance, const ConfigurationParams& pa
   const Instance independent = instance.select(all_jobs(instance));
   const list::Decoder decoder(independent);
   Rng rng(1);
-  OrderSearch search(independent, decoder, rng);
+  CorunOrderSearch search(independent, decoder, rng);
   search.anneal(
       list::gang(independent), params.first_temperature, params.last_temperature,
       std::min(params.annealing_operations, params.annealing_operations_per_job * instance.jobs()));

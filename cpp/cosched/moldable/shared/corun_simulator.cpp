@@ -33,7 +33,7 @@ void CorunSimulator::start(MachineState& state, int job) const {
   double pairwise_factor = 1;
   if (has_pairwise_slowdowns_)
     for (int k = 0; k < state.running_count; ++k) {
-      RunningJob& other = state.running[k];
+      CorunJob& other = state.running[k];
       pairwise_factor = combine_factors(pairwise_factor, excess(job, other.job));
       other.pairwise_factor = combine_factors(other.pairwise_factor, excess(other.job, job));
     }
@@ -64,7 +64,7 @@ bool CorunSimulator::advance_to_next_end(MachineState& state, double cutoff,
   const std::size_t first_ended = ended.size();
   int still_running = 0;
   for (int k = 0; k < state.running_count; ++k) {
-    RunningJob& member = state.running[k];
+    CorunJob& member = state.running[k];
     member.remaining_work -= step / slowdown_factor(member, overload);
     if (member.remaining_work > member.finish_threshold) {
       if (still_running < k) state.running[still_running] = member;
@@ -99,7 +99,7 @@ void CorunSimulator::copy_state(const MachineState& from, MachineState& to) {
 bool CorunSimulator::has_same_future(const MachineState& a, const MachineState& b) {
   return a.now == b.now && a.running_count == b.running_count && a.sum_of_ends == b.sum_of_ends &&
          std::equal(a.running.begin(), a.running.begin() + a.running_count, b.running.begin(),
-                    [](const RunningJob& x, const RunningJob& y) {
+                    [](const CorunJob& x, const CorunJob& y) {
                       return x.job == y.job && x.procs == y.procs &&
                              x.remaining_work == y.remaining_work;
                     });
@@ -108,7 +108,7 @@ bool CorunSimulator::has_same_future(const MachineState& a, const MachineState& 
 void CorunSimulator::update_pairwise_factors(MachineState& state,
                                              std::span<const JobEnd> ended) const {
   for (int k = 0; k < state.running_count; ++k) {
-    RunningJob& member = state.running[k];
+    CorunJob& member = state.running[k];
     if (rule_ == SlowdownRule::sum) {
       for (const JobEnd& job_end : ended) member.pairwise_factor -= excess(member.job, job_end.job);
       if (state.running_count == 1) member.pairwise_factor = 1;

@@ -19,7 +19,7 @@ class CorunSimulator {
     double time;  // alone, seconds
     double load;  // traffic, as a part of the bandwidth
   };
-  struct RunningJob {
+  struct CorunJob {
     double remaining_work;    // seconds alone
     double pairwise_factor;   // slow-down by the other running jobs, without the bandwidth
     double finish_threshold;  // the job ends when its remaining work is not above this
@@ -31,7 +31,7 @@ class CorunSimulator {
     double load = 0;         // of the running jobs
     int free_procs = 0;
     int running_count = 0;
-    std::vector<RunningJob> running;  // the first `running_count` run; the others keep memory
+    std::vector<CorunJob> running;  // the first `running_count` run; the others keep memory
     std::vector<double> used_resources;
   };
   struct JobEnd {
@@ -88,12 +88,12 @@ class CorunSimulator {
   double combine_factors(double factor, double excess) const {
     return with_companion(rule_, factor, excess);
   }
-  double slowdown_factor(const RunningJob& member, double overload) const {
+  double slowdown_factor(const CorunJob& member, double overload) const {
     return has_stalls_ ? std::max(member.pairwise_factor, 1 + stall_shares_[member.job] * overload)
                        : member.pairwise_factor;
   }
 
-  void release_job(MachineState& state, const RunningJob& member) const {
+  void release_job(MachineState& state, const CorunJob& member) const {
     state.sum_of_ends += state.now;
     state.free_procs += member.procs;
     state.load -= selected_counts_[member.job].load;

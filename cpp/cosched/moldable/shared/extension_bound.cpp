@@ -42,7 +42,7 @@ void ExtensionBound::set_prices(const std::vector<double>& prices) {
 }
 
 bool ExtensionBound::has_room_for(const std::vector<SetMember>& set) const {
-  std::vector<Run> runs;
+  std::vector<RunningTask> runs;
   long long used_procs = 0;
   for (const SetMember& member : set) {
     const int i = order_[member.order_index];
@@ -55,7 +55,7 @@ bool ExtensionBound::has_room_for(const std::vector<SetMember>& set) const {
 
 std::vector<double> ExtensionBound::slowdown_factors(const std::vector<SetMember>& set) {
   poll_.count(kPairStep * static_cast<std::int64_t>(set.size() * set.size() + 1));
-  std::vector<Run> runs;
+  std::vector<RunningTask> runs;
   for (const SetMember& member : set) {
     const int i = order_[member.order_index];
     const Choice& c = rows_.choices(i)[count_groups_[i][member.group_index].first_choice];
@@ -206,7 +206,7 @@ void ExtensionBound::fill_knapsack(std::size_t w, const std::vector<SetMember>& 
   knapsack_.fixed_value = sum;
   knapsack_.free_weight = std::max(free_weight, 0.0);
   if (!with_candidates) return;
-  for (const Candidate& candidate : candidates_) {
+  for (const JoinCandidate& candidate : candidates_) {
     knapsack_.candidate_begins.push_back(static_cast<int>(steps.size()));
     for (const HullStep& step : candidate_hulls_[w][candidate.order_index].steps)
       steps.push_back({step.value / candidate.factor_bound, step.weight});

@@ -16,7 +16,7 @@ namespace cosched::moldable::shared {
 /// knapsack with one row for processors, for each resource and for traffic.  One row alone, or a
 /// weighted sum of rows, taken as a fractional knapsack, is a relaxation, and so is its Lagrangian
 /// at any multiplier >= 0.  The terms of the jobs that join add up there, so that suffixes of the
-/// sum bound each child (Candidate::extension_bound).
+/// sum bound each child (JoinCandidate::extension_bound).
 class ExtensionBound {
  public:
   struct SetMember {
@@ -33,7 +33,7 @@ class ExtensionBound {
     double low = 0, high = kInfinity;
   };
   /// A job that may join a set.
-  struct Candidate {
+  struct JoinCandidate {
     int order_index;
     double factor_bound;     // a lower bound on its slow-down
     double extension_bound;  // on every extension with it but no candidate before it
@@ -59,14 +59,14 @@ class ExtensionBound {
   /// Finds the candidates for a set of such a load, from order()[from] on.
   void find_candidates(const std::vector<SetMember>& set, int from, LoadInterval loads);
 
-  const std::vector<Candidate>& candidates() const { return candidates_; }
+  const std::vector<JoinCandidate>& candidates() const { return candidates_; }
 
   /// An upper bound on the worth of the set and of all its extensions by candidates, as
   /// find_candidates() found them for this set; or `cutoff`, where the bound is not above it.
   double bound_extensions(const std::vector<SetMember>& set, const std::vector<double>& factors,
                           LoadInterval loads, double cutoff);
 
-  /// As bound_extensions(), without a cutoff; also sets Candidate::extension_bound.
+  /// As bound_extensions(), without a cutoff; also sets JoinCandidate::extension_bound.
   double bound_each_candidate(const std::vector<SetMember>& set, const std::vector<double>& factors,
                               LoadInterval loads);
 
@@ -153,7 +153,7 @@ class ExtensionBound {
   std::vector<std::vector<DensityHull>> candidate_hulls_;            // by knapsack and order index
   std::vector<std::vector<std::vector<DensityHull>>> member_hulls_;  // and by group
   std::vector<double> multipliers_;  // of each knapsack, when it was last solved
-  std::vector<Candidate> candidates_;
+  std::vector<JoinCandidate> candidates_;
   std::vector<double> used_resources_;
   FractionalKnapsack knapsack_;
   std::vector<HullStep> sorted_steps_;

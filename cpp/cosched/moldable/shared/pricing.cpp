@@ -61,8 +61,8 @@ bool ConfigurationPricing::expand_node(const SearchNode& node, PricingResult& re
   const std::vector<double> set_factors = extension_bound_.slowdown_factors(set);
   extension_bound_.find_candidates(set, node.next_index, node.load_interval);
   extension_bound_.bound_each_candidate(set, set_factors, node.load_interval);
-  const std::vector<ExtensionBound::Candidate> candidates = extension_bound_.candidates();
-  for (const ExtensionBound::Candidate& candidate : candidates) {
+  const std::vector<ExtensionBound::JoinCandidate> candidates = extension_bound_.candidates();
+  for (const ExtensionBound::JoinCandidate& candidate : candidates) {
     ++steps_;
     if (candidate.extension_bound <= result.value_bound) continue;
     const int i = extension_bound_.order()[candidate.order_index];
@@ -103,7 +103,7 @@ void ConfigurationPricing::dive_greedily(PricingResult& result) {
 bool ConfigurationPricing::add_best_job(std::vector<SetMember>& set, double& value, int first) {
   extension_bound_.find_candidates(set, 0, {});
   std::vector<int> indices;
-  for (const ExtensionBound::Candidate& candidate : extension_bound_.candidates())
+  for (const ExtensionBound::JoinCandidate& candidate : extension_bound_.candidates())
     indices.push_back(candidate.order_index);
   if (set.empty()) indices = {first};
   bool has_grown = false;

@@ -53,7 +53,7 @@ class ConfigurationPricing {
                           std::int64_t max_steps, std::int64_t& steps_used);
 
   std::vector<double> slowdown_factors(const std::vector<ConfigurationMember>& set) const {
-    std::vector<Run> runs;
+    std::vector<RunningTask> runs;
     for (const ConfigurationMember& member : set)
       runs.push_back({member.job, choice_of(member).procs, choice_of(member).time});
     return sharing_.factors(runs);

@@ -122,7 +122,7 @@ class StepPlanner {
       counts[k] = procs[order[k]];
       length[k] = instance_.time(order[k], counts[k]);
     }
-    scheduler_.schedule(list::Rule::list, counts, length, start_, free_times_);
+    scheduler_.schedule(list::ListRule::list, counts, length, start_, free_times_);
     Placement plan = empty_placement(n);
     for (int k = 0; k < n; ++k) place(instance_, plan, order[k], counts[k], start_[k]);
     const double plan_makespan = makespan(plan);

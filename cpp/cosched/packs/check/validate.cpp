@@ -8,7 +8,7 @@ void validate(const Instance& instance, const Schedule& schedule) {
   requirements.tasks = instance.tasks();
   requirements.units = {instance.procs()};
   requirements.duration = [&](int task, int, int count) {
-    return count <= instance.procs() ? instance.times().given(task, count) : kInfinity;
+    return count <= instance.procs() ? instance.times().measured_time(task, count) : kInfinity;
   };
   requirements.sharing = instance.sharing();
   cosched::validate(schedule, requirements);

@@ -47,7 +47,7 @@ class IntegerProgramme {
  private:
   int packs() const { return instance_.tasks(); }
   int column(int i, int q, int b) const { return (i * instance_.procs() + q - 1) * packs() + b; }
-  double time(int i, int q) const { return instance_.times().given(i, q) / scale_; }
+  double time(int i, int q) const { return instance_.times().measured_time(i, q) / scale_; }
 
   void add_columns() {
     for (int i = 0; i < instance_.tasks(); ++i)

@@ -12,7 +12,7 @@
 namespace cosched::packs::exact {
 namespace {
 
-ExactResult as_unproved(const Instance& instance, SearchResult start) {
+ExactResult as_unproved(const Instance& instance, SearchedCoschedule start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
   const double cost = start.coschedule.cost;
   return {std::move(start.coschedule), std::min(bound, cost), false, start.is_complete};
@@ -29,13 +29,13 @@ ExactResult solve_by_subsets(const Instance& instance, ExactResult fallback) {
 }
 
 // Improves a co-schedule by a short local search.
-SearchResult improve_start(const Instance& instance, const SearchResult& start,
-                           const ExactParams& params) {
+SearchedCoschedule improve_start(const Instance& instance, const SearchedCoschedule& start,
+                                 const ExactParams& params) {
   const double seconds = seconds_left();
   std::optional<double> share;
   if (seconds < kInfinity) share = std::max(0.0, params.start_share * seconds);
-  SearchResult result = search::local_search_from(instance, packs_of(start.coschedule.pack_of), 0,
-                                                  params.start_work, share);
+  SearchedCoschedule result = search::local_search_from(
+      instance, packs_of(start.coschedule.pack_of), 0, params.start_work, share);
   result.is_complete = true;  // the short search needs no more time
   return result;
 }
@@ -64,7 +64,7 @@ ExactResult solve_from_start(const Instance& instance, const Coschedule& start,
 // Under a limit: the rounds of local_search, seed 0, from its start.  Each begins with the best of
 // the rounds before it, whatever the exact method returned: the rounds are those of local_search,
 // so the result is no worse than its own after as many of them.
-ExactResult solve_in_turns(const Instance& instance, const SearchResult& start,
+ExactResult solve_in_turns(const Instance& instance, const SearchedCoschedule& start,
                            const ExactParams& params, const search::TurnLimits& limits = {}) {
   ExactResult result = as_unproved(instance, start);
   search::TurnOrder turn_order;
@@ -77,9 +77,9 @@ ExactResult solve_in_turns(const Instance& instance, const SearchResult& start,
     turn_result.bound = std::max(result.bound, turn_result.bound);
     result = std::move(turn_result);
   };
-  const SearchResult searched = search::local_search_from(
+  const SearchedCoschedule searched = search::local_search_from(
       instance, packs_of(start.coschedule.pack_of), 0, limits.work, std::nullopt,
-      [&](SearchResult& best, bool has_improved, int round) {
+      [&](SearchedCoschedule& best, bool has_improved, int round) {
         const search::Turn turn = turn_order.turn_after(round, has_improved);
         if (turn != search::Turn::kNone) take_turn(best.coschedule, turn_order.seconds_of(turn));
         return !result.is_proved;
@@ -102,7 +102,7 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit,
   require_unshared(instance, "packs::exact::optimal");
   const ScopedTimeLimit limit(time_limit);
   const bool has_limit = seconds_left() < kInfinity;
-  SearchResult start =
+  SearchedCoschedule start =
       has_limit ? search::first_schedule(instance) : heuristic::best_pack_by_pack(instance);
   if (!start.is_complete) return as_unproved(instance, std::move(start));
   if (instance.tasks() <= params.max_tasks_by_subsets) {

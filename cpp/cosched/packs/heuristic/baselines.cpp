@@ -52,8 +52,8 @@ int fastest_count(const Instance& instance, int i) {
   if (instance.sharing() == nullptr) return times.used(i, instance.procs());
   int best = 0;
   for (int q = 1; q <= times.procs(); ++q)
-    if (times.given(i, q) < kInfinity && instance.sharing()->fits_alone(i, q) &&
-        (best == 0 || times.given(i, q) < times.given(i, best)))
+    if (times.measured_time(i, q) < kInfinity && instance.sharing()->fits_alone(i, q) &&
+        (best == 0 || times.measured_time(i, q) < times.measured_time(i, best)))
       best = q;
   return best;
 }

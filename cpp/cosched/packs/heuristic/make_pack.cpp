@@ -14,7 +14,7 @@ void require_procs(const Instance& instance, const std::vector<int>& procs) {
     const std::string entry = "procs[" + std::to_string(i) + "] = " + std::to_string(procs[i]);
     if (procs[i] < 1 || procs[i] > instance.procs())
       throw InvalidInstance(entry + ": expected 1.." + std::to_string(instance.procs()));
-    if (instance.times().given(static_cast<int>(i), procs[i]) == kInfinity)
+    if (instance.times().measured_time(static_cast<int>(i), procs[i]) == kInfinity)
       throw InvalidInstance(entry + ": task " + std::to_string(i) + " cannot run on so many");
   }
 }
@@ -25,7 +25,7 @@ Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bo
   require_procs(instance, procs);
   const Times& times = instance.times();
   std::vector<double> time(procs.size());
-  for (int i = 0; i < instance.tasks(); ++i) time[i] = times.given(i, procs[i]);
+  for (int i = 0; i < instance.tasks(); ++i) time[i] = times.measured_time(i, procs[i]);
   FirstFit first_fit(instance.tasks(), instance.procs(), instance.max_tasks());
   const Packs& packs = first_fit.pack_tasks(by_decreasing(time), procs);
   return reoptimise ? with_optimal_procs(times, packs) : with_procs(instance, packs, procs);

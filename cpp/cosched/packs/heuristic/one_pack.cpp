@@ -74,7 +74,8 @@ std::vector<int> one_pack_dynamic_programme(const Times& times, const std::vecto
     for (int q = 0; q <= procs; ++q) {
       next[q] = kInfinity;
       for (int task_procs = 1; task_procs <= q; ++task_procs) {
-        const double longest = std::max(c[q - task_procs], times.given(tasks[i], task_procs));
+        const double longest =
+            std::max(c[q - task_procs], times.measured_time(tasks[i], task_procs));
         if (longest < next[q]) {
           next[q] = longest;
           choice[static_cast<std::size_t>(i) * (procs + 1) + q] = task_procs;

@@ -185,8 +185,8 @@ Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& eps
   return with_optimal_procs(instance.times(), best_packs);
 }
 
-SearchResult best_pack_by_pack(const Instance& instance) {
-  SearchResult result;
+SearchedCoschedule best_pack_by_pack(const Instance& instance) {
+  SearchedCoschedule result;
   result.coschedule = without_deadline([&] { return pack_by_pack(instance, {kFirstEpsilon}); });
   const ScopedDeadlineExtension grace(kStartSeconds);
   double best_epsilon = kFirstEpsilon;  // ties: the lowest

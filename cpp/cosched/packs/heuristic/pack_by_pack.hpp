@@ -31,6 +31,6 @@ Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& eps
 /// What searches start from: pack_by_pack over nine_epsilons().  They may take half a second
 /// whatever the time limit; a limit that ends them after that leaves the best of those done, which
 /// is at least that of epsilon = 0.5.
-SearchResult best_pack_by_pack(const Instance& instance);
+SearchedCoschedule best_pack_by_pack(const Instance& instance);
 
 }  // namespace cosched::packs::heuristic

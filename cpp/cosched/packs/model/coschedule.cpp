@@ -13,24 +13,24 @@ void require_counts(const Times& times, const std::vector<int>& procs,
     if (procs[k] < 1 || procs[k] > times.procs())
       throw InvalidInstance("procs[" + to_string(k) + "] = " + to_string(procs[k]) +
                             ": expected 1.." + to_string(times.procs()));
-    if (times.given(tasks[k], procs[k]) == kInfinity)
+    if (times.measured_time(tasks[k], procs[k]) == kInfinity)
       throw InvalidInstance("procs[" + to_string(k) + "] = " + to_string(procs[k]) + ": task " +
                             to_string(tasks[k]) + " cannot run on " + to_string(procs[k]) +
                             " processors");
   }
 }
 
-std::vector<Run> runs_of(const Times& times, const std::vector<int>& tasks,
-                         const std::vector<int>& procs) {
-  std::vector<Run> runs;
-  for (const int i : tasks) runs.push_back({i, procs[i], times.given(i, procs[i])});
+std::vector<RunningTask> runs_of(const Times& times, const std::vector<int>& tasks,
+                                 const std::vector<int>& procs) {
+  std::vector<RunningTask> runs;
+  for (const int i : tasks) runs.push_back({i, procs[i], times.measured_time(i, procs[i])});
   return runs;
 }
 
-void require_fits(const Sharing& sharing, const std::vector<Run>& pack) {
+void require_fits(const Sharing& sharing, const std::vector<RunningTask>& pack) {
   for (int r = 0; r < sharing.resources(); ++r) {
     double sum = 0;
-    for (const Run& run : pack) sum += sharing.need(r, run.task, run.procs);
+    for (const RunningTask& run : pack) sum += sharing.need(r, run.task, run.procs);
     if (leq(sum, sharing.capacity(r))) continue;
     throw InvalidInstance("the pack of task " + to_string(pack.front().task) + " needs " +
                           to_text(sum) + " of " + sharing.resource(r).name + ": expected at most " +
@@ -68,10 +68,10 @@ std::vector<double> pack_ends(const Instance& instance, const std::vector<int>& 
   std::iota(tasks.begin(), tasks.end(), 0);
   require_counts(times, procs, tasks);
   std::vector<double> ends(n);
-  for (int i = 0; i < times.tasks(); ++i) ends[i] = times.given(i, procs[i]);
+  for (int i = 0; i < times.tasks(); ++i) ends[i] = times.measured_time(i, procs[i]);
   if (instance.sharing() == nullptr) return ends;
   for (const std::vector<int>& pack : packs) {
-    const std::vector<Run> runs = runs_of(times, pack, procs);
+    const std::vector<RunningTask> runs = runs_of(times, pack, procs);
     require_fits(*instance.sharing(), runs);
     const std::vector<double> slowed = instance.sharing()->ends(runs);
     for (std::size_t k = 0; k < pack.size(); ++k) ends[pack[k]] = slowed[k];
@@ -101,7 +101,7 @@ double cost_if_constant(const Instance& instance, const std::vector<int>& pack_o
   if (instance.sharing() == nullptr) return cost(instance, pack_of, procs);
   double sum = 0;
   for (const std::vector<int>& pack : packs_of(pack_of)) {
-    const std::vector<Run> runs = runs_of(instance.times(), pack, procs);
+    const std::vector<RunningTask> runs = runs_of(instance.times(), pack, procs);
     const std::vector<double> factors = instance.sharing()->factors(runs);
     double longest = 0;
     for (std::size_t k = 0; k < runs.size(); ++k)
@@ -111,8 +111,8 @@ double cost_if_constant(const Instance& instance, const std::vector<int>& pack_o
   return sum;
 }
 
-std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks,
-                         const std::vector<int>& procs) {
+std::vector<RunningTask> as_pack(const Instance& instance, const std::vector<int>& tasks,
+                                 const std::vector<int>& procs) {
   if (tasks.size() != procs.size())
     throw InvalidInstance("tasks and procs have " + to_string(tasks.size()) + " and " +
                           to_string(procs.size()) + " entries: expected as many");
@@ -125,9 +125,9 @@ std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks
     is_listed[tasks[k]] = 1;
   }
   require_counts(instance.times(), procs, tasks);
-  std::vector<Run> runs;
+  std::vector<RunningTask> runs;
   for (std::size_t k = 0; k < tasks.size(); ++k)
-    runs.push_back({tasks[k], procs[k], instance.times().given(tasks[k], procs[k])});
+    runs.push_back({tasks[k], procs[k], instance.times().measured_time(tasks[k], procs[k])});
   return runs;
 }
 

@@ -15,7 +15,7 @@ struct Coschedule {
 };
 
 /// The best co-schedule of a search that a time limit may end.
-struct SearchResult {
+struct SearchedCoschedule {
   Coschedule coschedule;
   bool is_complete = true;  // false: a time limit ended the search
   bool is_proved = false;   // none costs less: it meets a bound, or all were tried
@@ -57,8 +57,8 @@ double cost_if_constant(const Instance& instance, const std::vector<int>& pack_o
 /// These tasks on these processors, as a set that starts together.  Throws InvalidInstance where
 /// the vectors differ in length, a task or a count is out of range or given twice, or the task
 /// cannot run on it; not where they do not fit.
-std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks,
-                         const std::vector<int>& procs);
+std::vector<RunningTask> as_pack(const Instance& instance, const std::vector<int>& tasks,
+                                 const std::vector<int>& procs);
 
 /// The co-schedule with these packs and processors, exactly.  Requires that `packs` partitions
 /// 0..n-1; throws InvalidInstance as pack_costs.

@@ -31,7 +31,7 @@ Instance::Instance(Times times, int max_tasks, std::shared_ptr<const Sharing> sh
   require_no_overflow(times_);
   if (sharing_)
     require_each_fits(*sharing_, times_.tasks(), times_.procs(),
-                      [&](int i, int q) { return times_.given(i, q); });
+                      [&](int i, int q) { return times_.measured_time(i, q); });
 }
 
 Instance Instance::without_sharing() const {

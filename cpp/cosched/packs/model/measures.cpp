@@ -33,7 +33,8 @@ std::vector<double> least_times(const Instance& instance) {
     if (sharing == nullptr || sharing->resources() == 0) continue;
     least[i] = kInfinity;
     for (int q = 1; q <= times.procs(); ++q)
-      if (times.given(i, q) < least[i] && sharing->fits_alone(i, q)) least[i] = times.given(i, q);
+      if (times.measured_time(i, q) < least[i] && sharing->fits_alone(i, q))
+        least[i] = times.measured_time(i, q);
   }
   return least;
 }
@@ -57,7 +58,7 @@ double packing_ratio(const Instance& instance, const Coschedule& coschedule) {
   const Times& times = instance.times();
   double work = 0;
   for (int i = 0; i < times.tasks(); ++i)
-    work += coschedule.procs[i] * times.given(i, coschedule.procs[i]);
+    work += coschedule.procs[i] * times.measured_time(i, coschedule.procs[i]);
   return work / times.procs() / coschedule.cost;
 }
 

@@ -30,7 +30,7 @@ std::int64_t total_work(const Instance& instance, std::int64_t work) {
 }
 
 // An optimal co-schedule, in milliseconds; `start` where that is as good, or a time limit ends it.
-SearchResult solve_few_tasks(const Instance& instance, SearchResult start) {
+SearchedCoschedule solve_few_tasks(const Instance& instance, SearchedCoschedule start) {
   start.is_complete = finishes_within(std::nullopt, [&] {
     Coschedule best = subset_programme(instance);
     if (best.cost < start.coschedule.cost) start.coschedule = std::move(best);
@@ -45,8 +45,8 @@ std::int64_t default_work(int tasks) {
   return std::min(kLocalSearchWork, kLocalSearchTotalWork / std::max(1, tasks));
 }
 
-SearchResult first_schedule(const Instance& instance) {
-  SearchResult start = heuristic::best_pack_by_pack(instance);
+SearchedCoschedule first_schedule(const Instance& instance) {
+  SearchedCoschedule start = heuristic::best_pack_by_pack(instance);
   if (!start.is_complete) return start;
   start.is_complete = finishes_within(std::nullopt, [&] {
     Coschedule other = heuristic::longest_first(instance);
@@ -55,26 +55,27 @@ SearchResult first_schedule(const Instance& instance) {
   return start;
 }
 
-SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                          std::optional<std::int64_t> given_work,
-                          std::optional<double> time_limit) {
+SearchedCoschedule local_search(const Instance& instance, std::uint64_t seed,
+                                std::optional<std::int64_t> given_work,
+                                std::optional<double> time_limit) {
   require_unshared(instance, "packs::search::local_search");
   const std::int64_t work = given_work.value_or(default_work(instance.tasks()));
   require_work(work);
   const ScopedTimeLimit limit(time_limit);
   if (work == 0) return heuristic::best_pack_by_pack(instance);
-  SearchResult start = first_schedule(instance);
+  SearchedCoschedule start = first_schedule(instance);
   if (!start.is_complete) return start;
   if (instance.tasks() <= kFewTasks) return solve_few_tasks(instance, std::move(start));
   return local_search_from(instance, packs_of(start.coschedule.pack_of), seed, work, std::nullopt);
 }
 
-SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                               std::int64_t work, std::optional<double> time_limit,
-                               const AfterRound& after_round) {
+SearchedCoschedule local_search_from(const Instance& instance, const Packs& start,
+                                     std::uint64_t seed, std::int64_t work,
+                                     std::optional<double> time_limit,
+                                     const AfterRound& after_round) {
   require_unshared(instance, "packs::search::local_search_from");
   require_work(work);
-  SearchResult best;
+  SearchedCoschedule best;
   const auto offer = [&](const Packs& packs) {
     Coschedule candidate =
         without_deadline([&] { return heuristic::with_optimal_procs(instance.times(), packs); });

@@ -19,11 +19,11 @@ std::int64_t default_work(int tasks);
 
 /// Whether a search goes on after a round: with the best so far, which it may replace, and whether
 /// that round found it.
-using AfterRound = std::function<bool(SearchResult& best, bool has_improved, int round)>;
+using AfterRound = std::function<bool(SearchedCoschedule& best, bool has_improved, int round)>;
 
 /// What the search starts from: the better of best_pack_by_pack and longest_first, the latter as
 /// time allows.
-SearchResult first_schedule(const Instance& instance);
+SearchedCoschedule first_schedule(const Instance& instance);
 
 /// Never costs more than best_pack_by_pack().
 ///
@@ -36,13 +36,14 @@ SearchResult first_schedule(const Instance& instance);
 /// when the cost meets longest_bound or area_bound.
 /// No `work` is default_work().
 /// Throws InvalidInstance when work < 0, and where tasks share something: shared/heuristics.hpp.
-SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                          std::optional<std::int64_t> work = std::nullopt,
-                          std::optional<double> time_limit = std::nullopt);
+SearchedCoschedule local_search(const Instance& instance, std::uint64_t seed,
+                                std::optional<std::int64_t> work = std::nullopt,
+                                std::optional<double> time_limit = std::nullopt);
 
 /// The same from given packs, which must be feasible; never worse than they.
-SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                               std::int64_t work, std::optional<double> time_limit,
-                               const AfterRound& after_round = {});
+SearchedCoschedule local_search_from(const Instance& instance, const Packs& start,
+                                     std::uint64_t seed, std::int64_t work,
+                                     std::optional<double> time_limit,
+                                     const AfterRound& after_round = {});
 
 }  // namespace cosched::packs::search

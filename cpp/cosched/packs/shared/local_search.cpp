@@ -152,8 +152,8 @@ class SharedAnnealing {
 
 // The same search without slow-downs, from the start: repeating its earlier rounds is a third of
 // its work.
-SearchResult search_without_slowdowns(const Instance& instance, std::uint64_t seed,
-                                      std::int64_t work) {
+SearchedCoschedule search_without_slowdowns(const Instance& instance, std::uint64_t seed,
+                                            std::int64_t work) {
   const Instance unslowed(instance.times(), instance.max_tasks(),
                           instance.sharing()->without_slowdowns());
   return unslowed.sharing() != nullptr ? local_search(unslowed, seed, work, std::nullopt)
@@ -167,16 +167,17 @@ std::int64_t total_work(const Instance& instance, std::int64_t work) {
 
 }  // namespace
 
-SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                          std::optional<std::int64_t> given_work, std::optional<double> time_limit,
-                          const search::AfterRound& after_round,
-                          const SharedLocalSearchParams& params) {
+SearchedCoschedule local_search(const Instance& instance, std::uint64_t seed,
+                                std::optional<std::int64_t> given_work,
+                                std::optional<double> time_limit,
+                                const search::AfterRound& after_round,
+                                const SharedLocalSearchParams& params) {
   const std::int64_t default_work = search::default_work(instance.tasks());
   const std::int64_t work = given_work.value_or(default_work);
   if (work < 0)
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
-  SearchResult best;
+  SearchedCoschedule best;
   best.coschedule =
       without_deadline([&] { return pack_by_pack(instance, heuristic::nine_epsilons()); });
   if (work == 0) return best;
@@ -186,7 +187,7 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
     if (candidate.cost < best.coschedule.cost) best.coschedule = std::move(candidate);
   };
   const auto offer_plain = [&](std::int64_t so_far) {
-    const SearchResult unslowed_result = search_without_slowdowns(instance, seed, so_far);
+    const SearchedCoschedule unslowed_result = search_without_slowdowns(instance, seed, so_far);
     offer([&] {
       return coschedule_at_prices(
           instance, table,

@@ -27,9 +27,9 @@ struct SharedLocalSearchParams {
 /// that of the search which ignores slow-downs with as much work.  `work`: operations a task,
 /// default search::default_work().  The result depends on instance, seed and work only, unless a
 /// time limit ends the call.  Throws InvalidInstance when work < 0.
-SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                          std::optional<std::int64_t> work, std::optional<double> time_limit,
-                          const search::AfterRound& after_round = {},
-                          const SharedLocalSearchParams& params = {});
+SearchedCoschedule local_search(const Instance& instance, std::uint64_t seed,
+                                std::optional<std::int64_t> work, std::optional<double> time_limit,
+                                const search::AfterRound& after_round = {},
+                                const SharedLocalSearchParams& params = {});
 
 }  // namespace cosched::packs::shared

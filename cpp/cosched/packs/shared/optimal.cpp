@@ -98,9 +98,9 @@ ExactResult solve_in_turns(const Instance& instance, const Instance& unshared, E
                            const search::TurnLimits& limits = {}) {
   const std::int64_t max_nodes = std::min(limits.nodes, params.proof_nodes);
   search::TurnOrder turn_order;
-  const SearchResult searched =
+  const SearchedCoschedule searched =
       local_search(instance, 0, limits.work, std::nullopt,
-                   [&](SearchResult& round_best, bool has_improved, int round) {
+                   [&](SearchedCoschedule& round_best, bool has_improved, int round) {
                      offer(round_best.coschedule, best);
                      const search::Turn turn = turn_order.turn_after(round, has_improved);
                      if (turn == search::Turn::kNone) return true;

@@ -6,7 +6,7 @@ PackPricer::PackPricer(const Instance& instance)
     : instance_(instance), sharing_(*instance.sharing()) {
   for (int i = 0; i < instance.tasks(); ++i) {
     choices_.push_back(choices(sharing_, i, instance.procs(),
-                               [&](int q) { return instance.times().given(i, q); }));
+                               [&](int q) { return instance.times().measured_time(i, q); }));
     for (int r = 0; r < sharing_.resources(); ++r) {
       double least = kInfinity;
       for (const Choice& c : choices_[i]) least = std::min(least, sharing_.need(r, i, c.procs));

@@ -33,9 +33,9 @@ inline Coschedule pack_by_pack(const Instance& instance, const std::vector<doubl
 }
 
 /// Annealing, for few tasks the optimum: search/local_search.hpp, shared/heuristics.hpp.
-inline SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                                 std::optional<std::int64_t> work = std::nullopt,
-                                 std::optional<double> time_limit = std::nullopt) {
+inline SearchedCoschedule local_search(const Instance& instance, std::uint64_t seed,
+                                       std::optional<std::int64_t> work = std::nullopt,
+                                       std::optional<double> time_limit = std::nullopt) {
   if (has_sharing(instance)) return shared::local_search(instance, seed, work, time_limit);
   return search::local_search(instance, seed, work, time_limit);
 }
@@ -46,13 +46,15 @@ inline Coschedule pairs(const Instance& instance) {
 }
 inline ExactResult optimal(const Instance& instance,
                            std::optional<double> time_limit = std::nullopt) {
-  return (has_sharing(instance) ? shared::optimal : exact::optimal)(instance, time_limit);
+  if (has_sharing(instance)) return shared::optimal(instance, time_limit);
+  return exact::optimal(instance, time_limit);
 }
 
 /// No co-schedule costs less: columns/column_bound.hpp, shared/optimal.hpp.
 inline columns::LowerBound column_bound(const Instance& instance,
                                         std::optional<double> time_limit = std::nullopt) {
-  return (has_sharing(instance) ? shared::bound : columns::column_bound)(instance, time_limit);
+  if (has_sharing(instance)) return shared::bound(instance, time_limit);
+  return columns::column_bound(instance, time_limit);
 }
 
 }  // namespace cosched::packs::solve

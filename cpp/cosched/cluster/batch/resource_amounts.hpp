@@ -6,29 +6,29 @@
 namespace cosched::cluster::batch {
 
 /// Memory is in KB.
-struct Amounts {
+struct ResourceAmounts {
   std::int64_t memory = 0;
   int cores = 0;
   int gpus = 0;
 
   /// Whether these free amounts are enough for the needed ones.
-  bool can_hold(const Amounts& needed) const {
+  bool can_hold(const ResourceAmounts& needed) const {
     return cores >= needed.cores && memory >= needed.memory && gpus >= needed.gpus;
   }
   bool is_zero() const { return cores == 0 && memory == 0 && gpus == 0; }
 
-  bool operator==(const Amounts& other) const = default;
-  Amounts operator-() const { return {-memory, -cores, -gpus}; }
-  Amounts& operator+=(const Amounts& other) {
+  bool operator==(const ResourceAmounts& other) const = default;
+  ResourceAmounts operator-() const { return {-memory, -cores, -gpus}; }
+  ResourceAmounts& operator+=(const ResourceAmounts& other) {
     memory += other.memory;
     cores += other.cores;
     gpus += other.gpus;
     return *this;
   }
-  Amounts& operator-=(const Amounts& other) { return *this += -other; }
+  ResourceAmounts& operator-=(const ResourceAmounts& other) { return *this += -other; }
 };
 
 /// The smaller memory, the smaller number of cores and the smaller number of GPUs of the two.
-Amounts minimum_of(const Amounts& a, const Amounts& b);
+ResourceAmounts minimum_of(const ResourceAmounts& a, const ResourceAmounts& b);
 
 }  // namespace cosched::cluster::batch

@@ -1,12 +1,12 @@
-#include "cosched/moldable/shared/orders.hpp"
+#include "cosched/moldable/shared/corun_order_search.hpp"
 
 #include "cosched/core/annealing.hpp"
 #include "cosched/core/assert.hpp"
 
 namespace cosched::moldable::shared {
 
-OrderSearch::OrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng,
-                         const OrderSearchParams& params)
+CorunOrderSearch::CorunOrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng,
+                                   const CorunOrderSearchParams& params)
     : instance_(instance),
       rng_(rng),
       params_(params),
@@ -15,8 +15,8 @@ OrderSearch::OrderSearch(const Instance& instance, const list::Decoder& decoder,
   COSCHED_ASSERT(!instance.has_releases());
 }
 
-void OrderSearch::anneal(const Placement& start, double first_temperature, double last_temperature,
-                         std::int64_t operations) {
+void CorunOrderSearch::anneal(const Placement& start, double first_temperature,
+                              double last_temperature, std::int64_t operations) {
   load_schedule(start);
   const std::int64_t first_operation = operations_;
   const auto spent = [&] { return operations_ - first_operation; };
@@ -33,14 +33,15 @@ void OrderSearch::anneal(const Placement& start, double first_temperature, doubl
   });
 }
 
-Placement OrderSearch::best() const {
+Placement CorunOrderSearch::best() const {
   if (best_order_.empty()) return {};
   list::ScheduleBuilder builder(instance_);
   auto next_job = best_order_.begin();
   while (next_job != best_order_.end() || !builder.running_jobs().empty()) {
     for (; next_job != best_order_.end(); ++next_job) {
       const auto [count_index, max_concurrent] = best_decisions_[*next_job];
-      const Run run = builder.make_run(*next_job, simulator_.counts(*next_job)[count_index].procs);
+      const RunningTask run =
+          builder.make_run(*next_job, simulator_.counts(*next_job)[count_index].procs);
       const auto others = static_cast<int>(builder.running_jobs().size());
       if (others > 0 && (others > max_concurrent || !builder.has_room_for(run))) break;
       builder.start(run);
@@ -50,7 +51,7 @@ Placement OrderSearch::best() const {
   return builder.placement();
 }
 
-void OrderSearch::load_schedule(const Placement& schedule) {
+void CorunOrderSearch::load_schedule(const Placement& schedule) {
   order_ = order_by_start(schedule);
   std::vector<double> ends = schedule.end;
   std::sort(ends.begin(), ends.end());
@@ -74,7 +75,7 @@ void OrderSearch::load_schedule(const Placement& schedule) {
 }
 
 // Returns whether the move was accepted; else all is as before.
-bool OrderSearch::propose_move(double temperature) {
+bool CorunOrderSearch::propose_move(double temperature) {
   saved_decisions_.clear();
   saved_order_.clear();
   operations_ += 4;
@@ -92,7 +93,7 @@ bool OrderSearch::propose_move(double temperature) {
 }
 
 // Simulates the changed places again, to keep the states before them.
-void OrderSearch::accept_move(int first, double value) {
+void CorunOrderSearch::accept_move(int first, double value) {
   value_ = value;
   for (const CorunSimulator::JobEnd& job_end : proposal_ends_) job_ends_[job_end.job] = job_end.end;
   CorunSimulator::copy_state(state_before_[first], state_);
@@ -109,13 +110,13 @@ void OrderSearch::accept_move(int first, double value) {
   }
 }
 
-void OrderSearch::undo_move() {
+void CorunOrderSearch::undo_move() {
   std::copy(saved_order_.begin(), saved_order_.end(), order_.begin() + saved_from_);
   for (; !saved_decisions_.empty(); saved_decisions_.pop_back())
     set_decision(saved_decisions_.back().first, saved_decisions_.back().second);
 }
 
-int OrderSearch::apply_random_move() {
+int CorunOrderSearch::apply_random_move() {
   const auto place = static_cast<int>(rng_.below(job_count_));
   const int total_weight = params_.count_moves + params_.count_trades + params_.swaps +
                            params_.insertions + params_.reversals + params_.concurrency_moves;
@@ -134,7 +135,7 @@ int OrderSearch::apply_random_move() {
 }
 
 // Gives a job the next larger or smaller count, or now and then any.
-int OrderSearch::change_count(int place) {
+int CorunOrderSearch::change_count(int place) {
   const int i = order_[place];
   const bool draws_any = rng_.below(5) == 0;
   const int count = draws_any ? static_cast<int>(rng_.below(simulator_.counts(i).size()))
@@ -146,7 +147,7 @@ int OrderSearch::change_count(int place) {
 }
 
 // Gives a job the next larger count, and a near one the next smaller.
-int OrderSearch::trade_counts(int place) {
+int CorunOrderSearch::trade_counts(int place) {
   const int other = draw_near_place(place);
   const int i = order_[place], j = order_[other];
   const int larger = neighbour_count(i, 1), smaller = neighbour_count(j, -1);
@@ -161,7 +162,7 @@ int OrderSearch::trade_counts(int place) {
 
 // Exchanges two jobs.  max_concurrent belongs to the places; counts go with their jobs, or every
 // other time each job gets the count next to that of the other.
-int OrderSearch::swap_jobs(int place) {
+int CorunOrderSearch::swap_jobs(int place) {
   const int other = draw_place(place);
   if (other == place) return job_count_;
   const int i = order_[place], j = order_[other];
@@ -169,8 +170,8 @@ int OrderSearch::swap_jobs(int place) {
   save_segment(low, high);
   last_changed_ = high;
   std::swap(order_[low], order_[high]);
-  Decision decision_i{decisions_[i].count_index, decisions_[j].max_concurrent};
-  Decision decision_j{decisions_[j].count_index, decisions_[i].max_concurrent};
+  StartDecision decision_i{decisions_[i].count_index, decisions_[j].max_concurrent};
+  StartDecision decision_j{decisions_[j].count_index, decisions_[i].max_concurrent};
   if (rng_.below(2) == 0) {
     const int procs_i = simulator_.counts(i)[decision_i.count_index].procs;
     const int procs_j = simulator_.counts(j)[decision_j.count_index].procs;
@@ -183,7 +184,7 @@ int OrderSearch::swap_jobs(int place) {
 }
 
 // Moves a job to another place; every other time its decision changes, too.
-int OrderSearch::move_job(int place) {
+int CorunOrderSearch::move_job(int place) {
   const int target = draw_place(place), i = order_[place];
   if (target == place) return job_count_;
   save_segment(std::min(place, target), std::max(place, target));
@@ -200,7 +201,7 @@ int OrderSearch::move_job(int place) {
 // Reverses the jobs from a place on in time, so that the same jobs run side by side: by decreasing
 // end, each beside the jobs that run when it ends.  The first of them wait for the jobs before as
 // the first jobs of the segment did.
-int OrderSearch::reverse_segment(int place) {
+int CorunOrderSearch::reverse_segment(int place) {
   if (job_count_ - place < 2) return job_count_;
   const int max_length = rng_.below(2) == 0 ? job_count_ : params_.short_reversal;
   const int end = std::min(place + 2 + static_cast<int>(rng_.below(max_length - 1)), job_count_);
@@ -227,7 +228,7 @@ int OrderSearch::reverse_segment(int place) {
   return place;
 }
 
-int OrderSearch::change_max_concurrent(int place) {
+int CorunOrderSearch::change_max_concurrent(int place) {
   const int i = order_[place], max_concurrent = decisions_[i].max_concurrent + draw_sign();
   if (max_concurrent < 0) return job_count_;
   last_changed_ = place;
@@ -235,46 +236,46 @@ int OrderSearch::change_max_concurrent(int place) {
   return place;
 }
 
-int OrderSearch::draw_place(int place) {
+int CorunOrderSearch::draw_place(int place) {
   if (rng_.below(params_.near_draws) > 0) return static_cast<int>(rng_.below(job_count_));
   return draw_near_place(place);
 }
 
-int OrderSearch::draw_near_place(int place) {
+int CorunOrderSearch::draw_near_place(int place) {
   const auto distance = static_cast<int>(rng_.between(-params_.near_places, params_.near_places));
   return std::clamp(place + distance, 0, job_count_ - 1);
 }
 
-int OrderSearch::neighbour_count(int job, int step) const {
+int CorunOrderSearch::neighbour_count(int job, int step) const {
   return std::clamp(decisions_[job].count_index + step, 0, last_count(job));
 }
 
 // The largest count up to `procs`, or the smallest one.
-int OrderSearch::nearest_count(int job, int procs) const {
+int CorunOrderSearch::nearest_count(int job, int procs) const {
   int count = 0;
   while (count < last_count(job) && simulator_.counts(job)[count + 1].procs <= procs) ++count;
   return count;
 }
 
-void OrderSearch::change_decision(int job, Decision decision) {
+void CorunOrderSearch::change_decision(int job, StartDecision decision) {
   saved_decisions_.emplace_back(job, decisions_[job]);
   set_decision(job, decision);
 }
 
-void OrderSearch::set_decision(int job, Decision decision) {
+void CorunOrderSearch::set_decision(int job, StartDecision decision) {
   decisions_[job] = decision;
   simulator_.select_count(job, decision.count_index);
 }
 
 // Keeps a part of the order for undo_move().
-void OrderSearch::save_segment(int first, int last) {
+void CorunOrderSearch::save_segment(int first, int last) {
   saved_from_ = first;
   saved_order_.assign(order_.begin() + first, order_.begin() + last + 1);
 }
 
 // Simulates from the first changed place on, until the state is the same as before the move.
 // Returns the value of the schedule; infinite where its makespan is above `cutoff`.
-double OrderSearch::evaluate_from(int first, double cutoff) {
+double CorunOrderSearch::evaluate_from(int first, double cutoff) {
   CorunSimulator::MachineState& state = state_;
   CorunSimulator::copy_state(state_before_[first], state);
   proposal_ends_.clear();
@@ -295,7 +296,7 @@ double OrderSearch::evaluate_from(int first, double cutoff) {
   return state.now + params_.plateau * state.sum_of_ends / job_count_;
 }
 
-bool OrderSearch::can_start(const CorunSimulator::MachineState& state, int place) const {
+bool CorunOrderSearch::can_start(const CorunSimulator::MachineState& state, int place) const {
   if (state.running_count == 0) return true;
   const int job = order_[place];
   return state.running_count <= decisions_[job].max_concurrent &&

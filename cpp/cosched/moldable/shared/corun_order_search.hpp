@@ -8,7 +8,7 @@
 
 namespace cosched::moldable::shared {
 
-struct OrderSearchParams {
+struct CorunOrderSearchParams {
   /// The part of the mean end that counts beside the makespan, so that moves on a plateau of the
   /// makespan lead somewhere.
   double plateau = 1e-3;
@@ -39,11 +39,11 @@ struct OrderSearchParams {
 /// for accepted moves only.
 ///
 /// Requires an instance without releases, and counts on which each job fits.
-class OrderSearch {
+class CorunOrderSearch {
  public:
   /// All references must outlive it.  Requires an instance whose jobs share something.
-  OrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng,
-              const OrderSearchParams& params = {});
+  CorunOrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng,
+                   const CorunOrderSearchParams& params = {});
 
   /// Anneals from the schedule `start`; the temperature falls from `first_temperature` to
   /// `last_temperature`, which are parts of the makespan, in about `operations`.  O(k^2) for each
@@ -59,7 +59,7 @@ class OrderSearch {
   // Jobs of a reversed segment that keep the first of its max_concurrent.
   static constexpr int kWaitingJobs = 3;
 
-  struct Decision {
+  struct StartDecision {
     int count_index;     // in the counts of the job
     int max_concurrent;  // other jobs that may run when it starts
   };
@@ -86,20 +86,20 @@ class OrderSearch {
   int neighbour_count(int job, int step) const;
   int nearest_count(int job, int procs) const;
 
-  void change_decision(int job, Decision decision);
-  void set_decision(int job, Decision decision);
+  void change_decision(int job, StartDecision decision);
+  void set_decision(int job, StartDecision decision);
   void save_segment(int first, int last);
   double evaluate_from(int first, double cutoff);
   bool can_start(const CorunSimulator::MachineState& state, int place) const;
 
   const Instance& instance_;
   Rng& rng_;
-  OrderSearchParams params_;
+  CorunOrderSearchParams params_;
   int job_count_;
   CorunSimulator simulator_;
 
   std::vector<int> order_, best_order_;
-  std::vector<Decision> decisions_, best_decisions_;  // of each job
+  std::vector<StartDecision> decisions_, best_decisions_;  // of each job
   double value_ = 0, best_value_ = 0;
   // The state in which the job at each place starts, and at last that after the last start.
   std::vector<CorunSimulator::MachineState> state_before_;
@@ -110,8 +110,8 @@ class OrderSearch {
   std::vector<CorunSimulator::JobEnd> proposal_ends_;
   int last_changed_ = 0;  // the last place that it changes
   int resync_at_ = 0;     // the place from which on states are those before the move
-  std::vector<std::pair<int, Decision>> saved_decisions_;  // jobs with what they had before
-  std::vector<int> saved_order_;                           // the order from saved_from_ on
+  std::vector<std::pair<int, StartDecision>> saved_decisions_;  // jobs with what they had before
+  std::vector<int> saved_order_;                                // the order from saved_from_ on
   int saved_from_ = 0;
   std::int64_t operations_ = 0;
 };

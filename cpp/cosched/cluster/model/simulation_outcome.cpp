@@ -1,4 +1,4 @@
-#include "cosched/cluster/model/outcome.hpp"
+#include "cosched/cluster/model/simulation_outcome.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ std::vector<double> stretches(const Instance& instance, const std::vector<double
   return stretch;
 }
 
-double underutilisation(const Instance& instance, const Outcome& outcome) {
+double underutilisation(const Instance& instance, const SimulationOutcome& outcome) {
   const double unused = std::max(0.0, outcome.demand_area - instance.total_work());
   if (instance.total_work() == 0) return unused == 0 ? 0 : kInfinity;
   return unused / instance.total_work();

@@ -1,4 +1,4 @@
-#include "cosched/moldable/shared/orders.hpp"
+#include "cosched/moldable/shared/corun_order_search.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Instance of(const Table& times, int machines, std::vector<Resource> resources,
 Placement annealed(const Instance& instance, std::uint64_t seed = 1) {
   const list::Decoder decoder(instance);
   Rng rng(seed);
-  OrderSearch search(instance, decoder, rng);
+  CorunOrderSearch search(instance, decoder, rng);
   search.anneal(list::gang(instance), 0.01, 0.001, 100'000);
   Placement made = search.best();
   check::validate(instance, to_schedule(instance, made));

@@ -8,7 +8,7 @@
 
 namespace cosched::cluster {
 
-struct Outcome {
+struct SimulationOutcome {
   std::vector<double> start;     // of the first task instance, seconds
   std::vector<double> end;       // completion, seconds
   std::vector<int> preemptions;  // times paused
@@ -19,7 +19,8 @@ struct Outcome {
   std::int64_t events = 0;       // instants at which something happened
 
   /// All columns have a row for each of `jobs` jobs, zeros.
-  explicit Outcome(int jobs = 0) : start(jobs), end(jobs), preemptions(jobs), migrations(jobs) {}
+  explicit SimulationOutcome(int jobs = 0)
+      : start(jobs), end(jobs), preemptions(jobs), migrations(jobs) {}
 };
 
 /// Bounded stretch of each job.
@@ -29,6 +30,6 @@ std::vector<double> stretches(const Instance& instance, const std::vector<double
 /// (integral of min(P, D(t)) - u(t)) / sum p_j c_j |T_j|.  Every job receives exactly its
 /// work, so the integral of the utilisation u is that sum, whatever the policy.
 /// 0 where the jobs need no work at all and none waited; infinity if one did.
-double underutilisation(const Instance& instance, const Outcome& outcome);
+double underutilisation(const Instance& instance, const SimulationOutcome& outcome);
 
 }  // namespace cosched::cluster

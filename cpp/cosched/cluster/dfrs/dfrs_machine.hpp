@@ -17,8 +17,8 @@ enum class JobStatus : char { unsubmitted, waiting, running, paused, finished };
 /// occupies nothing; a running job occupies memory on `nodes` (one entry for each task, increasing)
 /// and the CPU share yield * cpu there.  Times in seconds.
 ///
-/// A policy gets a Machine; the simulator drives it as a SimulatedMachine.
-class Machine {
+/// A policy gets a DfrsMachine; the simulator drives it as a SimulatedMachine.
+class DfrsMachine {
  public:
   struct alignas(64) Job {  // two cache lines; the first has what each event looks at
     double submit;
@@ -36,7 +36,7 @@ class Machine {
     int change_index = -1;  // among the changes of this event; -1: no change
   };
 
-  struct Node {
+  struct NodeUse {
     std::int64_t memory_used = 0;
     std::int64_t cpu_load = 0;  // sum of needs, may exceed kCpuUnit
   };
@@ -51,11 +51,11 @@ class Machine {
     double value;
   };
 
-  explicit Machine(const Instance& instance);
+  explicit DfrsMachine(const Instance& instance);
 
   double now() const { return now_; }
   int node_count() const { return static_cast<int>(nodes_.size()); }
-  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<NodeUse>& nodes() const { return nodes_; }
   int job_count() const { return static_cast<int>(jobs_.size()); }
   const Job& job(int rank) const { return jobs_[rank]; }
   /// Announces that the job will be looked at and started.
@@ -115,8 +115,8 @@ class Machine {
                      double value);
 
   double now_ = 0;
-  std::vector<Job> jobs_;    // by rank
-  std::vector<Node> nodes_;  // by number
+  std::vector<Job> jobs_;       // by rank
+  std::vector<NodeUse> nodes_;  // by number
   std::vector<int> running_;
   IdleQueue idle_;
   std::vector<Change> changes_;           // of this event

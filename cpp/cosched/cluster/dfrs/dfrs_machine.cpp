@@ -1,4 +1,4 @@
-#include "cosched/cluster/dfrs/machine.hpp"
+#include "cosched/cluster/dfrs/dfrs_machine.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,8 @@ std::vector<JobShape> job_shapes(const Instance& instance) {
 
 }  // namespace
 
-Machine::Machine(const Instance& instance) : nodes_(instance.nodes()), idle_(job_shapes(instance)) {
+DfrsMachine::DfrsMachine(const Instance& instance)
+    : nodes_(instance.nodes()), idle_(job_shapes(instance)) {
   const Jobs& jobs = instance.jobs();
   jobs_.reserve(instance.size());
   for (const int j : instance.order()) {
@@ -38,7 +39,7 @@ Machine::Machine(const Instance& instance) : nodes_(instance.nodes()), idle_(job
   }
 }
 
-void Machine::start(int rank, NodeList nodes, Reason reason, int other_rank, double value) {
+void DfrsMachine::start(int rank, NodeList nodes, Reason reason, int other_rank, double value) {
   record_change(rank, {}, reason, other_rank, value);
   occupy_nodes(rank, std::move(nodes));
   jobs_[rank].status = JobStatus::running;
@@ -46,7 +47,7 @@ void Machine::start(int rank, NodeList nodes, Reason reason, int other_rank, dou
   add_running(rank);
 }
 
-void Machine::pause(int rank, Reason reason, int other_rank, double value) {
+void DfrsMachine::pause(int rank, Reason reason, int other_rank, double value) {
   COSCHED_ASSERT(jobs_[rank].status == JobStatus::running);
   record_change(rank, release_nodes(rank), reason, other_rank, value);
   jobs_[rank].status = JobStatus::paused;
@@ -55,13 +56,13 @@ void Machine::pause(int rank, Reason reason, int other_rank, double value) {
   add_idle(rank);
 }
 
-void Machine::move(int rank, NodeList nodes, Reason reason, int other_rank, double value) {
+void DfrsMachine::move(int rank, NodeList nodes, Reason reason, int other_rank, double value) {
   COSCHED_ASSERT(jobs_[rank].status == JobStatus::running);
   record_change(rank, release_nodes(rank), reason, other_rank, value);
   occupy_nodes(rank, std::move(nodes));
 }
 
-bool Machine::advance(double time) {
+bool DfrsMachine::advance(double time) {
   bool has_progress = false;
   for (const int rank : running_) {
     Job& job = jobs_[rank];
@@ -74,12 +75,12 @@ bool Machine::advance(double time) {
   return has_progress;
 }
 
-void Machine::submit(int rank) {
+void DfrsMachine::submit(int rank) {
   jobs_[rank].status = JobStatus::waiting;
   add_idle(rank);
 }
 
-void Machine::finish(int rank) {
+void DfrsMachine::finish(int rank) {
   release_nodes(rank);
   Job& job = jobs_[rank];
   job.virtual_time = job.runtime;
@@ -88,27 +89,27 @@ void Machine::finish(int rank) {
   remove_running(rank);
 }
 
-const std::vector<Machine::Change>& Machine::take_changes() {
+const std::vector<DfrsMachine::Change>& DfrsMachine::take_changes() {
   for (const Change& change : changes_) jobs_[change.rank].change_index = -1;
   returned_changes_.clear();
   returned_changes_.swap(changes_);
   return returned_changes_;
 }
 
-void Machine::add_running(int rank) {
+void DfrsMachine::add_running(int rank) {
   running_.insert(std::lower_bound(running_.begin(), running_.end(), rank), rank);
 }
 
-void Machine::remove_running(int rank) {
+void DfrsMachine::remove_running(int rank) {
   running_.erase(std::lower_bound(running_.begin(), running_.end(), rank));
 }
 
-void Machine::add_idle(int rank) {
+void DfrsMachine::add_idle(int rank) {
   const Job& job = jobs_[rank];
   idle_.add(rank, job.submit, job.virtual_time);
 }
 
-void Machine::occupy_nodes(int rank, NodeList&& nodes) {
+void DfrsMachine::occupy_nodes(int rank, NodeList&& nodes) {
   Job& job = jobs_[rank];
   job.nodes = std::move(nodes);
   for (const int node : job.nodes) {
@@ -117,7 +118,7 @@ void Machine::occupy_nodes(int rank, NodeList&& nodes) {
   }
 }
 
-NodeList Machine::release_nodes(int rank) {
+NodeList DfrsMachine::release_nodes(int rank) {
   Job& job = jobs_[rank];
   for (const int node : job.nodes) {
     nodes_[node].memory_used -= job.memory_need;
@@ -126,8 +127,8 @@ NodeList Machine::release_nodes(int rank) {
   return std::exchange(job.nodes, {});
 }
 
-void Machine::record_change(int rank, NodeList&& previous_nodes, Reason reason, int other_rank,
-                            double value) {
+void DfrsMachine::record_change(int rank, NodeList&& previous_nodes, Reason reason, int other_rank,
+                                double value) {
   Job& job = jobs_[rank];
   if (job.change_index < 0) {
     job.change_index = static_cast<int>(changes_.size());

@@ -1,4 +1,4 @@
-#include "cosched/cluster/dfrs/machine.hpp"
+#include "cosched/cluster/dfrs/dfrs_machine.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,12 @@
 namespace cosched::cluster::dfrs {
 namespace {
 
-TEST(Machine, PriorityIsInfiniteWithoutVirtualTime) {
+TEST(DfrsMachine, PriorityIsInfiniteWithoutVirtualTime) {
   const Instance instance = testing::one_node_jobs({{0, 9}}, 3);
-  EXPECT_EQ(Machine(instance).priority(0), kInfinity);
+  EXPECT_EQ(DfrsMachine(instance).priority(0), kInfinity);
 }
 
-TEST(Machine, PriorityIsFlowTimeOverVirtualTimeSquared) {
+TEST(DfrsMachine, PriorityIsFlowTimeOverVirtualTimeSquared) {
   const Instance instance = testing::one_node_jobs({{0, 9}}, 3);
   SimulatedMachine machine(instance);
   machine.submit(0);
@@ -24,7 +24,7 @@ TEST(Machine, PriorityIsFlowTimeOverVirtualTimeSquared) {
   EXPECT_EQ(machine.priority(0), 4.0 / (2 * 2));
 }
 
-TEST(Machine, AJobMakesNoProgressDuringAPenalty) {
+TEST(DfrsMachine, AJobMakesNoProgressDuringAPenalty) {
   const Instance instance = testing::one_node_jobs({{0, 9}}, 3);
   SimulatedMachine machine(instance);
   machine.submit(0);
@@ -36,13 +36,13 @@ TEST(Machine, AJobMakesNoProgressDuringAPenalty) {
   EXPECT_EQ(machine.job(0).virtual_time, 2);
 }
 
-TEST(Machine, ChangesOfAJobAreReportedOnceWithItsStateBefore) {
+TEST(DfrsMachine, ChangesOfAJobAreReportedOnceWithItsStateBefore) {
   const Instance instance = testing::one_node_jobs({{0, 9}}, 3);
   SimulatedMachine machine(instance);
   machine.submit(0);
   machine.start(0, {1}, Reason::policy);
   machine.move(0, {2}, Reason::packed);
-  const std::vector<Machine::Change>& changes = machine.take_changes();
+  const std::vector<DfrsMachine::Change>& changes = machine.take_changes();
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].previous_status, JobStatus::waiting);
   EXPECT_TRUE(changes[0].previous_nodes.empty());

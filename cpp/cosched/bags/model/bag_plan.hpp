@@ -15,7 +15,7 @@ struct TaskRun {
 };
 
 /// A schedule, compressed: its size depends on types and machines, not on the number of tasks.
-struct Plan {
+struct BagPlan {
   Counts counts;                           // x^: T x M
   std::vector<TaskRun> runs;               // by machine type, machine, then falling ETC
   std::vector<std::vector<double>> loads;  // M arrays: seconds of work of each machine
@@ -31,10 +31,10 @@ std::vector<int> list_machines(const Instance& instance, std::vector<int>& machi
                                std::vector<int>& numbers);
 
 /// Fills in joules, makespan, energy and profit_rate of the plan from its counts and loads.
-Plan evaluate_plan(const Instance& instance, Plan plan);
+BagPlan evaluate_plan(const Instance& instance, BagPlan plan);
 
-/// The plan of these runs.  Requires valid runs, in the order that Plan documents.
-Plan make_plan_of_runs(const Instance& instance, std::vector<TaskRun> runs);
+/// The plan of these runs.  Requires valid runs, in the order that BagPlan documents.
+BagPlan make_plan_of_runs(const Instance& instance, std::vector<TaskRun> runs);
 
 /// sum_ij counts(i, j) joules(i, j).
 double total_joules(const Instance& instance, const Counts& counts);
@@ -45,6 +45,6 @@ double total_joules(const Instance& instance, const Counts& counts);
 struct Timetable {
   std::vector<double> start, end;
 };
-Timetable make_timetable(const Instance& instance, const Plan& plan);
+Timetable make_timetable(const Instance& instance, const BagPlan& plan);
 
 }  // namespace cosched::bags

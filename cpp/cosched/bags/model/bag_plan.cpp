@@ -1,4 +1,4 @@
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/bag_plan.hpp"
 
 namespace cosched::bags {
 namespace {
@@ -18,7 +18,7 @@ double total_joules(const Instance& instance, const Counts& counts) {
   return sum;
 }
 
-Plan evaluate_plan(const Instance& instance, Plan plan) {
+BagPlan evaluate_plan(const Instance& instance, BagPlan plan) {
   plan.joules = total_joules(instance, plan.counts);
   plan.makespan = instance.least_period(plan.joules);
   for (const std::vector<double>& loads : plan.loads)
@@ -41,8 +41,8 @@ std::vector<int> list_machines(const Instance& instance, std::vector<int>& machi
   return run_begin;
 }
 
-Plan make_plan_of_runs(const Instance& instance, std::vector<TaskRun> runs) {
-  Plan plan;
+BagPlan make_plan_of_runs(const Instance& instance, std::vector<TaskRun> runs) {
+  BagPlan plan;
   plan.counts = Counts(instance.types(), instance.machine_types());
   for (int j = 0; j < instance.machine_types(); ++j)
     plan.loads.emplace_back(instance.machines(j), 0.0);
@@ -54,7 +54,7 @@ Plan make_plan_of_runs(const Instance& instance, std::vector<TaskRun> runs) {
   return evaluate_plan(instance, std::move(plan));
 }
 
-Timetable make_timetable(const Instance& instance, const Plan& plan) {
+Timetable make_timetable(const Instance& instance, const BagPlan& plan) {
   double latest = 0;
   for (const std::vector<double>& loads : plan.loads)
     latest = std::max(latest, longest_load(loads));
