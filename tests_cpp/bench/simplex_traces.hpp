@@ -73,10 +73,10 @@ inline LpTrace record_game(const dags::Instance& instance) {
   std::vector<double> weights(rows, 1.0 / rows), best = weights;
   double bound = -kInfinity, scale = 0;
   for (int query = 0; query < 300; ++query) {
-    const dags::hlp::TradeOff::Optimum found = trade_off.minimise(weights);
-    const std::vector<double>& measures = found.point.measures;
-    if (found.bound > bound) {
-      bound = found.bound;
+    const dags::hlp::TradeOff::RelaxationOptimum optimum = trade_off.minimise(weights);
+    const std::vector<double>& measures = optimum.point.measures;
+    if (optimum.bound > bound) {
+      bound = optimum.bound;
       best = weights;
     }
     game.add_column(measures);
