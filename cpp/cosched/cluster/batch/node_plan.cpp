@@ -10,11 +10,6 @@
 namespace cosched::cluster::batch {
 namespace {
 
-// The sum of an aggregate is computed anew when it has more than this many times the steps that it
-// had then, and more than a hundred more.
-constexpr std::size_t kMaxStepGrowth = 2;
-constexpr std::size_t kMaxExtraSteps = 100;
-
 // A node holds a part from `begin` to `end`.
 struct FreeWindow {
   double begin;
@@ -66,7 +61,7 @@ double find_first_common_start(std::vector<FreeWindow>& windows, const Need& nee
 
 }  // namespace
 
-NodePlan::NodePlan(const Site& site) : site_(site) {
+NodePlan::NodePlan(const Site& site, const NodePlanParams& params) : params_(params), site_(site) {
   for (int job = 0; job < site.job_count(); ++job) {
     const Need& need = site.need(job);
     if (need.part_count > 0) continue;
@@ -109,7 +104,8 @@ void NodePlan::change(double begin, double end, const NodePlacement& share, int 
     ResourceAmounts total;
     for (const Piece& piece : share) total += counted_amounts(aggregate, piece.node, piece.amounts);
     aggregate.sum.add(begin, end, sign > 0 ? total : -total, AmountProfile::EqualSteps::keep);
-    if (aggregate.sum.size() > kMaxStepGrowth * aggregate.rebuilt_size + kMaxExtraSteps)
+    if (aggregate.sum.size() >
+        params_.max_step_growth * aggregate.rebuilt_size + params_.max_extra_steps)
       rebuild(aggregate);
   }
 }

@@ -10,6 +10,13 @@
 
 namespace cosched::cluster::batch {
 
+/// Both save time alone: the sum over nodes is computed anew when it has more than
+/// `max_step_growth` times the steps that it had then, and `max_extra_steps` more.
+struct NodePlanParams {
+  std::size_t max_step_growth = 2;
+  std::size_t max_extra_steps = 100;
+};
+
 /// A profile of free amounts for each node: what CellProfile is for nodes that are all alike.
 /// Keeps a reference to the site.
 ///
@@ -22,7 +29,7 @@ class NodePlan {
   using JobSlot = PlannedSlot<NodePlacement>;
 
   /// All nodes are free from time 0 on.
-  explicit NodePlan(const Site& site);
+  explicit NodePlan(const Site& site, const NodePlanParams& params = {});
 
   /// From `now` on all nodes are free but for these shares until their expected ends.
   void reset(double now, const std::vector<RunningShare<NodePlacement>>& running_shares);
@@ -75,6 +82,7 @@ class NodePlan {
   // The smallest amounts that are free at some time in [begin, end), by node.
   FreeAmounts minimum_between(double begin, double end) const;
 
+  NodePlanParams params_;
   const Site& site_;
   std::vector<AmountProfile> node_profiles_;
   std::vector<AggregateProfile> aggregates_;

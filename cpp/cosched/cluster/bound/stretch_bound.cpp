@@ -212,11 +212,10 @@ void raise_bound_by_blocks(StretchBound& bound, const std::vector<StretchJob>& j
 }
 
 void raise_bound_for_resource(StretchBound& bound, const std::vector<StretchJob>& jobs,
-                              double capacity) {
-  constexpr std::size_t kSmallestBlock = 512;
-  constexpr std::size_t kBlockGrowth = 16;
+                              double capacity, const StretchBoundParams& params) {
   if (jobs.empty()) return;
-  for (std::size_t size = kSmallestBlock; 4 * size <= jobs.size(); size *= kBlockGrowth)
+  for (std::size_t size = params.smallest_block; 4 * size <= jobs.size();
+       size *= params.block_growth)
     raise_bound_by_blocks(bound, jobs, capacity, size);
   raise_bound(bound, jobs, capacity);
 }
@@ -228,7 +227,8 @@ StretchBound max_stretch_bound(const Instance& instance, double threshold) {
 }
 
 StretchBound max_stretch_bound(const Instance& instance,
-                               const std::vector<StretchResource>& resources, double threshold) {
+                               const std::vector<StretchResource>& resources, double threshold,
+                               const StretchBoundParams& params) {
   for (const StretchResource& resource : resources)
     if (static_cast<int>(resource.usage.size()) != instance.size() || !(resource.capacity > 0))
       throw InvalidInstance("a resource of another instance, or without capacity");
@@ -237,11 +237,11 @@ StretchBound max_stretch_bound(const Instance& instance,
   StretchBound bound;
   bound.is_exact = finishes_within(std::nullopt, [&] {
     raise_bound_for_resource(bound, make_stretch_jobs(instance, threshold, nodes_of),
-                             instance.nodes());
+                             instance.nodes(), params);
     for (const StretchResource& resource : resources) {
       const auto usage_of = [&](int j) { return resource.usage[j]; };
       raise_bound_for_resource(bound, make_stretch_jobs(instance, threshold, usage_of),
-                               resource.capacity);
+                               resource.capacity, params);
     }
   });
   return bound;

@@ -15,6 +15,7 @@
 // A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "cosched/cluster/model/instance.hpp"
@@ -34,6 +35,12 @@ struct StretchResource {
   double capacity;            // how much there is
 };
 
+/// A long stream of jobs is first looked at in blocks of so many jobs; then in blocks that are
+/// `block_growth` times as long, as long as there are four of them.  Both save time alone.
+struct StretchBoundParams {
+  std::size_t smallest_block = 512, block_growth = 16;
+};
+
 /// The least feasible S, exact up to a relative 1e-9; approached from the infeasible side.
 /// Threshold: the 10 s of the bounded stretch, > 0.
 StretchBound max_stretch_bound(const Instance& instance, double threshold = kStretchThreshold);
@@ -42,6 +49,7 @@ StretchBound max_stretch_bound(const Instance& instance, double threshold = kStr
 /// that respects all of them respects each.
 StretchBound max_stretch_bound(const Instance& instance,
                                const std::vector<StretchResource>& resources,
-                               double threshold = kStretchThreshold);
+                               double threshold = kStretchThreshold,
+                               const StretchBoundParams& params = {});
 
 }  // namespace cosched::cluster::bound

@@ -1,18 +1,10 @@
 #include "cosched/cluster/dfrs/service_order.hpp"
 
 namespace cosched::cluster::dfrs {
-namespace {
 
-// Blocks that the first part of an order looks into.
-constexpr std::size_t kFirstPartBlocks = 8;
-// Bounds are greater than what they bound: so many times as many blocks as are to be opened get a
-// new bound before.
-constexpr std::size_t kBoundedPerOpenedBlock = 3;
-
-}  // namespace
-
-ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now)
-    : queue_(queue), now_(now) {
+ServiceOrder::ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now,
+                           const ServiceOrderParams& params)
+    : params_(params), queue_(queue), now_(now) {
   std::size_t block_count = 0;
   for (const int shape : shapes) block_count += queue.group(shape).blocks.size();
   closed_blocks_.reserve(block_count);
@@ -51,9 +43,10 @@ double ServiceOrder::open_more_blocks() {
   const auto infinite_bounds = static_cast<std::size_t>(
       std::count_if(closed_blocks_.begin(), closed_blocks_.end(),
                     [](const OrderedBlock& block) { return block.bound == kInfinity; }));
-  const std::size_t count = std::max({kFirstPartBlocks, open_blocks_.size(), infinite_bounds});
+  const std::size_t count =
+      std::max({params_.first_part_blocks, open_blocks_.size(), infinite_bounds});
   const BlockIterator bounded_begin = move_greatest_to_end(
-      closed_blocks_.begin(), closed_blocks_.end(), kBoundedPerOpenedBlock * count);
+      closed_blocks_.begin(), closed_blocks_.end(), params_.bounded_per_opened_block * count);
   double min_priority = bounded_begin == closed_blocks_.begin() ? 0 : bounded_begin->bound;
   for (auto block = bounded_begin; block != closed_blocks_.end(); ++block) {
     if (block->old_bound == nullptr) continue;

@@ -9,11 +9,21 @@
 
 namespace cosched::cluster::dfrs {
 
+/// Both save time alone: the order is the same whatever they are.
+struct ServiceOrderParams {
+  /// Blocks that the first part of an order looks into, at least.
+  std::size_t first_part_blocks = 8;
+  /// Bounds are greater than what they bound: so many times as many blocks as are to be opened get
+  /// a new bound before.
+  std::size_t bounded_per_opened_block = 3;
+};
+
 /// The order at one time, a part after the other.  Keeps a reference to the queue, which must not
 /// change meanwhile.
 class ServiceOrder {
  public:
-  ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now);
+  ServiceOrder(const IdleQueue& queue, const std::vector<int>& shapes, double now,
+               const ServiceOrderParams& params = {});
 
   /// Whether next_jobs() has returned all jobs.
   bool is_done() const { return open_blocks_.empty() && closed_blocks_.empty(); }
@@ -45,6 +55,7 @@ class ServiceOrder {
   // no job of the closed ones reaches.
   double open_more_blocks();
 
+  ServiceOrderParams params_;
   const IdleQueue& queue_;
   double now_;
   std::vector<OrderedBlock> open_blocks_;     // their jobs are looked at

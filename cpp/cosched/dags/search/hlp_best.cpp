@@ -94,18 +94,16 @@ std::int64_t default_evaluations(const Instance& instance) {
 }
 
 constexpr std::int64_t kUnlimitedSchedules = std::numeric_limits<std::int64_t>::max();
-constexpr int kMaxTransferBoundTasks =
-    100;  // the bound `transfers` takes longer than the search above
-constexpr double kFirstBoundShare = 0.1;     // of the time limit
-constexpr double kSingleGuessPrecision = 1;  // as precision: one T, just below it
+// As the precision of a bound: one guess T, just below the best makespan.
+constexpr double kSingleGuessPrecision = 1;
 
 // Steps 2 to 4 of hlp_best.hpp, until the best plan meets a bound.  May be left by an exception of
 // check_interrupt().
 class Improvement {
  public:
-  Improvement(const Instance& instance, const HlpBestOptions& options, HlpBestResult& result,
-              BestPlan& best)
-      : instance_(instance), options_(options), result_(result), best_(best) {}
+  Improvement(const Instance& instance, const HlpBestOptions& options, const HlpBestParams& params,
+              HlpBestResult& result, BestPlan& best)
+      : params_(params), instance_(instance), options_(options), result_(result), best_(best) {}
 
   void run() {
     if (!has_memory_limits()) try_other_roundings();
@@ -136,7 +134,7 @@ class Improvement {
   // limit. Bounds get a share of the time, which may cut them short.
   void search_until_limit() {
     const double begin = seconds_left();
-    compute_bounds_within(kFirstBoundShare * std::max(0.0, begin));
+    compute_bounds_within(params_.first_bound_share * std::max(0.0, begin));
     std::int64_t work = options_.evaluations >= 0 ? options_.evaluations : kUnlimitedSchedules;
     if (!is_done()) work -= search_default_work(work);
     if (!is_done() && work > 0) search_in_rounds(begin, work);
@@ -162,21 +160,20 @@ class Improvement {
     } else {
       PlaceSearch search(instance_, start_plan(), options_.seed);
       const auto on_better_plan = [&](const Plan& plan) { return offer_plan(plan); };
-      if (instance_.tasks() <= kMaxTransferBoundTasks) search.run(evaluations / 4, on_better_plan);
+      if (instance_.tasks() <= params_.max_transfer_bound_tasks)
+        search.run(evaluations / params_.schedules_before_bound_divisor, on_better_plan);
       if (!is_done()) search.run(evaluations, on_better_plan);
     }
     return evaluations;
   }
 
   void search_in_rounds(double begin, std::int64_t work) {
-    constexpr double kShare = 0.25;
-    constexpr int kShorter = 8;  // the first round than the default work, by this factor
     double bounding_seconds = 0;
-    Rounds rounds(instance_, start_plan(), split_tasks(instance_, result_.relaxation.x),
-                  options_.seed,
-                  std::max<std::int64_t>(1, default_evaluations(instance_) / kShorter));
+    Rounds rounds(
+        instance_, start_plan(), split_tasks(instance_, result_.relaxation.x), options_.seed,
+        std::max<std::int64_t>(1, default_evaluations(instance_) / params_.first_round_divisor));
     while (!is_done() && work > 0) {
-      const double share = kShare * (begin - seconds_left()) - bounding_seconds;
+      const double share = params_.bound_share * (begin - seconds_left()) - bounding_seconds;
       if (share > 2 * lost_seconds_ && (lost_seconds_ > 0 || best_.makespan < last_upper_bound_))
         bounding_seconds += compute_bounds_within(share);
       if (is_done()) return;
@@ -194,8 +191,8 @@ class Improvement {
   void search_places() {
     PlaceSearch search(instance_, start_plan(), options_.seed);
     const auto on_better_plan = [&](const Plan& plan) { return offer_plan(plan); };
-    if (instance_.tasks() <= kMaxTransferBoundTasks) {
-      search.run(evaluations() / 4, on_better_plan);
+    if (instance_.tasks() <= params_.max_transfer_bound_tasks) {
+      search.run(evaluations() / params_.schedules_before_bound_divisor, on_better_plan);
       if (!is_done() && best_.makespan < last_upper_bound_) compute_bounds(best_.makespan);
     }
     if (!is_done()) search.run(evaluations(), on_better_plan);
@@ -223,7 +220,8 @@ class Improvement {
     if (windows_bound.value > result_.windows_bound.value)
       result_.windows_bound = std::move(windows_bound);
     check_interrupt();  // windows_bound() returns at a time limit without an exception
-    if (instance_.transfers().is_free() || instance_.tasks() > kMaxTransferBoundTasks) return;
+    if (instance_.transfers().is_free() || instance_.tasks() > params_.max_transfer_bound_tasks)
+      return;
     proof::TransfersBound transfers_bound = proof::transfers_bound(
         instance_, result_.windows_bound.certificate, {makespan, kSingleGuessPrecision});
     if (!result_.transfers_bound || transfers_bound.value > result_.transfers_bound->value)
@@ -252,6 +250,7 @@ class Improvement {
       best_.offer(list::insertion_schedule(restrict_types(instance_, x, share), rank));
   }
 
+  const HlpBestParams& params_;
   const Instance& instance_;
   const HlpBestOptions& options_;
   HlpBestResult& result_;
@@ -280,19 +279,18 @@ bool is_proven_optimal(double makespan, double bound) {
 }
 
 HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options,
-                       const hlp::HlpSolution* relaxation) {
-  constexpr double kGrace = 0.5;  // seconds, so that a short limit does not cost the guarantee
-  constexpr double kFlowsGrace = 0.2;
+                       const hlp::HlpSolution* relaxation, const HlpBestParams& params) {
   const ScopedTimeLimit limit(options.time_limit);
   BestPlan best;
   HlpBestResult result;
   if (relaxation) {
     result.relaxation = *relaxation;
   } else {  // first of all, so that it has as long as under the same limit in HLP-OLS
-    const ScopedDeadlineExtension grace(kGrace);
-    const ScopedTimeLimit share(options.time_limit
-                                    ? std::optional(std::max(kGrace, 0.5 * *options.time_limit))
-                                    : std::nullopt);
+    const ScopedDeadlineExtension grace(params.relaxation_seconds);
+    const ScopedTimeLimit share(
+        options.time_limit ? std::optional(std::max(params.relaxation_seconds,
+                                                    params.relaxation_share * *options.time_limit))
+                           : std::nullopt);
     result.relaxation = hlp::hlp_so_far(instance);
   }
   if (instance.transfers().has_memory_limits()) result.memory_bound = hlp::memory_bound(instance);
@@ -311,7 +309,7 @@ HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options,
     result.windows_bound.value = check::certified_bound(instance, result.windows_bound.certificate);
   });
   if (!result.relaxation.complete && !instance.transfers().has_memory_limits()) {
-    const ScopedDeadlineExtension grace(kFlowsGrace);
+    const ScopedDeadlineExtension grace(params.flow_seconds);
     (void)finishes_within(std::nullopt, [&] {
       offer_even_flows(instance, result.relaxation.certificate.weights, best);
     });
@@ -322,7 +320,7 @@ HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options,
   if (!is_proven_optimal(best.makespan, result.windows_bound.value))
     result.is_complete =
         finishes_within(std::nullopt,
-                        [&] { Improvement(instance, options, result, best).run(); }) &&
+                        [&] { Improvement(instance, options, params, result, best).run(); }) &&
         result.is_complete;
   if (best.makespan == kInfinity)
     throw InfeasibleError(

@@ -18,6 +18,19 @@ struct HlpBestOptions {
   std::optional<double> time_limit;
 };
 
+struct HlpBestParams {
+  /// Tasks up to which transfers_bound() is computed: beyond, it takes longer than the search.
+  int max_transfer_bound_tasks = 100;
+  /// The search builds this part of its schedules before that bound.
+  std::int64_t schedules_before_bound_divisor = 4;
+  /// Shares of a time limit: of the relaxation, of the first bounds, and of bounds between rounds.
+  double relaxation_share = 0.5, first_bound_share = 0.1, bound_share = 0.25;
+  /// Seconds that the relaxation, and the flows where it was too short, take whatever the limit.
+  double relaxation_seconds = 0.5, flow_seconds = 0.2;
+  /// The first round is shorter than the default work by this factor.
+  int first_round_divisor = 8;
+};
+
 struct HlpBestResult {
   Plan plan;
   bool is_complete = true;      // false: a time limit ended the search
@@ -59,6 +72,7 @@ bool is_proven_optimal(double makespan, double bound);
 /// time for it is never worse, then rounds of growing length, and bounds for a tenth of the limit
 /// at first, then a quarter of the time so far.
 HlpBestResult hlp_best(const Instance& instance, const HlpBestOptions& options = {},
-                       const hlp::HlpSolution* relaxation = nullptr);
+                       const hlp::HlpSolution* relaxation = nullptr,
+                       const HlpBestParams& params = {});
 
 }  // namespace cosched::dags::search

@@ -8,14 +8,25 @@ namespace cosched::dags::search {
 
 using OnBetterPlan = std::function<bool(const Plan&)>;
 
+struct RoundParams {
+  /// Least relative heat of a cooling, for one task; by turns this heat is multiplied by powers of
+  /// `heat_factor`, of which there are `heats`.
+  double least_heat = 0.3, heat_factor = 3;
+  int heats = 3;
+  /// A round that improves nothing makes the next ones longer by this factor.
+  double growth = 1.25;
+};
+
 /// Each round starts from the best: by turns a slow cooling and the restarts of OrderSearch, or of
 /// PlaceSearch where data costs time.  A kind of round that has improved the best is repeated.
 class Rounds {
  public:
   /// `movable`: as for OrderSearch.  `length`: schedules that the first round builds.
   Rounds(const Instance& instance, const Plan& plan, std::vector<int> movable, std::uint64_t seed,
-         std::int64_t length)
-      : heat_(0.3 / instance.tasks()), length_(static_cast<double>(length)) {
+         std::int64_t length, const RoundParams& params = {})
+      : params_(params),
+        heat_(params.least_heat / instance.tasks()),
+        length_(static_cast<double>(length)) {
     if (instance.transfers().is_free() && !instance.transfers().has_memory_limits())
       order_search_.emplace(instance, plan, std::move(movable), seed);
     else
@@ -32,12 +43,9 @@ class Rounds {
   }
 
  private:
-  static constexpr int kHeats = 3;
-
   template <class Search>
   std::int64_t run_round(Search& search, std::int64_t max_schedules,
                          const OnBetterPlan& on_better_plan) {
-    constexpr double kGrowth = 1.25;
     const std::int64_t built_before = search.schedules_built();
     const std::int64_t length = static_cast<std::int64_t>(length_);
     bool is_improved = false;
@@ -48,20 +56,21 @@ class Rounds {
     if (uses_restarts_)
       search.run(built_before + std::min(length, max_schedules), note_better_plan);
     else
-      search.search_cooling(length, max_schedules, std::pow(3.0, heat_power_) * heat_,
-                            note_better_plan);
+      search.search_cooling(length, max_schedules,
+                            std::pow(params_.heat_factor, heat_power_) * heat_, note_better_plan);
     if (!is_improved) {
       uses_restarts_ = !uses_restarts_;
-      if (!uses_restarts_) heat_power_ = (heat_power_ + 1) % kHeats;
-      length_ = std::min(1e15, kGrowth * length_);
+      if (!uses_restarts_) heat_power_ = (heat_power_ + 1) % params_.heats;
+      length_ = std::min(1e15, params_.growth * length_);
     }
     return search.schedules_built() - built_before;
   }
 
+  RoundParams params_;
   std::optional<OrderSearch> order_search_;
   std::optional<PlaceSearch> place_search_;
   bool uses_restarts_ = false;  // the kind of this round
-  double heat_;  // least relative heat of a cooling; by turns three and nine times that
+  double heat_;                 // least relative heat of a cooling
   int heat_power_ = 0;
   double length_;
 };
