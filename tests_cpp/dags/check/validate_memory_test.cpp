@@ -24,5 +24,26 @@ TEST(ValidateMemory, DataIsHeldUntilItsReaderEnds) {
   EXPECT_THROW(check::validate_memory(schedule, instance_with(19)), InvalidSchedule);
 }
 
+// Each of two readers on a unit takes 12 bytes, which its memory holds from the begin of a transfer
+// of 1.2 s on.
+TEST(ValidateMemory, DataIsHeldFromTheBeginOfItsTransfer) {
+  Links links{Table(2, 2, 10), Table(2, 2), {}};
+  links.capacity = {kInfinity, 20};
+  const std::vector<Edge> edges{{0, 1}, {2, 3}};
+  const TaskGraph graph(4, edges);
+  const Instance instance(Table{{3, 3}, {4, 4}, {3, 3}, {4, 4}}, graph, {1, 1},
+                          Transfers(graph, {1, 1}, edges, {12, 12}, links));
+  const auto schedule_with = [](double second_start) {
+    Schedule schedule;
+    schedule.place(0, 0, {0}, 0, 3);
+    schedule.place(1, 1, {0}, 5, 9);
+    schedule.place(2, 0, {0}, 3, 6);
+    schedule.place(3, 1, {0}, second_start, second_start + 4);
+    return schedule;
+  };
+  EXPECT_NO_THROW(check::validate_memory(schedule_with(10.5), instance));
+  EXPECT_THROW(check::validate_memory(schedule_with(9.5), instance), InvalidSchedule);
+}
+
 }  // namespace
 }  // namespace cosched::dags
