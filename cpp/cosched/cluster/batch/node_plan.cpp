@@ -147,8 +147,8 @@ NodePlan::JobSlot NodePlan::find_slot_of_parts(double now, const Need& need, dou
   }
   JobSlot slot{find_first_common_start(windows, need, duration, start_limit), {}};
   if (slot.start < start_limit)
-    site_.find_placement(need, minimum_between(slot.start, slot.start + duration), need.cells, 0,
-                         &slot.share);
+    site_.find_placement(need, minimum_between(slot.start, slot.start + duration), need.cells,
+                         kEmptyBitSet, &slot.share);
   return slot;
 }
 
@@ -168,8 +168,8 @@ NodePlan::JobSlot NodePlan::find_undistributed_slot(double now, const Need& need
       step = full_step;  // no start before this step can work: its run contains the step
       continue;
     }
-    if (site_.find_placement(need, minimum_between(start, start + duration), need.cells, 0,
-                             &slot.share)) {
+    if (site_.find_placement(need, minimum_between(start, start + duration), need.cells,
+                             kEmptyBitSet, &slot.share)) {
       slot.start = start;
       return slot;
     }
@@ -190,7 +190,7 @@ const NodePlan::AggregateProfile& NodePlan::aggregate_of(const Need& need) const
       std::find_if(aggregates_.begin(), aggregates_.end(), [&](const AggregateProfile& aggregate) {
         return aggregate.cells == need.cells && aggregate.gpu_types == need.gpu_types;
       });
-  return *require_found(place, aggregates_.end(), "the pool of a need");
+  return *require_found(place, aggregates_.end(), "the aggregate of a need");
 }
 
 ResourceAmounts NodePlan::counted_amounts(const AggregateProfile& aggregate, int node,

@@ -101,7 +101,7 @@ class Site {
 
   /// Whether the need fits into the free amounts of the nodes that it may use.  O(nodes).
   bool has_room_for(const Need& need, const FreeAmounts& free) const {
-    return find_placement(need, free, need.cells, 0, nullptr);
+    return find_placement(need, free, need.cells, kEmptyBitSet, nullptr);
   }
 
  private:

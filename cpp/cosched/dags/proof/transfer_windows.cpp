@@ -34,6 +34,7 @@ TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
       limit_(makespan),
       neighbour_end_(types_),
       path_head_(types_),
+      time_to_end_(types_),
       load_heads_(costs.instance().graph()) {
   mark_all_stale();
   for (int edge = 0; edge < costs.edges(); ++edge)
@@ -175,6 +176,8 @@ void TransferWindows::propagate_paths(int task, bool backward) {
   const TypeCosts::Edges edges = costs_->preceding_edges(task, backward);
   path_bounds_.resize(static_cast<std::size_t>(edges.size()) * types_);
   PredecessorBound* path_bound = path_bounds_.data();
+  // Strides of the cost matrix (first type, second type) along the types of the task and of its
+  // neighbour, which is the first end of an edge unless `backward`.
   const int own_stride = backward ? types_ : 1, neighbour_stride = backward ? 1 : types_;
   for (const int edge : edges) {
     const int neighbour = costs_->preceding_task(edge, backward);
@@ -224,7 +227,7 @@ double TransferWindows::join_head(int type, double path, std::size_t edges) {
   // One predecessor alone can run in the memory of the task, and so can all where their work fits
   // between the last of their heads and the head by paths: then the join says nothing more.
   if (join_bounds_.size() < 2 || last_head + work_sum <= path) return path;
-  // The first `stay` predecessors by falling cross-memory bounds run in the memory of the task: the
+  // The first `staying_count` predecessors by falling cross-memory bounds run in the memory of the task: the
   // more they are, the later they end, and the earlier the data of the others arrives.
   std::sort(join_bounds_.begin(), join_bounds_.end(),
             [](const PredecessorBound& a, const PredecessorBound& b) {
@@ -232,15 +235,15 @@ double TransferWindows::join_head(int type, double path, std::size_t edges) {
                                                       : a.same_memory < b.same_memory;
             });
   const int count = static_cast<int>(join_bounds_.size());
-  const auto end_of_staying = [&](int stay) {
+  const auto end_of_staying = [&](int staying_count) {
     same_memory_loads_.clear();
-    for (int k = 0; k < stay; ++k)
+    for (int k = 0; k < staying_count; ++k)
       same_memory_loads_.push_back({join_bounds_[k].same_memory, join_bounds_[k].work / units});
-    steps_ += 10LL * stay;
+    steps_ += 10LL * staying_count;
     return completion_time(same_memory_loads_);
   };
-  const auto arrival_of_others = [&](int stay) {
-    return stay < count ? join_bounds_[stay].cross_memory : path;
+  const auto arrival_of_others = [&](int staying_count) {
+    return staying_count < count ? join_bounds_[staying_count].cross_memory : path;
   };
   return std::max(path, least_maximum(count, end_of_staying, arrival_of_others));
 }
@@ -314,10 +317,11 @@ void TransferWindows::close_unfit_placements() {
     const int i = costs_->from(edge), j = costs_->to(edge);
     list_open_types(i, task_types_);
     list_open_types(j, neighbour_types_);
-    for (const int r : neighbour_types_) path_head_[r] = instance().time(j, r) + tail(j, r);
+    for (const int r : neighbour_types_) time_to_end_[r] = instance().time(j, r) + tail(j, r);
     const double* cost = placement_cost_.data() + cost_index(edge, 0, 0);
-    const auto close_if_unfit = [&](int placement, double end, double open_cost, double remaining) {
-      if (open_cost == kInfinity || end + open_cost + remaining <= limit_) return;
+    const auto close_if_unfit = [&](int placement, double end, double open_cost,
+                                    double time_to_end) {
+      if (open_cost == kInfinity || end + open_cost + time_to_end <= limit_) return;
       close_placement({edge, placement});
       needs_another_round_ = true;
     };
@@ -325,13 +329,13 @@ void TransferWindows::close_unfit_placements() {
       const double end = head(i, q) + instance().time(i, q);
       for (const int r : neighbour_types_)
         if (q != r)
-          close_if_unfit(costs_->placement(q, r), end, cost[q * types_ + r], path_head_[r]);
+          close_if_unfit(costs_->placement(q, r), end, cost[q * types_ + r], time_to_end_[r]);
       if (!is_open(j, q)) continue;
       double same_memory_cost = cost[q * types_ + q], cross_memory_cost = cost[types_ * types_ + q];
       if (costs_->units_per_memory(q) > 0)
         std::swap(same_memory_cost, cross_memory_cost);  // the layout of cost_index()
-      close_if_unfit(costs_->placement(q, q), end, same_memory_cost, path_head_[q]);
-      close_if_unfit(costs_->cross_memory_placement(q), end, cross_memory_cost, path_head_[q]);
+      close_if_unfit(costs_->placement(q, q), end, same_memory_cost, time_to_end_[q]);
+      close_if_unfit(costs_->cross_memory_placement(q), end, cross_memory_cost, time_to_end_[q]);
     }
     steps_ +=
         20 + 2 * static_cast<std::int64_t>(task_types_.size() * (neighbour_types_.size() + 4));
@@ -379,17 +383,17 @@ double TransferWindows::earliest_bound(int task, bool backward) const {
 bool TransferWindows::tighten_by_load(const std::vector<double>& weights, bool backward) {
   const int n = instance().tasks();
   const std::vector<double> work = least_work(*this, weights);
-  std::vector<double> earliest_of(n);
-  for (int task = 0; task < n; ++task) earliest_of[task] = earliest_bound(task, backward);
+  std::vector<double> earliest_bounds(n);
+  for (int task = 0; task < n; ++task) earliest_bounds[task] = earliest_bound(task, backward);
   const BoundKind bound_kind = backward ? BoundKind::tail : BoundKind::head;
   const std::vector<int>& order = instance().graph().order();
-  bool any_tightened = false;
+  bool has_tightened = false;
   Poll poll;
   for (int k = 0; k < n; ++k) {
     const int task = order[backward ? n - 1 - k : k];
     if (costs_->preceding_edges(task, backward).size() == 0) continue;
     const std::int64_t steps_before = load_heads_.steps();
-    const double load_head = load_heads_.load_head(task, work, earliest_of, backward);
+    const double load_head = load_heads_.load_head(task, work, earliest_bounds, backward);
     const std::int64_t steps = load_heads_.steps() - steps_before;
     add_steps(steps);
     poll.count(steps);
@@ -397,15 +401,15 @@ bool TransferWindows::tighten_by_load(const std::vector<double>& weights, bool b
     for (int type = 0; type < types_; ++type) {
       const double bound_before = bounds(backward)[pair_index(task, type)];
       if (load_head <= bound_before) continue;
-      any_tightened = any_tightened ||
+      has_tightened = has_tightened ||
                       (is_open(task, type) && load_head > bound_before + kLeastRise * makespan());
       is_raised = true;
       set_value(bound_kind, pair_index(task, type), load_head);
     }
     if (is_raised) mark_stale_neighbours(task, backward);
-    earliest_of[task] = earliest_bound(task, backward);
+    earliest_bounds[task] = earliest_bound(task, backward);
   }
-  return any_tightened;
+  return has_tightened;
 }
 
 }  // namespace cosched::dags::proof

@@ -177,7 +177,9 @@ class TransferWindows : public OpenTypes {
   std::vector<PredecessorBound> path_bounds_;  // of the task at work, by (edge, type)
   std::vector<PredecessorBound>
       join_bounds_;  // of one type of the task at work, those that can raise its head
-  std::vector<double> neighbour_end_, path_head_;  // by type, of the edge and of the task at work
+  std::vector<double> neighbour_end_;  // by type: end of the neighbour on the edge at work
+  std::vector<double> path_head_;      // by type: of the task at work
+  std::vector<double> time_to_end_;    // by type: time and tail of the second task of an edge
   std::vector<int> task_types_, neighbour_types_;
   std::vector<AncestorLoad> same_memory_loads_;
   LoadHeads load_heads_;

@@ -43,7 +43,7 @@ class BranchAndBound {
   // Returns whether the search is complete: neither nodes nor memory have run out.
   bool run() {
     search_depth_first();
-    return best_.nodes <= max_nodes_ && !out_of_memory_;
+    return best_.nodes <= max_nodes_ && !is_out_of_memory_;
   }
 
  private:
@@ -159,12 +159,12 @@ class BranchAndBound {
     for (const int before : instance_.graph().predecessors(task)) {
       const int number = is_transfer_free_ ? 0 : *edge++;
       if (is_placed(before)) {
-        const bool is_near =
+        const bool can_share_memory =
             is_transfer_free_ || grouped_units_.has_type[memory_of_task_[before]][type];
-        time = std::max(time,
-                        plan_.end[before] + (is_near ? 0
-                                                     : instance_.transfers().cost_between_memories(
-                                                           number, plan_.kind[before], type)));
+        time = std::max(time, plan_.end[before] +
+                                  (can_share_memory ? 0
+                                                    : instance_.transfers().cost_between_memories(
+                                                          number, plan_.kind[before], type)));
         continue;
       }
       double least = kInfinity;
@@ -225,8 +225,10 @@ class BranchAndBound {
     double first_end = kInfinity;
     for (int task = 0; task < instance_.tasks(); ++task) {
       if (is_placed(task)) continue;
-      const TaskGraph::TaskRange before = instance_.graph().predecessors(task);
-      if (std::any_of(before.begin(), before.end(), [&](int i) { return !is_placed(i); })) continue;
+      const TaskGraph::TaskRange predecessors = instance_.graph().predecessors(task);
+      if (std::any_of(predecessors.begin(), predecessors.end(),
+                      [&](int i) { return !is_placed(i); }))
+        continue;
       for (int g = 0; g < static_cast<int>(grouped_units_.groups.size()); ++g) {
         const UnitGroup& group = grouped_units_.groups[g];
         if (!instance_.can_run(task, group.type) || is_symmetric_empty(group.memory)) continue;
@@ -281,42 +283,46 @@ class BranchAndBound {
   // Whether an earlier state dominates this one; otherwise keeps this one.  The key of a state
   // tells which tasks are placed and where those with live data are; its numbers are the times from
   // which units idle and the ends of tasks with live data.  Memories with the same units are sorted
-  // by these, so that states which differ by an exchange of memories are one state.
+  // by shape, first live task and these times, so that states which differ by an exchange of memories are one state.
   bool is_dominated(double now, double makespan) {
     const int memories = static_cast<int>(grouped_units_.groups_of_memory.size());
-    std::vector<int> first_live(memories, instance_.tasks()), label(memories);
+    std::vector<int> first_live_task(memories, instance_.tasks());  // of each memory
+    std::vector<int> number_of_memory(memories);                    // in memory_order
     std::string key;
     for (int task = 0; task < instance_.tasks(); ++task) {
       const bool is_live = is_placed(task) && has_live_data(task, now);
       if (is_live)
-        first_live[memory_of_task_[task]] = std::min(first_live[memory_of_task_[task]], task);
+        first_live_task[memory_of_task_[task]] =
+            std::min(first_live_task[memory_of_task_[task]], task);
       key.push_back(static_cast<char>(is_live ? 2 : is_placed(task) ? 1 : 0));
     }
-    std::vector<std::vector<double>> busy(memories);
+    std::vector<std::vector<double>> idle_times(memories);
     for (int memory = 0; memory < memories; ++memory)
       for (const int g : grouped_units_.groups_of_memory[memory]) {
-        const std::size_t from = busy[memory].size();
+        const std::size_t from = idle_times[memory].size();
         for (const int unit : grouped_units_.groups[g].units)
-          busy[memory].push_back(std::max(now, idle_from_[unit]));
-        std::sort(busy[memory].begin() + static_cast<std::ptrdiff_t>(from), busy[memory].end());
+          idle_times[memory].push_back(std::max(now, idle_from_[unit]));
+        std::sort(idle_times[memory].begin() + static_cast<std::ptrdiff_t>(from),
+                  idle_times[memory].end());
       }
-    std::vector<int> sorted(memories);
-    for (int memory = 0; memory < memories; ++memory) sorted[memory] = memory;
-    std::sort(sorted.begin(), sorted.end(), [&](int a, int b) {
-      return std::tie(grouped_units_.memory_shape[a], first_live[a], busy[a]) <
-             std::tie(grouped_units_.memory_shape[b], first_live[b], busy[b]);
+    std::vector<int> memory_order(memories);
+    for (int memory = 0; memory < memories; ++memory) memory_order[memory] = memory;
+    std::sort(memory_order.begin(), memory_order.end(), [&](int a, int b) {
+      return std::tie(grouped_units_.memory_shape[a], first_live_task[a], idle_times[a]) <
+             std::tie(grouped_units_.memory_shape[b], first_live_task[b], idle_times[b]);
     });
     std::vector<double> state{now, makespan};
     for (int k = 0; k < memories; ++k) {
-      label[sorted[k]] = k;
-      state.insert(state.end(), busy[sorted[k]].begin(), busy[sorted[k]].end());
+      number_of_memory[memory_order[k]] = k;
+      state.insert(state.end(), idle_times[memory_order[k]].begin(),
+                   idle_times[memory_order[k]].end());
     }
     for (int task = 0; task < instance_.tasks(); ++task)
       if (key[task] == 2) {
         state.push_back(plan_.end[task]);
         if (!is_transfer_free_)
           key += "," + std::to_string(plan_.kind[task]) + ":" +
-                 std::to_string(label[memory_of_task_[task]]);
+                 std::to_string(number_of_memory[memory_of_task_[task]]);
       }
     return dominance_table_.is_dominated(key, state);
   }
@@ -344,7 +350,7 @@ class BranchAndBound {
   // The next child of a level that is still below the cutoff, which earlier children may have
   // lowered; none where the level is done, or nodes or memory have run out.
   std::optional<ScheduleChild> take_next_child(SearchLevel& level) const {
-    if (best_.nodes > max_nodes_ || out_of_memory_) return std::nullopt;
+    if (best_.nodes > max_nodes_ || is_out_of_memory_) return std::nullopt;
     while (level.next_child < level.children.size()) {
       const ScheduleChild& child = level.children[level.next_child];
       ++level.next_child;
@@ -372,7 +378,7 @@ class BranchAndBound {
     level.children = make_children(now);
     level.makespan = makespan;
     open_children_ += level.children.size();
-    out_of_memory_ = open_children_ > params_.max_open_children;
+    is_out_of_memory_ = open_children_ > params_.max_open_children;
     levels.push_back(std::move(level));
   }
 
@@ -415,7 +421,7 @@ class BranchAndBound {
   std::vector<double> trial_price_;     // of each type
   DominanceTable dominance_table_;
   std::size_t open_children_ = 0;  // of all levels
-  bool out_of_memory_ = false;
+  bool is_out_of_memory_ = false;
 };
 
 }  // namespace

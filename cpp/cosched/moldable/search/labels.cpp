@@ -96,6 +96,7 @@ double Labels::earliest_end(const Label& label) const {
   return earliest;
 }
 
+// The sum of the weights of the jobs that have not started.
 double Labels::waiting_weight(JobSet started_jobs) const {
   double weight = 0;
   for (int job = 0; job < instance_.jobs(); ++job)
@@ -232,7 +233,7 @@ std::vector<Labels::DominanceKey> Labels::order_by_dominance_key() const {
 
 std::vector<Labels::Label> Labels::undominated_labels() {
   std::vector<Label> undominated;
-  std::vector<double> sums;   // of their keys
+  std::vector<double> sums;   // DominanceKey::sum of each undominated label
   std::size_t set_begin = 0;  // index of the first label of the present set of jobs
   for (const DominanceKey& key : order_by_dominance_key()) {
     const Label& label = next_labels_[key.number];
@@ -246,7 +247,7 @@ std::vector<Labels::Label> Labels::undominated_labels() {
     bool is_dominated = false;
     for (std::size_t k = set_begin; k < compared_end && !is_dominated; ++k)
       is_dominated = dominates(undominated[k], label, weight);
-    // Equal labels have nearly the same sum: they are the last ones.
+    // A label that equals this one has nearly the same sum, so it is among the last ones.
     for (std::size_t k = undominated.size(); !is_dominated && k > compared_end; --k) {
       if (sums[k - 1] * (1 + kProofRounding) < key.sum) break;
       is_dominated = dominates(undominated[k - 1], label, weight);
@@ -258,7 +259,7 @@ std::vector<Labels::Label> Labels::undominated_labels() {
   return undominated;
 }
 
-// The next labels that are needed become the present ones.
+// Makes the undominated next labels the present ones: those of least lower bound, `width` at most.
 void Labels::keep_undominated(std::size_t width) {
   std::vector<Label> undominated = undominated_labels();
   if (undominated.size() > width) drop_worst(undominated, width);

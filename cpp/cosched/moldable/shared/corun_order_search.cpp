@@ -78,7 +78,7 @@ void CorunOrderSearch::load_schedule(const Placement& schedule) {
 bool CorunOrderSearch::propose_move(double temperature) {
   saved_decisions_.clear();
   saved_order_.clear();
-  operations_ += 4;
+  operations_ += params_.move_operations;
   const int first = apply_random_move();
   if (first < job_count_) {
     const double cutoff = value_ - temperature * std::log(std::max(rng_.uniform(), 1e-300));
@@ -134,15 +134,15 @@ int CorunOrderSearch::apply_random_move() {
   return change_max_concurrent(place);
 }
 
-// Gives a job the next larger or smaller count, or now and then any.
+// Gives a job the next larger or smaller count, or once in `any_count_draws` any.
 int CorunOrderSearch::change_count(int place) {
   const int i = order_[place];
-  const bool draws_any = rng_.below(5) == 0;
-  const int count = draws_any ? static_cast<int>(rng_.below(simulator_.counts(i).size()))
-                              : neighbour_count(i, draw_sign());
-  if (count == decisions_[i].count_index) return job_count_;
+  const bool draws_any = rng_.below(params_.any_count_draws) == 0;
+  const int count_index = draws_any ? static_cast<int>(rng_.below(simulator_.counts(i).size()))
+                                    : neighbour_count(i, draw_sign());
+  if (count_index == decisions_[i].count_index) return job_count_;
   last_changed_ = place;
-  change_decision(i, {count, decisions_[i].max_concurrent});
+  change_decision(i, {count_index, decisions_[i].max_concurrent});
   return place;
 }
 
@@ -191,9 +191,9 @@ int CorunOrderSearch::move_job(int place) {
   move_entry(order_, place, target);
   last_changed_ = std::max(place, target);
   if (rng_.below(2) == 0) {
-    const int count =
+    const int count_index =
         rng_.below(2) == 0 ? neighbour_count(i, draw_sign()) : decisions_[i].count_index;
-    change_decision(i, {count, std::max(0, decisions_[i].max_concurrent + draw_sign())});
+    change_decision(i, {count_index, std::max(0, decisions_[i].max_concurrent + draw_sign())});
   }
   return std::min(place, target);
 }
@@ -209,7 +209,7 @@ int CorunOrderSearch::reverse_segment(int place) {
   last_changed_ = end - 1;
   std::array<int, kWaitingJobs> first_max_concurrent{};
   for (int k = place; k < end; ++k) {
-    job_starts_[order_[k]] = state_before_[k + 1].now;
+    job_starts_[order_[k]] = state_before_[k + 1].now;  // the state right after its start
     if (k - place < kWaitingJobs)
       first_max_concurrent[k - place] = decisions_[order_[k]].max_concurrent;
   }
@@ -236,6 +236,7 @@ int CorunOrderSearch::change_max_concurrent(int place) {
   return place;
 }
 
+// Any place, or once in `near_draws` one near `place`.
 int CorunOrderSearch::draw_place(int place) {
   if (rng_.below(params_.near_draws) > 0) return static_cast<int>(rng_.below(job_count_));
   return draw_near_place(place);
@@ -250,11 +251,12 @@ int CorunOrderSearch::neighbour_count(int job, int step) const {
   return std::clamp(decisions_[job].count_index + step, 0, last_count(job));
 }
 
-// The largest count up to `procs`, or the smallest one.
+// The index of the largest count up to `procs`, or of the smallest one.
 int CorunOrderSearch::nearest_count(int job, int procs) const {
-  int count = 0;
-  while (count < last_count(job) && simulator_.counts(job)[count + 1].procs <= procs) ++count;
-  return count;
+  int count_index = 0;
+  while (count_index < last_count(job) && simulator_.counts(job)[count_index + 1].procs <= procs)
+    ++count_index;
+  return count_index;
 }
 
 void CorunOrderSearch::change_decision(int job, StartDecision decision) {

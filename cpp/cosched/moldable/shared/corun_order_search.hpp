@@ -20,6 +20,10 @@ struct CorunOrderSearchParams {
   /// One swap or insertion in `near_draws` is to a place at most `near_places` away, as are all
   /// trades of counts.
   int near_draws = 3, near_places = 2;
+  /// A move of a count draws any count once in so many times, and else the next larger or smaller.
+  int any_count_draws = 5;
+  /// Operations of a move besides those of the simulation.
+  std::int64_t move_operations = 4;
   /// Jobs that every other reversal takes at most; the others may take all.
   int short_reversal = 8;
 };

@@ -18,8 +18,9 @@ ColumnRelaxation::ColumnRelaxation(const Instance& instance, TaskGroups groups,
   for (int g = 0; g < groups_.rows; ++g)
     std::copy_n(instance.times().row(groups_.typical_tasks[g]), instance.procs(), &rows(g, 0));
   const Times typical(std::move(rows));
-  for (const CoverExchange& e : list_direct_exchanges(typical, compute_dominance(typical), {}))
-    master_.add_column(0, {e.target_task, e.source_task}, {1, -1});
+  for (const CoverExchange& exchange :
+       list_direct_exchanges(typical, compute_dominance(typical), {}))
+    master_.add_column(0, {exchange.target_task, exchange.source_task}, {1, -1});
   add_pool(pool);
 }
 
@@ -194,12 +195,12 @@ bool ColumnRelaxation::price_columns(const Prices& master, double tolerance) {
     std::vector<PackColumn> columns;
     Pricing::SweepOptions options;
     options.resolution = resolution_;
-    options.least_worth = weight > 0 ? 0.98 : 1;
+    options.least_worth = weight > 0 ? params_.least_worth : 1;
     improve_bound(prices, pricing_.sweep(prices, restrictions_, options, columns));
     if (add_improving_columns(master, columns) > 0) return true;
     if (master_.objective() - bound_ <= tolerance * master_.objective()) return true;
     if (weight == 0) return false;
-    weight = weight > 0.3 ? weight / 2 : 0;
+    weight = weight > params_.least_smoothing ? weight / 2 : 0;
   }
 }
 
@@ -219,16 +220,18 @@ int ColumnRelaxation::add_improving_columns(const Prices& master,
     if (ratio > 1 + params_.improving_reduced_cost) improving.emplace_back(-ratio, c);
   }
   std::sort(improving.begin(), improving.end());
-  const auto max_columns = static_cast<std::size_t>(std::max(50, groups_.rows));
+  const auto max_columns =
+      static_cast<std::size_t>(std::max(params_.min_added_columns, groups_.rows));
   if (improving.size() > max_columns) improving.resize(max_columns);
   for (const auto& entry : improving) add_pack(columns[entry.second]);
   return static_cast<int>(improving.size());
 }
 
 void ColumnRelaxation::drop_useless_columns() {
-  const int max_columns = 8 * master_.rows() + static_cast<int>(exchanges_.size()) + 2000;
+  const int max_columns = params_.columns_per_row * master_.rows() +
+                          static_cast<int>(exchanges_.size()) + params_.extra_columns;
   if (master_.columns() <= max_columns) return;
-  const std::vector<int> new_number = master_.drop_columns(0.02);
+  const std::vector<int> new_number = master_.drop_columns(params_.useless_reduced_cost);
   std::size_t kept_count = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (new_number[master_column_[c]] < 0) continue;
@@ -242,7 +245,8 @@ void ColumnRelaxation::drop_useless_columns() {
   for (std::size_t e = 0; e < exchanges_.size(); ++e) {
     if (new_number[exchange_column_[e]] < 0) continue;
     exchanges_[kept_count] = exchanges_[e];
-    exchange_column_[kept_count++] = new_number[exchange_column_[e]];
+    exchange_column_[kept_count] = new_number[exchange_column_[e]];
+    ++kept_count;
   }
   exchanges_.resize(kept_count);
   exchange_column_.resize(kept_count);

@@ -37,6 +37,14 @@ struct ColumnRelaxationParams {
   double artificial_cost = 100;          ///< of an artificial column, times the sum of least times
   int max_failures = 20;                 ///< calls of the master without an optimum or a pivot
   std::int64_t max_master_pivots = 20'000;  ///< in one call of the master
+  double least_smoothing = 0.3;             ///< weights up to this are not halved but set to 0
+  /// At smoothed prices packs worth more than this part of their length are tried, too.
+  double least_worth = 0.98;
+  int min_added_columns = 50;  ///< that one pricing may add, at least; as many as rows else
+  /// Columns are dropped beyond `columns_per_row` for each row and `extra_columns` more, besides
+  /// exchanges: those with a relative reduced cost above `useless_reduced_cost`.
+  int columns_per_row = 8, extra_columns = 2000;
+  double useless_reduced_cost = 0.02;
 };
 
 class ColumnRelaxation {

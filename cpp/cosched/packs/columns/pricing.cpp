@@ -30,9 +30,9 @@ double Pricing::sweep(const Prices& prices, const Restrictions& restrictions,
     ratio = std::max(ratio, (value + count_value) / length);
     // Down to the next break length shorter packs are worth no more than this one: skip to the
     // first length at which such a worth could pass the threshold.
-    const double passing = (value + count_value) / options.threshold;
+    const double passing_length = (value + count_value) / options.threshold;
     limit = std::min(length, std::max(break_lengths.largest_below(length, true),
-                                      std::min(passing, length * (1 - options.resolution))));
+                                      std::min(passing_length, length * (1 - options.resolution))));
     if (limit > 0 && limit < length) ratio = std::max(ratio, (value + count_value) / limit);
     if (operations() - operations_checked > kInterruptInterval) {
       operations_checked = operations();
@@ -49,9 +49,9 @@ int Pricing::least_need(const double* row, int from, int procs, double limit) {
   int q = from;
   for (int step = 0; step < 8; ++step, ++q)
     if (q > procs || row[q - 1] < limit) return q;
-  const double* first = std::partition_point(row + q - 1, row + procs,
-                                             [limit](double time) { return time >= limit; });
-  return static_cast<int>(first - row) + 1;
+  const double* first_below = std::partition_point(row + q - 1, row + procs,
+                                                   [limit](double time) { return time >= limit; });
+  return static_cast<int>(first_below - row) + 1;
 }
 
 // The lengths of "at least" rows: a pack of such a length gains the price of the row.
@@ -79,8 +79,8 @@ void Pricing::start_sweep(const Prices& prices, const Restrictions& restrictions
   priced_tasks_.clear();
   for (int i = 0; i < times_->tasks(); ++i) {
     if (restrictions.least_length.empty() && !(prices.task[i] > 0)) continue;
-    const double* t = times_->row(i);
-    priced_tasks_.push_back({t, t[0], prices.task[i], 1, i});
+    const double* times = times_->row(i);
+    priced_tasks_.push_back({times, times[0], prices.task[i], 1, i});
   }
   std::sort(priced_tasks_.begin(), priced_tasks_.end(),
             [](const PricedTask& a, const PricedTask& b) {
@@ -94,15 +94,16 @@ void Pricing::start_sweep(const Prices& prices, const Restrictions& restrictions
 double Pricing::update_needs(double limit, const Restrictions& restrictions) {
   double longest = 0;
   const bool has_restrictions = !restrictions.below_length.empty();
-  for (PricedTask& c : priced_tasks_) {
+  for (PricedTask& priced : priced_tasks_) {
     const double task_limit =
-        has_restrictions ? std::min(limit, restrictions.below_length[c.task]) : limit;
-    if (c.time >= task_limit && c.need <= procs_) {
-      c.need = least_need(c.row, c.need, procs_, task_limit);
-      c.time = c.need <= procs_ ? c.row[c.need - 1] : 0;
+        has_restrictions ? std::min(limit, restrictions.below_length[priced.task]) : limit;
+    if (priced.time >= task_limit && priced.need <= procs_) {
+      priced.need = least_need(priced.row, priced.need, procs_, task_limit);
+      priced.time = priced.need <= procs_ ? priced.row[priced.need - 1] : 0;
     }
-    if (c.time > longest && (!has_restrictions || c.time >= restrictions.least_length[c.task]))
-      longest = c.time;
+    if (priced.time > longest &&
+        (!has_restrictions || priced.time >= restrictions.least_length[priced.task]))
+      longest = priced.time;
   }
   operations_ += static_cast<std::int64_t>(priced_tasks_.size());
   return longest;
@@ -116,18 +117,18 @@ void Pricing::collect_items(double length, const Restrictions& restrictions) {
   const int capacity = procs_ / procs_per_unit_;
   std::fill(lighter_count_.begin(), lighter_count_.end(), 0);
   std::fill(lighter_weight_.begin(), lighter_weight_.end(), 0);
-  for (const PricedTask& c : priced_tasks_) {
-    if (!(c.price > 0)) break;  // the dearest come first
-    if (c.need > procs_ || !restrictions.is_allowed(c.task, length)) continue;
-    const int weight = c.need / procs_per_unit_;
+  for (const PricedTask& priced : priced_tasks_) {
+    if (!(priced.price > 0)) break;  // the dearest come first
+    if (priced.need > procs_ || !restrictions.is_allowed(priced.task, length)) continue;
+    const int weight = priced.need / procs_per_unit_;
     if (lighter_count_[weight] >= max_tasks_ || lighter_weight_[weight] + weight > capacity)
       continue;
     for (int w = weight; w <= capacity; ++w) {
       ++lighter_count_[w];
       lighter_weight_[w] += weight;
     }
-    items_.push_back({weight, c.price});
-    item_task_.push_back(c.task);
+    items_.push_back({weight, priced.price});
+    item_task_.push_back(priced.task);
   }
 }
 
@@ -149,7 +150,8 @@ void Pricing::drop_excess(PackColumn& column) const {
         least_need(times_->row(task), 1, procs_, std::nextafter(column.length, kInfinity));
     if (need > free_procs) continue;
     free_procs -= need;
-    column.tasks[kept_tasks++] = task;
+    column.tasks[kept_tasks] = task;
+    ++kept_tasks;
   }
   column.tasks.resize(kept_tasks);
 }
