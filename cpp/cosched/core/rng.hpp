@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched {
 
 /// xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64.
@@ -40,6 +42,7 @@ class Rng {
 
   /// Uniform integer in [0, n), without modulo bias.  Requires n >= 1.
   std::uint64_t below(std::uint64_t n) {
+    COSCHED_ASSERT(n >= 1);
     const std::uint64_t threshold = -n % n;  // 2^64 mod n: reject the biased remainder
     for (;;) {
       const std::uint64_t draw = bits();
@@ -49,6 +52,7 @@ class Rng {
 
   /// Uniform integer in [low, high], both ends included.  Requires low <= high.
   std::int64_t between(std::int64_t low, std::int64_t high) {
+    COSCHED_ASSERT(low <= high);
     const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
     const std::uint64_t offset = span == 0 ? bits() : below(span);
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);

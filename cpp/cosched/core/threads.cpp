@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched {
@@ -89,6 +90,7 @@ class ThreadPool {
 
 void in_threads(int count, int threads, const std::function<void(int)>& work,
                 const std::function<void(int)>& report_done) {
+  COSCHED_ASSERT(threads >= 1);
   ThreadPool pool(count, threads, work);
   pool.wait(report_done);
 }

@@ -5,6 +5,7 @@
 #include <lemon/network_simplex.h>
 #include <lemon/smart_graph.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -62,6 +63,11 @@ int scaling_exponent(const std::vector<FlowArc>& arcs) {
 }  // namespace
 
 std::vector<int> maximum_weight_matching(int vertices, const std::vector<WeightedEdge>& edges) {
+  COSCHED_ASSERT(std::all_of(edges.begin(), edges.end(), [&](const WeightedEdge& edge) {
+    const bool has_vertices =
+        std::min(edge.from, edge.to) >= 0 && std::max(edge.from, edge.to) < vertices;
+    return has_vertices && edge.from != edge.to && std::isfinite(edge.weight);
+  }));
   const int exponent = scaling_exponent(edges);
   Graph graph;
   graph.reserveNode(vertices);

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/times.hpp"
 
@@ -72,6 +73,7 @@ class Instance {
   double least_period(double dynamic_joules) const { return dynamic_joules / power_above_idle_; }
   /// (p - c E)/makespan for that dynamic energy.  Requires makespan > 0.
   double profit_rate(double dynamic_joules, double makespan) const {
+    COSCHED_ASSERT(makespan > 0);
     return (price_ - energy_cost_ * dynamic_joules) / makespan - energy_cost_ * idle_power_;
   }
 

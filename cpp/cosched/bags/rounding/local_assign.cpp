@@ -3,6 +3,7 @@
 #include <functional>
 #include <queue>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
@@ -10,6 +11,7 @@
 namespace cosched::bags::rounding {
 
 double water_level(const std::vector<double>& loads, double work) {
+  COSCHED_ASSERT(!loads.empty() && work >= 0);
   std::vector<double> machines_below = loads;  // S
   for (;;) {
     const double sum = std::accumulate(machines_below.begin(), machines_below.end(), 0.0);

@@ -1,5 +1,6 @@
 #include "cosched/bags/search/annealing.hpp"
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 
@@ -134,6 +135,7 @@ TaskMove reverse_move(const TaskAssignment& state, const TaskMove& move) {
 
 AnnealingResult anneal_plan(const Instance& instance, const BagPlan& start, std::int64_t moves,
                             std::uint64_t seed, const TaskAnnealingParams& params) {
+  COSCHED_ASSERT(moves >= 1);
   const double idle_cost = instance.energy_cost() * instance.idle_power();
   TaskAssignment state(instance, start.runs);
   Rng rng(seed);

@@ -2,6 +2,7 @@
 
 #include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
+#include "cosched/core/assert.hpp"
 #include "cosched/lp/glpk.hpp"
 
 namespace cosched::bags::search {
@@ -284,6 +285,7 @@ PatternUse PatternPool::solve(int rounds, double missing_task_factor) {
 
 std::vector<TaskRun> make_pattern_runs(const Instance& instance, const PatternPool& pool,
                                        const PatternUse& use) {
+  COSCHED_ASSERT(use.is_complete);
   PlacedPatterns placement = place_whole_copies(instance, pool, use);
   Counts remaining_counts =
       rounding::round_by_matching(instance, fractional_assignment(instance, pool, use));

@@ -1,10 +1,14 @@
 #include "cosched/bags/search/rate_bound.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::bags::search {
 
 RateBound::RateBound(const Instance& instance, const std::vector<energy::FrontPoint>& front,
                      const RateBoundParams& params)
     : params_(params), instance_(&instance), front_(&front) {
+  COSCHED_ASSERT(!front.empty());
+  COSCHED_ASSERT(instance.price() > instance.energy_cost() * instance.least_joules());
   const double shortest = front.front().makespan, longest = front.back().makespan;
   rate_beyond_ = instance.profit_rate(instance.least_joules(), longest);
   std::vector<double> highs;

@@ -1,10 +1,13 @@
 #include "cosched/bags/search/relaxed_prices.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::bags::search {
 
 std::vector<RelaxedPrices> relaxed_prices_at(const Instance& instance,
                                              const std::vector<double>& makespans) {
   std::vector<RelaxedPrices> probes;
+  COSCHED_ASSERT(std::is_sorted(makespans.rbegin(), makespans.rend()));
   energy::visit_pieces(instance, energy::Cut::long_tasks,
                        [&](const energy::Walk& walk, double low) {
                          while (probes.size() < makespans.size() && makespans[probes.size()] >= low)

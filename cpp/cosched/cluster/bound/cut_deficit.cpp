@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
@@ -91,6 +92,7 @@ double find_cut_root(const CutDeficit& deficit, double stretch) {
   double low = stretch;
   double high = kInfinity;
   CutDeficit::DeficitValue value_at_low = deficit(low);
+  COSCHED_ASSERT(value_at_low.deficit > 0);
   for (int step = 0; step < kMaxRootSteps; ++step) {
     if (value_at_low.deficit <= kRootTolerance * value_at_low.scale) break;
     double next =

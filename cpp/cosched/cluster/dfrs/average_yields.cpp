@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/cluster/dfrs/full_nodes.hpp"
+#include "cosched/core/assert.hpp"
 #include "cosched/lp/glpk.hpp"
 
 // LP (2) of the paper in the gains x_j = y_j - lower_j: maximise sum weight_j x_j,
@@ -158,6 +159,7 @@ void repair_gains(const RoomRows& rows, const std::vector<double>& max_gain,
 
 std::vector<double> best_average_yields(const Mapping& mapping, const std::vector<double>& lower,
                                         const std::vector<double>& weight) {
+  COSCHED_ASSERT(std::all_of(weight.begin(), weight.end(), [](double value) { return value > 0; }));
   std::vector<double> max_gain(mapping.jobs());
   for (int j = 0; j < mapping.jobs(); ++j) max_gain[j] = std::max(0.0, 1 - lower[j]);
   RoomRows rows = find_binding_rows(find_full_nodes(mapping), lower, max_gain);

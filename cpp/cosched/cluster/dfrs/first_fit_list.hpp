@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::cluster::dfrs {
 
 /// Items with two requirements, by decreasing first requirement (the *key*).  The first item whose
@@ -13,6 +15,7 @@ class FirstFitList {
   void clear();
   /// Requires a key that is not greater than that of the item before.
   void push(int item, double key, double second_requirement) {
+    COSCHED_ASSERT(keys_.empty() || key <= keys_.back());
     items_.push_back(item);
     keys_.push_back(key);
     second_requirements_.push_back(second_requirement);

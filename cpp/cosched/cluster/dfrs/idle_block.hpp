@@ -6,6 +6,7 @@
 
 #include "cosched/cluster/dfrs/prioritised_job.hpp"
 #include "cosched/cluster/dfrs/priority_bound.hpp"
+#include "cosched/core/assert.hpp"
 
 namespace cosched::cluster::dfrs {
 
@@ -23,6 +24,7 @@ class IdleBlock {
   /// The job gets position job_count().  Returns the bound of the block, which was `bound` before,
   /// raised over the job's priority.  Requires fewer than kMaxJobs jobs.
   PriorityBound add(int rank, double submit, double virtual_time, PriorityBound bound) {
+    COSCHED_ASSERT(job_count() < kMaxJobs);
     const double square = virtual_time * virtual_time;
     const double inverse = virtual_time > 0 ? 1 / square : 1;
     const double origin = virtual_time > 0 ? submit : -kInfinity;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::cluster::dfrs {
 namespace {
 
@@ -59,6 +61,9 @@ ValueKinds find_value_kinds(const std::vector<double>& values) {
 }
 
 std::vector<int> sort_by_kind(const std::vector<int>& kind_of, std::size_t kind_count) {
+  COSCHED_ASSERT(std::all_of(kind_of.begin(), kind_of.end(), [&](int kind) {
+    return kind >= 0 && static_cast<std::size_t>(kind) < kind_count;
+  }));
   std::vector<int> next_place(kind_count + 1, 0);  // by kind: of its next item
   for (const int kind : kind_of) ++next_place[kind + 1];
   for (std::size_t k = 1; k < kind_count; ++k) next_place[k] += next_place[k - 1];

@@ -1,5 +1,7 @@
 #include "cosched/dags/list/memory_insertion.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::dags::list {
 
 MemoryInsertion::MemoryInsertion(const Instance& instance)
@@ -7,6 +9,7 @@ MemoryInsertion::MemoryInsertion(const Instance& instance)
       plan_(instance.tasks()),
       units_(instance.types()),
       memory_of_unit_(instance.types()) {
+  COSCHED_ASSERT(instance.transfers().has_data());
   std::map<std::int64_t, int> number;
   for (int type = 0; type < instance.types(); ++type) {
     units_[type].resize(useful_units(instance, type));

@@ -1,5 +1,7 @@
 #include "cosched/moldable/graph/allotment.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::graph {
 namespace {
 
@@ -115,6 +117,7 @@ GuaranteedAllotment round_work_path(const Instance& instance, const JobChoices& 
 }
 
 GuaranteedAllotment allot_locally(const Instance& instance, const JobChoices& choices, double mu) {
+  COSCHED_ASSERT(mu > 0 && mu <= (3 - std::sqrt(5.0)) / 2);
   const double delta = (1 - 2 * mu) / (mu * (1 - mu));
   GuaranteedAllotment allotment;
   double alpha = 1;

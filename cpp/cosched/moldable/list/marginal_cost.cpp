@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::moldable::list {
@@ -42,6 +43,7 @@ class IdleTimes {
 
 Placement marginal_cost_schedule(const Instance& instance, const std::vector<int>& order,
                                  double factor) {
+  COSCHED_ASSERT(factor >= 0 && !instance.has_releases());
   const int m = instance.machines();
   const std::vector<int> counts = candidate_counts(instance.useful_machines());
   IdleTimes idle(m);

@@ -1,5 +1,7 @@
 #include "cosched/moldable/list/schedule_builder.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::list {
 
 void ScheduleBuilder::reset() {
@@ -21,6 +23,7 @@ bool ScheduleBuilder::has_room_for(const RunningTask& run) const {
 }
 
 void ScheduleBuilder::start(const RunningTask& run) {
+  COSCHED_ASSERT(has_room_for(run));
   running_.start(run, current_time_);
   free_procs_ -= run.procs;
   placement_.procs[run.task] = run.procs;

@@ -1,6 +1,7 @@
 #include "cosched/moldable/search/active_search.hpp"
 
 #include "cosched/core/annealing.hpp"
+#include "cosched/core/assert.hpp"
 
 namespace cosched::moldable::search {
 
@@ -12,6 +13,7 @@ ActiveSearch::ActiveSearch(const Instance& instance, Objective objective,
       choices_(instance),
       decoder_(instance, choices_) {
   for (const double weight : instance.weights()) total_weight_ += weight;
+  COSCHED_ASSERT(instance.sharing() == nullptr || !instance.sharing()->slows());
 }
 
 void ActiveSearch::offer_placement(const Placement& placement) {

@@ -1,5 +1,7 @@
 #include "cosched/moldable/search/graph_jobs.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::search {
 
 GraphJobs::GraphJobs(const Instance& instance)
@@ -9,6 +11,7 @@ GraphJobs::GraphJobs(const Instance& instance)
       real_measures_(choices_.measures()),
       measures_(real_measures_),
       capacity_(measures_, 1.0) {
+  COSCHED_ASSERT(instance.jobs() <= 30);
   capacity_[0] = instance.machines();
   std::vector<double> least_times;
   for (int job = 0; job < jobs(); ++job) {

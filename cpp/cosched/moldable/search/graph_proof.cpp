@@ -1,5 +1,6 @@
 #include "cosched/moldable/search/graph_proof.hpp"
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/graph/heads_and_tails.hpp"
 #include "cosched/moldable/graph/work_path.hpp"
@@ -137,6 +138,7 @@ bool is_graph_provable(const Instance& instance) {
 ProofResult prove_graph(const Instance& instance, const Placement& start,
                         const ProofOptions& options) {
   ProofResult result;
+  COSCHED_ASSERT(instance.sharing() == nullptr || !instance.sharing()->slows());
   GraphProver prover(instance, start, options);
   result.is_in_time = finishes_within(options.time_limit, [&] { result.is_proved = prover.run(); });
   result.placement = prover.placement();

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::search {
 
 using JobSet = std::uint32_t;
@@ -13,12 +15,18 @@ inline bool contains(JobSet jobs, int job) { return (jobs >> job & 1) != 0; }
 inline JobSet with_job(JobSet jobs, int job) { return jobs | JobSet{1} << job; }
 
 /// Jobs 0..count-1.  Requires count < 32.
-inline JobSet first_jobs(int count) { return (JobSet{1} << count) - 1; }
+inline JobSet first_jobs(int count) {
+  COSCHED_ASSERT(count >= 0 && count < 32);
+  return (JobSet{1} << count) - 1;
+}
 
 inline int set_size(JobSet jobs) { return std::popcount(jobs); }
 
 /// The job of lowest number.  Requires a set that is not empty.
-inline int first_job(JobSet jobs) { return std::countr_zero(jobs); }
+inline int first_job(JobSet jobs) {
+  COSCHED_ASSERT(jobs != 0);
+  return std::countr_zero(jobs);
+}
 
 /// Without the job of lowest number.
 inline JobSet without_first_job(JobSet jobs) { return jobs & (jobs - 1); }

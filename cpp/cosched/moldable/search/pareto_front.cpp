@@ -1,5 +1,7 @@
 #include "cosched/moldable/search/pareto_front.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::search {
 
 std::vector<ParetoPoint>::const_iterator ParetoFront::first_longer(double makespan) const {
@@ -39,6 +41,7 @@ double scalarize(const Criteria& value, double theta) {
 
 int choose_point(const ParetoFront& front, double theta, const Criteria& reference) {
   const auto& points = front.points();
+  COSCHED_ASSERT(!points.empty());
   int best = -1;
   bool is_best_allowed = false;
   for (int k = 0; k < static_cast<int>(points.size()); ++k) {

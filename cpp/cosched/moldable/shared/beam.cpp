@@ -1,5 +1,6 @@
 #include "cosched/moldable/shared/beam.hpp"
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
 #include "cosched/core/rng.hpp"
@@ -295,6 +296,7 @@ class BeamSearch {
 std::optional<Placement> beam_search(const Instance& instance, const list::Decoder& decoder,
                                      const std::vector<double>& prices, const BeamOptions& options,
                                      std::int64_t& operations) {
+  COSCHED_ASSERT(!instance.has_releases());
   BeamSearch search(instance, decoder, prices, options);
   std::optional<Placement> placement = search.run(operations);
   operations -= search.operations();

@@ -1,5 +1,7 @@
 #include "cosched/moldable/shared/corun_simulator.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::shared {
 
 CorunSimulator::CorunSimulator(const Instance& instance, const list::Decoder& decoder)
@@ -29,6 +31,7 @@ CorunSimulator::CorunSimulator(const Instance& instance, const list::Decoder& de
 }
 
 void CorunSimulator::start(MachineState& state, int job) const {
+  COSCHED_ASSERT(has_room_for(state, job));
   const CountProfile& count = selected_counts_[job];
   double pairwise_factor = 1;
   if (has_pairwise_slowdowns_)

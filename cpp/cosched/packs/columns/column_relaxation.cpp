@@ -1,5 +1,7 @@
 #include "cosched/packs/columns/column_relaxation.hpp"
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::packs::columns {
 
 ColumnRelaxation::ColumnRelaxation(const Instance& instance, const Dominance& dominates,
@@ -12,6 +14,7 @@ ColumnRelaxation::ColumnRelaxation(const Instance& instance, const Dominance& do
 ColumnRelaxation::ColumnRelaxation(const Instance& instance, TaskGroups groups,
                                    Restrictions restrictions, const std::vector<PackColumn>& pool)
     : ColumnRelaxation(instance, std::move(groups), std::move(restrictions)) {
+  COSCHED_ASSERT(restrictions_.least_length.empty() && restrictions_.below_length.empty());
   // Exchanges between rows stand for those between their typical tasks.  They speed the master up,
   // and do not affect the validity of the bound.
   Table rows(groups_.rows, instance.procs());

@@ -19,7 +19,7 @@ std::vector<int> slowest_first(const Times& times) {
   return order;
 }
 
-// May task j be in every pack that task i may be in?
+// Whether task j may be in every pack that task i may be in.
 bool is_as_free(const Restrictions& restrictions, int j, int i) {
   return restrictions.least_length.empty() ||
          (restrictions.least_length[j] <= restrictions.least_length[i] &&
@@ -44,7 +44,8 @@ Dominance compute_dominance(const Times& times) {
   return dominates;
 }
 
-// The nearest i is looked at first, and what i dominates j does through i.
+// Visits the tasks i that j may dominate from the fastest on: what a task i dominates, j reaches by
+// an exchange with i, so that it needs no exchange of its own.
 std::vector<CoverExchange> list_direct_exchanges(const Times& times, const Dominance& dominates,
                                                  const Restrictions& restrictions) {
   const std::vector<int> order = slowest_first(times);

@@ -55,8 +55,8 @@ std::vector<CoverExchange> take_supply(std::vector<CoverSupply>& supplies, doubl
 
 std::vector<double> total_cover(const std::vector<FractionalPack>& packs, int tasks) {
   std::vector<double> total(tasks, 0.0);
-  for (const FractionalPack& f : packs)
-    for (const int i : f.pack.tasks) total[i] += f.value;
+  for (const FractionalPack& fraction : packs)
+    for (const int i : fraction.pack.tasks) total[i] += fraction.value;
   return total;
 }
 

@@ -10,12 +10,7 @@
 namespace cosched::packs::columns {
 namespace {
 
-// Counts on which a task cannot run look like a time of so many times its longest.
-constexpr double kUnableFactor = 2;
-constexpr double kLengthShare = 0.125;  // of a task's least time in its weight
-
-constexpr int kSizeFeature = -1;          // the feature that prices are interpolated along
-constexpr double kSizeWidthFactor = 0.1;  // what its width counts beside that of others
+constexpr int kSizeFeature = -1;  // the feature that prices are interpolated along
 constexpr double kSameSizeTolerance = 1e-9;
 
 std::vector<int> compared_counts(int procs) {
@@ -31,8 +26,9 @@ struct LogProfile {
   std::vector<double> shape;
 };
 
-LogProfile make_log_profile(const Times& times, int task, const std::vector<int>& counts) {
-  const double longest_time = kUnableFactor * times(task, times.fewest(task));
+LogProfile make_log_profile(const Times& times, int task, const std::vector<int>& counts,
+                            double unable_factor) {
+  const double longest_time = unable_factor * times(task, times.fewest(task));
   LogProfile result;
   for (const int q : counts) {
     result.shape.push_back(std::log(std::min(times(task, q), longest_time)));
@@ -43,11 +39,11 @@ LogProfile make_log_profile(const Times& times, int task, const std::vector<int>
 }
 
 // What a task adds to a bound, roughly: its part of the processors, or of a pack as long as itself.
-double weight_of(const Times& times, int task) {
-  return least_work(times, task) / times.procs() + kLengthShare * times.least(task);
+double weight_of(const Times& times, int task, double length_share) {
+  return least_work(times, task) / times.procs() + length_share * times.least(task);
 }
 
-// A group on its way: where it is widest, and how much that matters.
+// A group that may be split: the feature in which it is widest, and how much that matters.
 struct OpenGroup {
   std::vector<int> tasks;
   double error = 0;  // width x weight
@@ -61,12 +57,12 @@ struct OpenGroup {
 
 class GroupHalving {
  public:
-  explicit GroupHalving(const Times& times) {
+  GroupHalving(const Times& times, const TaskGroupParams& params) : params_(params) {
     const std::vector<int> counts = compared_counts(times.procs());
     Poll poll;
     for (int i = 0; i < times.tasks(); ++i) {
-      profiles_.push_back(make_log_profile(times, i, counts));
-      weight_.push_back(weight_of(times, i));
+      profiles_.push_back(make_log_profile(times, i, counts, params.unable_factor));
+      weight_.push_back(weight_of(times, i, params.length_share));
       poll.count(times.procs() + 20 * static_cast<std::int64_t>(counts.size()));
     }
   }
@@ -104,7 +100,7 @@ class GroupHalving {
           tasks.begin(), tasks.end(), [&](int a, int b) { return feature(a, f) < feature(b, f); });
       double width = feature(*largest, f) - feature(*smallest, f);
       const double middle = feature(*smallest, f) + width / 2;
-      if (f == kSizeFeature) width *= kSizeWidthFactor;
+      if (f == kSizeFeature) width *= params_.size_width_factor;
       if (!(width > widest)) continue;
       widest = width;
       result.feature = f;
@@ -143,6 +139,7 @@ class GroupHalving {
     groups.rows = static_cast<int>(groups.typical_tasks.size());
   }
 
+  TaskGroupParams params_;
   std::vector<LogProfile> profiles_;
   std::vector<double> weight_;
 };
@@ -156,8 +153,8 @@ TaskGroups singleton_groups(int tasks) {
   return groups;
 }
 
-TaskGroups group_alike_tasks(const Times& times, int max_rows) {
-  return GroupHalving(times).make_groups(max_rows);
+TaskGroups group_alike_tasks(const Times& times, int max_rows, const TaskGroupParams& params) {
+  return GroupHalving(times, params).make_groups(max_rows);
 }
 
 }  // namespace cosched::packs::columns

@@ -27,6 +27,15 @@ struct TaskGroups {
   std::vector<int> typical_tasks;                       ///< of each row: the task with most weight
 };
 
+struct TaskGroupParams {
+  /// Counts on which a task cannot run look like a time of so many times its longest.
+  double unable_factor = 2;
+  /// The share of a task's least time in its weight, besides its part of the processors.
+  double length_share = 0.125;
+  /// What the width of a group in size counts, compared with its width at single counts.
+  double size_width_factor = 0.1;
+};
+
 /// One group and one row for each task.
 TaskGroups singleton_groups(int tasks);
 
@@ -35,6 +44,6 @@ TaskGroups singleton_groups(int tasks);
 /// its profiles times the weight of its tasks in a bound.  Profiles are compared by the logarithms
 /// of the times on 1, 2, 4, ... and p processors.  Tasks with equal times share a group and a
 /// price. O(n log p (log n + max_rows)).
-TaskGroups group_alike_tasks(const Times& times, int max_rows);
+TaskGroups group_alike_tasks(const Times& times, int max_rows, const TaskGroupParams& params = {});
 
 }  // namespace cosched::packs::columns

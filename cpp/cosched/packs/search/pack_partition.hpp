@@ -38,6 +38,7 @@ class PackPartition {
   /// Cost of `pack` with j besides, infinite where they do not fit.  Requires size(pack) < p and j
   /// elsewhere.  O(log p).
   double cost_with(int pack, int j) const {
+    COSCHED_ASSERT(pack_of(j) != pack);
     return crossing_cost(curve(pack_curve_, pack), size(pack), j);
   }
   /// Cost of task i's pack with j instead of i.  O(log p).
