@@ -146,7 +146,12 @@ TEST(Batch, EqualsTheTextbookWithJobsThatHaveNoLimit) {
 
 // 4 nodes; A runs on 3 until 100; B needs 4: reserved for 100.
 Instance reservation_instance(Jobs additional_jobs) {
-  Jobs jobs{{0, 1}, {3, 4}, {1, 1}, {1, 1}, {100, 50}, {}};
+  Jobs jobs{.submit = {0, 1},
+            .tasks = {3, 4},
+            .cpu = {1, 1},
+            .memory = {1, 1},
+            .runtime = {100, 50},
+            .estimate = {}};
   for (int j = 0; j < additional_jobs.size(); ++j) {
     jobs.submit.push_back(additional_jobs.submit[j]);
     jobs.tasks.push_back(additional_jobs.tasks[j]);
@@ -166,7 +171,12 @@ TEST(Easy, BackfillsWhatEndsAtTheShadowTimeButNotAfter) {
 
 TEST(Easy, ExtraNodesAreUsedUp) {
   // 6 nodes: A on 4 until 100, B needs 5, so one node is extra at 100.
-  Jobs jobs{{0, 1, 2, 3}, {4, 5, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {100, 50, 500, 500}, {}};
+  Jobs jobs{.submit = {0, 1, 2, 3},
+            .tasks = {4, 5, 1, 1},
+            .cpu = {1, 1, 1, 1},
+            .memory = {1, 1, 1, 1},
+            .runtime = {100, 50, 500, 500},
+            .estimate = {}};
   const SimulationOutcome outcome = easy(Instance(jobs, 6));
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 2, 150}));
 }
@@ -174,7 +184,12 @@ TEST(Easy, ExtraNodesAreUsedUp) {
 TEST(Easy, AJobThatOutlivesItsEstimateIsExpectedToEndNow) {
   // A's estimate runs out at 50: from then on B's reservation is "now", and C (est. 30)
   // would delay it; before, at 10, C fits before 50.
-  Jobs jobs{{0, 1, 60}, {3, 4, 1}, {1, 1, 1}, {1, 1, 1}, {100, 50, 30}, {50, 50, 30}};
+  Jobs jobs{.submit = {0, 1, 60},
+            .tasks = {3, 4, 1},
+            .cpu = {1, 1, 1},
+            .memory = {1, 1, 1},
+            .runtime = {100, 50, 30},
+            .estimate = {50, 50, 30}};
   EXPECT_EQ(easy(Instance(jobs, 4), Estimates::requested).start,
             (std::vector<double>{0, 100, 150}));
   jobs.submit[2] = 10;
@@ -184,8 +199,12 @@ TEST(Easy, AJobThatOutlivesItsEstimateIsExpectedToEndNow) {
 TEST(Easy, AJobWithoutALimitIsNeverInTime) {
   // A runs on 3 of 4 nodes without a limit; B needs 4 and C 1: C would keep B waiting for good.
   const double no_limit = kInfinity;
-  Jobs jobs{{0, 0, 0, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
-            {1, 1, 1, 1}, {100, 50, 30, 30}, {no_limit, 50, no_limit, 30}};
+  Jobs jobs{.submit = {0, 0, 0, 5},
+            .tasks = {3, 4, 1, 1},
+            .cpu = {1, 1, 1, 1},
+            .memory = {1, 1, 1, 1},
+            .runtime = {100, 50, 30, 30},
+            .estimate = {no_limit, 50, no_limit, 30}};
   const SimulationOutcome outcome = easy(Instance(jobs, 4), Estimates::requested);
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 5}));
   DecisionLog log;
@@ -200,7 +219,7 @@ TEST(Easy, AJobWithoutALimitIsNeverInTime) {
 TEST(Easy, NeedsEstimatesAndJobsThatFit) {
   const Instance instance = reservation_instance({});
   EXPECT_THROW(easy(instance, Estimates::requested), InvalidInstance);
-  Jobs wide{{0}, {5}, {1}, {1}, {1}, {}};
+  Jobs wide{.submit = {0}, .tasks = {5}, .cpu = {1}, .memory = {1}, .runtime = {1}, .estimate = {}};
   EXPECT_THROW(fcfs(Instance(wide, 4)), InfeasibleError);
   EXPECT_THROW(easy(Instance(wide, 4)), InfeasibleError);
 }

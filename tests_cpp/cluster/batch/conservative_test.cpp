@@ -170,8 +170,12 @@ TEST(Conservative, AJobWithoutALimitDelaysNoPromise) {
   const double no_limit = kInfinity;
   // A runs on 3 of 4 nodes without a limit; B needs 4; C has no limit either and comes behind B.
   for (const double submit : {0.0, 1.0}) {
-    Jobs jobs{{0, 0, submit, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
-              {1, 1, 1, 1},      {100, 50, 30, 30}, {no_limit, 50, no_limit, 30}};
+    Jobs jobs{.submit = {0, 0, submit, 5},
+              .tasks = {3, 4, 1, 1},
+              .cpu = {1, 1, 1, 1},
+              .memory = {1, 1, 1, 1},
+              .runtime = {100, 50, 30, 30},
+              .estimate = {no_limit, 50, no_limit, 30}};
     DecisionLog log;
     const Instance instance(jobs, 4);
     const PlacedOutcome outcome = backfill(instance, one_cell_layout(instance),
@@ -280,7 +284,13 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
 
 // At 10 s the second has waited 9 s for 20, the third 8 s for 5.
 TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
-  const Instance instance({{0, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {10, 20, 5}, {}}, 1);
+  const Instance instance(Jobs{.submit = {0, 1, 2},
+                               .tasks = {1, 1, 1},
+                               .cpu = {1, 1, 1},
+                               .memory = {1, 1, 1},
+                               .runtime = {10, 20, 5},
+                               .estimate = {}},
+                          1);
   const Layout layout = one_cell_layout(instance);
   EXPECT_EQ(
       backfill(instance, layout, BatchRule::fcfs, {true, {}}, Estimates::perfect).outcome.start,
@@ -291,7 +301,13 @@ TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
 }
 
 TEST(Batch, Wfp3PutsWideJobsFirst) {
-  const Instance instance({{0, 1, 1}, {4, 1, 4}, {1, 1, 1}, {1, 1, 1}, {10, 20, 20}, {}}, 4);
+  const Instance instance(Jobs{.submit = {0, 1, 1},
+                               .tasks = {4, 1, 4},
+                               .cpu = {1, 1, 1},
+                               .memory = {1, 1, 1},
+                               .runtime = {10, 20, 20},
+                               .estimate = {}},
+                          4);
   EXPECT_EQ(
       backfill(instance, one_cell_layout(instance), BatchRule::fcfs, {true, {}}, Estimates::perfect)
           .outcome.start,
@@ -301,12 +317,12 @@ TEST(Batch, Wfp3PutsWideJobsFirst) {
 // A cell of one node and one of two, each with a node taken until 100 s: the third job waits for
 // the first cell, the fourth for all of the second, whose other node the last would take for 500 s.
 TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
-  const Instance instance({{0, 0, 1, 2, 3},
-                           {1, 1, 1, 2, 1},
-                           {1, 1, 1, 1, 1},
-                           {1, 1, 1, 1, 1},
-                           {100, 100, 10, 10, 500},
-                           {}},
+  const Instance instance(Jobs{.submit = {0, 0, 1, 2, 3},
+                               .tasks = {1, 1, 1, 2, 1},
+                               .cpu = {1, 1, 1, 1, 1},
+                               .memory = {1, 1, 1, 1, 1},
+                               .runtime = {100, 100, 10, 10, 500},
+                               .estimate = {}},
                           3);
   const Layout layout{{1, 2}, {1, 2, 1, 2, 2}};
   const std::vector<double> starts{0, 0, 100, 100, 110};

@@ -13,7 +13,12 @@ using testing::two_node_site;
 
 // At 10 s as many cores are free as before, but on both nodes.
 TEST(NodePlan, StepsOfTheSameSumDiffer) {
-  const Jobs jobs{{0, 0, 0}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {10, 10, 5}, {}};
+  const Jobs jobs{.submit = {0, 0, 0},
+                  .tasks = {2, 2, 2},
+                  .cpu = {1, 1, 1},
+                  .memory = {1, 1, 1},
+                  .runtime = {10, 10, 5},
+                  .estimate = {}};
   const Site site = two_node_site(
       2, {{.tasks = 2, .parts = 1}, {.tasks = 2, .parts = 2}, {.tasks = 2, .parts = 2}});
   const SiteOutcome outcome =
@@ -22,7 +27,12 @@ TEST(NodePlan, StepsOfTheSameSumDiffer) {
 }
 
 TEST(NodePlan, AnUndistributedNeedIsPlannedOnSeveralNodes) {
-  const Jobs jobs{{0, 0}, {3, 2}, {1, 1}, {1, 1}, {10, 10}, {}};
+  const Jobs jobs{.submit = {0, 0},
+                  .tasks = {3, 2},
+                  .cpu = {1, 1},
+                  .memory = {1, 1},
+                  .runtime = {10, 10},
+                  .estimate = {}};
   const Site site = two_node_site(2, {{.tasks = 3, .parts = 0}, {.tasks = 2, .parts = 1}});
   const SiteOutcome outcome =
       backfill(Instance(jobs, 4), site, BatchRule::conservative, {}, Estimates::perfect);

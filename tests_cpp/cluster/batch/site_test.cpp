@@ -81,7 +81,9 @@ TEST(Site, RefusesOtherLengthsAndNamesTheFirstJobThatDoesNotFit) {
   SiteRequests requests = site_requests({{}, {}});
   requests.parts.pop_back();
   EXPECT_THROW(Site(three_nodes(), requests), InvalidInstance);
-  const Instance instance({{0}, {9}, {1}, {1}, {10}, {}}, 16);
+  const Instance instance(
+      Jobs{.submit = {0}, .tasks = {9}, .cpu = {1}, .memory = {1}, .runtime = {10}, .estimate = {}},
+      16);
   try {
     require_site_fits(instance, three_node_site({.tasks = 9, .parts = 1, .gpus = 1}));
     FAIL();
@@ -94,7 +96,12 @@ TEST(Site, RefusesOtherLengthsAndNamesTheFirstJobThatDoesNotFit) {
 
 // The second job waits for both nodes until 10 s; the third ends before, the fourth would not.
 TEST(Site, ReservationsAreOfNodes) {
-  const Jobs jobs{{0, 1, 2, 3}, {1, 2, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {10, 10, 5, 20}, {}};
+  const Jobs jobs{.submit = {0, 1, 2, 3},
+                  .tasks = {1, 2, 1, 1},
+                  .cpu = {1, 1, 1, 1},
+                  .memory = {1, 1, 1, 1},
+                  .runtime = {10, 10, 5, 20},
+                  .estimate = {}};
   const Site site = two_node_site(1, {{.tasks = 1, .parts = 1},
                                       {.tasks = 2, .parts = 2},
                                       {.tasks = 1, .parts = 1},

@@ -64,10 +64,24 @@ TEST(StretchBound, HandExamples) {
   EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 5}, {0, 5}})).value, 1);
   EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 0}, {3, 0}})).value, 1);
   // All together need no more than 1.0055, the short ones what they do.
-  const Instance with_long({{2, 0, 0}, {1, 1, 1}, {1, 0.5, 1}, {1, 1, 1}, {3381, 25, 8}, {}}, 1);
+  const Instance with_long(Jobs{.submit = {2, 0, 0},
+                                .tasks = {1, 1, 1},
+                                .cpu = {1, 0.5, 1},
+                                .memory = {1, 1, 1},
+                                .runtime = {3381, 25, 8},
+                                .estimate = {}},
+                           1);
   EXPECT_NEAR(max_stretch_bound(with_long).value, 41.0 / 35, 1e-9);
   // A job wider than the machine cannot run at full speed.
-  EXPECT_NEAR(max_stretch_bound(Instance({{0}, {6}, {1}, {0.1}, {100}, {}}, 4)).value, 1.5, 1e-9);
+  EXPECT_NEAR(max_stretch_bound(Instance(Jobs{.submit = {0},
+                                              .tasks = {6},
+                                              .cpu = {1},
+                                              .memory = {0.1},
+                                              .runtime = {100},
+                                              .estimate = {}},
+                                         4))
+                  .value,
+              1.5, 1e-9);
 }
 
 TEST(StretchBound, IsTheLeastFeasibleStretchOfTheLp) {

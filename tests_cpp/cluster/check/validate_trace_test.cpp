@@ -11,7 +11,15 @@ namespace cosched::cluster::check {
 namespace {
 
 // One node.  Job 0 runs alone, is paused for job 1, resumes with a penalty of 20 s.
-Instance instance() { return Instance({{0, 10}, {1, 1}, {1, 0.5}, {0.6, 0.6}, {30, 20}, {}}, 2); }
+Instance instance() {
+  return Instance(Jobs{.submit = {0, 10},
+                       .tasks = {1, 1},
+                       .cpu = {1, 0.5},
+                       .memory = {0.6, 0.6},
+                       .runtime = {30, 20},
+                       .estimate = {}},
+                  2);
+}
 
 struct TracedRun {
   Trace trace;
@@ -84,7 +92,13 @@ TEST(ValidateTrace, NamesTheBreach) {
 TEST(ValidateTrace, SeesOverusedNodes) {
   // Both jobs at once on one node: memory 1.2.
   const auto together = [](double cpu, double memory, bool exclusive) {
-    const Instance jobs({{0, 0}, {1, 1}, {cpu, cpu}, {memory, memory}, {10, 10}, {}}, 1);
+    const Instance jobs(Jobs{.submit = {0, 0},
+                             .tasks = {1, 1},
+                             .cpu = {cpu, cpu},
+                             .memory = {memory, memory},
+                             .runtime = {10, 10},
+                             .estimate = {}},
+                        1);
     Trace trace;
     const int node = trace.add_mapping({0});
     for (const int job : {0, 1}) trace.add(job, node, 0, 10, 1, 1, RowCause::start);

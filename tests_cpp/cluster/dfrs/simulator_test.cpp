@@ -62,7 +62,12 @@ TEST(PolicySimulator, GreedyPMMovesInstead) {
   // Job 0 (memory 0.3) on node 0, job 1 (0.3) on node 1; job 2 needs 0.8 twice: both make
   // room on... nothing is left elsewhere, so with two nodes they are paused; with a third
   // node (too small for job 2's tasks alone) they move.
-  Jobs jobs{{0, 0, 10}, {1, 1, 2}, {1, 1, 1}, {0.3, 0.3, 0.8}, {100, 100, 20}, {}};
+  Jobs jobs{.submit = {0, 0, 10},
+            .tasks = {1, 1, 2},
+            .cpu = {1, 1, 1},
+            .memory = {0.3, 0.3, 0.8},
+            .runtime = {100, 100, 20},
+            .estimate = {}};
   const SimulationOutcome paused = run(Instance(jobs, 2), "GreedyPM */opt=min");
   EXPECT_EQ(paused.preemptions, (std::vector<int>{1, 1, 0}));
   const SimulationOutcome moved = run(Instance(jobs, 3), "GreedyPM */opt=min");
@@ -101,7 +106,12 @@ TEST(PolicySimulator, ALongIdleSpanCostsNothing) {
 TEST(PolicySimulator, NewJobsKeepTheirNodesBelowTheLimit) {
   // At the tick job 1 (more memory) is packed first, on node 0, where job 0 runs: without a
   // limit both move.
-  Jobs jobs{{0, 1}, {1, 1}, {0.2, 0.2}, {0.5, 0.6}, {5000, 5000}, {}};
+  Jobs jobs{.submit = {0, 1},
+            .tasks = {1, 1},
+            .cpu = {0.2, 0.2},
+            .memory = {0.5, 0.6},
+            .runtime = {5000, 5000},
+            .estimate = {}};
   const Instance instance(jobs, 2);
   EXPECT_EQ(run(instance, "Greedy */per/opt=min").migrations, (std::vector<int>{1, 1}));
   EXPECT_EQ(run(instance, "Greedy */per/opt=min/minvt=99999").migrations, (std::vector<int>{0, 0}));
@@ -243,7 +253,10 @@ TEST(PolicySimulator, RefusesBadOptionsAndJobsWithoutMemory) {
   EXPECT_THROW(run_dfrs(instance, name, {600, -1}), InvalidInstance);
   EXPECT_THROW(run_dfrs(instance, name, {std::numeric_limits<double>::quiet_NaN(), 0}),
                InvalidInstance);
-  const Instance wide({{0}, {3}, {1}, {0.6}, {1}, {}}, 2);
+  const Instance wide(
+      Jobs{
+          .submit = {0}, .tasks = {3}, .cpu = {1}, .memory = {0.6}, .runtime = {1}, .estimate = {}},
+      2);
   EXPECT_THROW(run_dfrs(wide, name), InfeasibleError);
 }
 

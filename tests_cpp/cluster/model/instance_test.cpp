@@ -64,10 +64,19 @@ TEST(ClusterInstance, OrdersBySubmissionThenNumber) {
 }
 
 TEST(ClusterInstance, SaysWhichJobCannotRun) {
-  const Instance instance({{0, 0}, {3, 9}, {1, 1}, {0.5, 0.4}, {1, 1}, {}}, 4);
+  const Instance instance(Jobs{.submit = {0, 0},
+                               .tasks = {3, 9},
+                               .cpu = {1, 1},
+                               .memory = {0.5, 0.4},
+                               .runtime = {1, 1},
+                               .estimate = {}},
+                          4);
   EXPECT_THROW(require_batch_fits(instance), InfeasibleError);
   EXPECT_THROW(require_memory_fits(instance), InfeasibleError);  // 2 a node: 8 < 9
-  const Instance fits({{0}, {8}, {1}, {0.4}, {1}, {}}, 4);
+  const Instance fits(
+      Jobs{
+          .submit = {0}, .tasks = {8}, .cpu = {1}, .memory = {0.4}, .runtime = {1}, .estimate = {}},
+      4);
   EXPECT_NO_THROW(require_memory_fits(fits));
   EXPECT_THROW(require_batch_fits(fits), InfeasibleError);
 }
