@@ -49,14 +49,16 @@ TEST(Sharing, BandwidthSlowsWhoWaits) {
 
 TEST(Sharing, ChoicesLeaveOutWhatIsBeatenOrDoesNotFit) {
   // Task 0: slower on 2, does not fit on 4.
-  const Sharing same(1, {{"memory", 5, {{1, 1, 1, 9}}}}, std::nullopt, std::nullopt);
+  const Sharing same(1, {{.name = "memory", .capacity = 5, .need = {{1, 1, 1, 9}}}}, std::nullopt,
+                     std::nullopt);
   const std::vector<double> times{4, 5, 2, 1};
   const auto kept = find_processor_choices(same, 0, 4, [&](int q) { return times[q - 1]; });
   ASSERT_EQ(kept.size(), 2U);
   EXPECT_EQ(kept[0].procs, 1);
   EXPECT_EQ(kept[1].procs, 3);
   // Slower, but it needs less: kept.
-  const Sharing less(1, {{"memory", 5, {{3, 1, 3, 3}}}}, std::nullopt, std::nullopt);
+  const Sharing less(1, {{.name = "memory", .capacity = 5, .need = {{3, 1, 3, 3}}}}, std::nullopt,
+                     std::nullopt);
   EXPECT_EQ(find_processor_choices(less, 0, 3, [&](int q) { return times[q - 1]; }).size(), 3U);
 }
 
@@ -73,7 +75,8 @@ TEST(Sharing, RunningIsSlowFromTheStartOfAnother) {
 
 // With the same need on all counts a choice is beaten by any that is no slower on fewer.
 TEST(Sharing, ChoicesOfNeedsThatAreTheSameOnAllCountsFallInTime) {
-  const Sharing sharing(1, {{"memory", 8, {{4}}}}, std::nullopt, std::nullopt);
+  const Sharing sharing(1, {{.name = "memory", .capacity = 8, .need = {{4}}}}, std::nullopt,
+                        std::nullopt);
   ASSERT_TRUE(sharing.same_on_all_counts());
   const std::vector<double> given{9, 9, 5, 7, 3};
   const std::vector<ProcessorChoice> kept = find_processor_choices(

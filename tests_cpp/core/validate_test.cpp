@@ -132,9 +132,11 @@ std::string breach_beside(const Sharing& sharing, double end) {
 }
 
 TEST(Validate, NeedsOfWhatRunsTogetherFit) {
-  const Sharing tight(2, {{"memory", 5, {{3}, {3}}}}, std::nullopt, std::nullopt);
+  const Sharing tight(2, {{.name = "memory", .capacity = 5, .need = {{3}, {3}}}}, std::nullopt,
+                      std::nullopt);
   EXPECT_NE(breach_beside(tight, 2).find("6 of memory"), std::string::npos);
-  const Sharing wide(2, {{"memory", 6, {{3}, {3}}}}, std::nullopt, std::nullopt);
+  const Sharing wide(2, {{.name = "memory", .capacity = 6, .need = {{3}, {3}}}}, std::nullopt,
+                     std::nullopt);
   EXPECT_EQ(breach_beside(wide, 2), "");
 }
 

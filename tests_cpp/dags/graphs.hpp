@@ -55,7 +55,7 @@ inline Instance random(Rng& rng, const RandomOptions& options) {
 /// about the ratio of a transfer to a task.
 inline Instance with_transfers(Rng& rng, const Instance& instance, double ccr = 1) {
   const int types = instance.types();
-  Links links{Table(types, types), Table(types, types), {}};
+  Links links{.bandwidth = Table(types, types), .latency = Table(types, types), .memories = {}};
   const double rate = rng.uniform() < 0.05 ? kInfinity : 1 / ccr;
   const double wait = rng.uniform() < 0.3 ? ccr : 0;
   for (int q = 0; q < types; ++q)

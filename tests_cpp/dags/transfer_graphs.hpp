@@ -41,7 +41,7 @@ inline Instance with_random_transfers(Rng& rng, const Instance& plain, double cc
   std::vector<double> data;
   for (int edge = 0; edge < plain.graph().edges(); ++edge)
     data.push_back(rng.uniform() < 0.15 ? 0 : 2 * mean * ccr * rng.uniform());
-  Links links{Table(types, types, 1), Table(types, types), {}};
+  Links links{.bandwidth = Table(types, types, 1), .latency = Table(types, types), .memories = {}};
   for (int q = 0; q < types; ++q)
     for (int r = 0; r < types; ++r) {
       links.bandwidth(q, r) = 0.5 + 1.5 * rng.uniform();

@@ -47,8 +47,10 @@ inline Instance random_constrained_jobs(Rng& rng, const JobConstraints& constrai
   Instance made(Times(times), weights, release, machines);
   if (constraints.resources)
     made = made.with_sharing(std::make_shared<const Sharing>(
-        jobs, std::vector<Resource>{{"memory", 6, memory}, {"licences", 3, licences}}, std::nullopt,
-        std::nullopt));
+        jobs,
+        std::vector<Resource>{{.name = "memory", .capacity = 6, .need = memory},
+                              {.name = "licences", .capacity = 3, .need = licences}},
+        std::nullopt, std::nullopt));
   return constraints.precedence
              ? made.with_precedence(std::make_shared<const TaskGraph>(jobs, edges))
              : made;

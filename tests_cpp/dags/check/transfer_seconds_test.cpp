@@ -7,7 +7,8 @@ namespace cosched::dags {
 namespace {
 
 TEST(TransferSeconds, AreLatencyAndBytesByBandwidthBetweenMemories) {
-  const Links links{Table{{10, 5}, {2, 1}}, Table{{0.5, 1}, {2, 3}}, {}};
+  const Links links{
+      .bandwidth = Table{{10, 5}, {2, 1}}, .latency = Table{{0.5, 1}, {2, 3}}, .memories = {}};
   const auto seconds = check::transfer_seconds({2, 2}, {0, 20}, links);
   EXPECT_EQ(seconds(0, 0, 0, 1, 0), 0);  // no bytes
   EXPECT_EQ(seconds(1, 0, 0, 0, 1), 0);  // the units of the host share a memory

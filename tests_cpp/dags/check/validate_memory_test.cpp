@@ -11,7 +11,7 @@ namespace {
 TEST(ValidateMemory, DataIsHeldUntilItsReaderEnds) {
   // Task 0 on the host, then task 1 on a unit with a memory of its own: 20 bytes move in 2 s.
   const auto instance_with = [](double capacity) {
-    Links links{Table(2, 2, 10), Table(2, 2), {}};
+    Links links{.bandwidth = Table(2, 2, 10), .latency = Table(2, 2), .memories = {}};
     links.capacity = {kInfinity, capacity};
     const TaskGraph graph(2, {{0, 1}});
     const Transfers transfers(graph, {1, 1}, {{0, 1}}, {20}, links);
@@ -27,7 +27,7 @@ TEST(ValidateMemory, DataIsHeldUntilItsReaderEnds) {
 // Each of two readers on a unit takes 12 bytes, which its memory holds from the begin of a transfer
 // of 1.2 s on.
 TEST(ValidateMemory, DataIsHeldFromTheBeginOfItsTransfer) {
-  Links links{Table(2, 2, 10), Table(2, 2), {}};
+  Links links{.bandwidth = Table(2, 2, 10), .latency = Table(2, 2), .memories = {}};
   links.capacity = {kInfinity, 20};
   const std::vector<Edge> edges{{0, 1}, {2, 3}};
   const TaskGraph graph(4, edges);

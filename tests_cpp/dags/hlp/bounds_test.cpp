@@ -34,7 +34,8 @@ TEST(Bounds, AreaAndCriticalPathAreBelowTheLp) {
 // end of its second: 6 x (1 + 2) + 2 x (1 + 2 + 4) + 3 x (2 + 4) byte seconds, 10 bytes.
 TEST(Bounds, MemoryHoldsTheDataOfEachEdgeForItsLongestPath) {
   const Instance chain(Table{{1}, {2}, {4}}, TaskGraph(3, {{0, 1}, {0, 2}, {1, 2}}), {1});
-  const Links links{Table{{kInfinity}}, Table{{0}}, {}, {10}};
+  const Links links{
+      .bandwidth = Table{{kInfinity}}, .latency = Table{{0}}, .memories = {}, .capacity = {10}};
   const Instance limited = graphs::with_transfers(chain, {6, 2, 3}, links);
   EXPECT_NEAR(hlp::memory_bound(limited), 50.0 / 10, 1e-6);
   EXPECT_EQ(hlp::memory_bound(chain), 0);

@@ -212,7 +212,7 @@ TEST(Dmda, EqualsItsDefinition) {
 TEST(Dmda, WeighsTransfersTwice) {
   // Task 1 would end at 3 on the GPU, transfer included, at 3.5 on the CPU: beta makes the
   // difference.
-  Links links{Table(2, 2, 1), Table(2, 2), {}};
+  Links links{.bandwidth = Table(2, 2, 1), .latency = Table(2, 2), .memories = {}};
   const Instance instance = graphs::with_transfers(
       graphs::make({{1, kInfinity}, {2.5, 1}}, {{0, 1}}, {1, 1}), {1}, links);
   EXPECT_EQ(list::dmda(instance, {1, 0}).kind[1], 1);

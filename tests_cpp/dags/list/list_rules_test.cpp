@@ -122,7 +122,8 @@ TEST(Ols, RanksByWhatFollowsATransfer) {
   Table times{{1, 9}, {99, 10}, {3, 99}};
   const Instance instance(
       times, graph, {1, 1},
-      Transfers(graph, {1, 1}, {{0, 1}}, {5}, {Table(2, 2, 1.0), Table(2, 2), {}}));
+      Transfers(graph, {1, 1}, {{0, 1}}, {5},
+                {.bandwidth = Table(2, 2, 1.0), .latency = Table(2, 2), .memories = {}}));
   const Plan plan = list::ols(instance, {0, 1, 0});
   plain::expect_valid(instance, plan);
   EXPECT_EQ(plan.start, (std::vector<double>{0, 6, 1}));

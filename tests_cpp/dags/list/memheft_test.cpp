@@ -112,7 +112,7 @@ TEST(MemHeft, StaysWithinTheMemories) {
 }
 
 TEST(MemHeft, SaysWhatNeverFits) {
-  Links links{Table(1, 1, 1), Table(1, 1), {}};
+  Links links{.bandwidth = Table(1, 1, 1), .latency = Table(1, 1), .memories = {}};
   links.capacity.assign(1, 4);
   const Instance instance =
       graphs::with_transfers(graphs::make({{1}, {1}, {1}}, {{0, 1}, {1, 2}}, {1}), {3, 3}, links);
@@ -129,7 +129,7 @@ TEST(MemHeft, SaysWhatNeverFits) {
 
 // Two transfers to one GPU that holds 5 bytes: one of 3 and one of 3 cannot be there at once.
 TEST(MemHeft, WaitsForRoom) {
-  Links links{Table(2, 2, 3), Table(2, 2), {}};
+  Links links{.bandwidth = Table(2, 2, 3), .latency = Table(2, 2), .memories = {}};
   links.capacity.assign(3, 100);
   links.capacity[2] = 5;
   const Instance instance = graphs::with_transfers(

@@ -17,7 +17,8 @@ TEST(Peft, LooksAhead) {
   Table times{{2, 2.5}, {5, 1}};
   const Instance instance(
       times, graph, {1, 1},
-      Transfers(graph, {1, 1}, {{0, 1}}, {2}, {Table(2, 2, 1.0), Table(2, 2), {}}));
+      Transfers(graph, {1, 1}, {{0, 1}}, {2},
+                {.bandwidth = Table(2, 2, 1.0), .latency = Table(2, 2), .memories = {}}));
   const Table costs = list::optimistic_costs(instance);
   EXPECT_EQ(costs(0, 0), 3);
   EXPECT_EQ(costs(0, 1), 1);

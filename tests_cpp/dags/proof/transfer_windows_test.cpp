@@ -17,7 +17,9 @@ constexpr int kA = 0, kB = 1, kC = 2;
 Instance three_tasks(const std::vector<std::vector<double>>& times, const std::vector<int>& units,
                      const std::vector<double>& data) {
   const int types = static_cast<int>(units.size());
-  Links links{Table(types, types, 1), Table(types, types), {Memories::MemoryKind::unit, {}}};
+  Links links{.bandwidth = Table(types, types, 1),
+              .latency = Table(types, types),
+              .memories = {Memories::MemoryKind::unit, {}}};
   return graphs::with_transfers(graphs::make(times, {{kA, kC}, {kB, kC}}, units), data, links);
 }
 

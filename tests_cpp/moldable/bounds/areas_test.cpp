@@ -15,10 +15,11 @@ using namespace cosched::moldable::testing;  // NOLINT
 
 TEST(Areas, AreaHasARowAResource) {
   // Each alone needs more than half of the memory: one after the other.
-  const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
-                                .with_sharing(std::make_shared<const Sharing>(
-                                    3, std::vector<Resource>{{"memory", 4, {{4}, {4}, {2}}}},
-                                    std::nullopt, std::nullopt));
+  const Instance instance =
+      Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
+          .with_sharing(std::make_shared<const Sharing>(
+              3, std::vector<Resource>{{.name = "memory", .capacity = 4, .need = {{4}, {4}, {2}}}},
+              std::nullopt, std::nullopt));
   EXPECT_NEAR(area_bound(instance), 7, 1e-9);
 }
 
@@ -47,7 +48,7 @@ Drawn draw(int kind, bool is_traffic, std::uint64_t seed) {
   if (is_traffic)
     bandwidth = Bandwidth{need, capacity, stall};
   else
-    resources.push_back({"memory", capacity, need});
+    resources.push_back({.name = "memory", .capacity = capacity, .need = need});
   return {
       alone.with_sharing(std::make_shared<const Sharing>(n, resources, std::nullopt, bandwidth)),
       share};

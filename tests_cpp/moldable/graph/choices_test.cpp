@@ -24,7 +24,7 @@ TEST(JobChoices, WithoutThoseThatAnotherBeats) {
 
 TEST(JobChoices, ALargerCountThatNeedsLessStays) {
   std::vector<Resource> resources;
-  resources.push_back({"memory", 4, Matrix<double>{{4, 2}}});
+  resources.push_back({.name = "memory", .capacity = 4, .need = Matrix<double>{{4, 2}}});
   const Instance instance =
       graph_of(Table{{4, 5}}, 2, {})
           .with_sharing(std::make_shared<const Sharing>(1, resources, std::nullopt, std::nullopt));

@@ -82,8 +82,9 @@ TEST(HeadsAndTails, EqualTheirDefinition) {
     const Instance instance =
         Instance(Times(times), std::vector<double>(kJobs, 1.0), releases, kMachines)
             .with_sharing(std::make_shared<const Sharing>(
-                kJobs, std::vector<Resource>{{"memory", kCapacity, needs}}, std::nullopt,
-                std::nullopt))
+                kJobs,
+                std::vector<Resource>{{.name = "memory", .capacity = kCapacity, .need = needs}},
+                std::nullopt, std::nullopt))
             .with_precedence(std::make_shared<const TaskGraph>(kJobs, edges));
     const double bound = Plain(instance, needs, edges).bound();
     EXPECT_NEAR(heads_and_tails(instance, 0), bound, 1e-6 * bound) << seed;

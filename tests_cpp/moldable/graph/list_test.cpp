@@ -26,7 +26,7 @@ TEST(ListSchedule, TheLongestPathGoesFirst) {
 
 TEST(ListSchedule, NobodyPassesACapacity) {
   std::vector<Resource> resources;
-  resources.push_back({"memory", 4, Matrix<double>{{3}, {3}, {1}}});
+  resources.push_back({.name = "memory", .capacity = 4, .need = Matrix<double>{{3}, {3}, {1}}});
   const Instance instance =
       graph_of(Table{{2}, {2}, {5}}, 8, {})
           .with_sharing(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));

@@ -59,7 +59,7 @@ TEST(WorkPath, CountsBetweenFewAndManyAreMixed) {
 
 TEST(WorkPath, AResourceThatIsScarceDecides) {
   std::vector<Resource> resources;
-  resources.push_back({"memory", 4, Matrix<double>{{4}, {3}, {1}}});
+  resources.push_back({.name = "memory", .capacity = 4, .need = Matrix<double>{{4}, {3}, {1}}});
   const Instance instance =
       chain(Table{{3}, {3}, {4}}, 8, {{0, 1}})
           .with_sharing(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));

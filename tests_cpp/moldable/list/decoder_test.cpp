@@ -63,17 +63,19 @@ TEST(Decoder, GreedyGrowsCounts) {
   const Instance instance =
       Instance(Times(Table{{8, 2, 2}, {9, 9, 9}}), {1, 1}, {}, 3)
           .with_sharing(std::make_shared<const Sharing>(
-              2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}}, std::nullopt, std::nullopt));
+              2, std::vector<Resource>{{.name = "memory", .capacity = 9, .need = {{1}, {1}}}},
+              std::nullopt, std::nullopt));
   const Placement made = Decoder(instance).decode_greedily({8, 9});
   EXPECT_EQ(made.procs, (Allotment{2, 1}));
   EXPECT_EQ(made.start, (std::vector<double>{0, 0}));
 }
 
 TEST(Decoder, NeedsAreKept) {
-  const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
-                                .with_sharing(std::make_shared<const Sharing>(
-                                    3, std::vector<Resource>{{"memory", 5, {{3}, {3}, {2}}}},
-                                    std::nullopt, std::nullopt));
+  const Instance instance =
+      Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
+          .with_sharing(std::make_shared<const Sharing>(
+              3, std::vector<Resource>{{.name = "memory", .capacity = 5, .need = {{3}, {3}, {2}}}},
+              std::nullopt, std::nullopt));
   const Placement made = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 0, {}});
   EXPECT_EQ(made.start[2], 0);
   EXPECT_EQ(made.start[1], 4);

@@ -22,7 +22,8 @@ using testing::random_constrained_jobs;
 TEST(ActiveSearch, WaitsWithoutAProof) {
   const Instance jobs(Times(Table{{240}, {60}, {180}}), {2, 3, 2}, {0, 7, 1}, 1);
   const Instance instance = jobs.with_sharing(std::make_shared<const Sharing>(
-      3, std::vector<Resource>{{"memory", 5, {{4}, {4}, {1}}}}, std::nullopt, std::nullopt));
+      3, std::vector<Resource>{{.name = "memory", .capacity = 5, .need = {{4}, {4}, {1}}}},
+      std::nullopt, std::nullopt));
   SearchOptions options{Objective::minsum, 0, 20'000, {}, {}};
   options.proof = false;
   EXPECT_EQ(weighted_completion(instance, local_search(instance, options).placement), 1669);

@@ -128,7 +128,8 @@ TEST(GraphProof, PricesNearNothingKeepNobodyWaiting) {
 TEST(GraphProof, WaitsForALaterRelease) {
   const Instance jobs(Times(Table{{240}, {60}, {180}}), {2, 3, 2}, {0, 7, 1}, 1);
   const Instance instance = jobs.with_sharing(std::make_shared<const Sharing>(
-      3, std::vector<Resource>{{"memory", 5, {{4}, {4}, {1}}}}, std::nullopt, std::nullopt));
+      3, std::vector<Resource>{{.name = "memory", .capacity = 5, .need = {{4}, {4}, {1}}}},
+      std::nullopt, std::nullopt));
   const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
   EXPECT_EQ(weighted_completion(instance, found.placement), 1669);
   EXPECT_TRUE(found.is_proved);

@@ -64,7 +64,8 @@ TEST(LocalSearch, SolvesWhatTheInstanceStates) {
   const Instance shared = plain.with_sharing(std::make_shared<const Sharing>(
       2, std::vector<Resource>{}, Slowdowns{slow, {}}, std::nullopt));
   const Instance needy = plain.with_sharing(std::make_shared<const Sharing>(
-      2, std::vector<Resource>{{"memory", 3, {{2}, {2}}}}, std::nullopt, std::nullopt));
+      2, std::vector<Resource>{{.name = "memory", .capacity = 3, .need = {{2}, {2}}}}, std::nullopt,
+      std::nullopt));
   const Instance ordered =
       plain.with_precedence(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{1, 0}}));
   EXPECT_EQ(makespan(local_search(plain, {}).placement), 4);

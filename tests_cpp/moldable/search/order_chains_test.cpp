@@ -22,9 +22,9 @@ Instance twelve() {
     memory(i, 0) = 1 + 4 * rng.uniform();
   }
   return Instance(Times(times), std::vector<double>(12, 1.0), {}, 4)
-      .with_sharing(
-          std::make_shared<const Sharing>(12, std::vector<Resource>{{"memory", 8, memory}},
-                                          Slowdowns{slowdowns, SlowdownRule::sum}, std::nullopt));
+      .with_sharing(std::make_shared<const Sharing>(
+          12, std::vector<Resource>{{.name = "memory", .capacity = 8, .need = memory}},
+          Slowdowns{slowdowns, SlowdownRule::sum}, std::nullopt));
 }
 
 TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {

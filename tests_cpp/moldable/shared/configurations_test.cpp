@@ -42,8 +42,9 @@ Instance of_unit(std::uint64_t seed, double unit) {
     for (int j = 0; j < 5; ++j) table(i, j) = 1 + rng.uniform();
   }
   return Instance(Times(times), std::vector<double>(5, 1.0), {}, 3)
-      .with_sharing(std::make_shared<const Sharing>(5, std::vector<Resource>{{"memory", 6, needs}},
-                                                    Slowdowns{table, {}}, std::nullopt));
+      .with_sharing(std::make_shared<const Sharing>(
+          5, std::vector<Resource>{{.name = "memory", .capacity = 6, .need = needs}},
+          Slowdowns{table, {}}, std::nullopt));
 }
 
 TEST(Configurations, NoScheduleIsShorterInAnyUnitOfTime) {

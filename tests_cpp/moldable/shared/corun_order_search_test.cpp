@@ -39,12 +39,12 @@ TEST(Orders, WaitWhereThatIsWorthMore) {
 TEST(Orders, KeepNeedsAndOverlap) {
   // The two that do not fit together one after the other, the long one beside both: no packs do
   // that.
-  const std::vector<Resource> memory{{"memory", 5, {{3}, {3}, {2}}}};
+  const std::vector<Resource> memory{{.name = "memory", .capacity = 5, .need = {{3}, {3}, {2}}}};
   EXPECT_EQ(makespan(annealed(of({{2}, {3}, {5}}, 3, memory, std::nullopt))), 5);
 }
 
 TEST(Orders, OneJobTakesItsFastestCount) {
-  const std::vector<Resource> memory{{"memory", 5, {{3}}}};
+  const std::vector<Resource> memory{{.name = "memory", .capacity = 5, .need = {{3}}}};
   EXPECT_EQ(makespan(annealed(of({{4, 3, 2}}, 3, memory, std::nullopt))), 2);
 }
 

@@ -17,8 +17,10 @@ TEST(CorunSimulator, WhatIsUsedIsWhoRuns) {
   const Instance instance =
       Instance(Times(Table{{4}, {8}, {4}}), {1, 1, 1}, {}, 3)
           .with_sharing(std::make_shared<const Sharing>(
-              3, std::vector<Resource>{{"memory", 0.3, {{0.1}, {0.2}, {0.2}}}}, std::nullopt,
-              std::nullopt));
+              3,
+              std::vector<Resource>{
+                  {.name = "memory", .capacity = 0.3, .need = {{0.1}, {0.2}, {0.2}}}},
+              std::nullopt, std::nullopt));
   const list::Decoder decoder(instance);
   CorunSimulator machine(instance, decoder);
   for (int job = 0; job < 3; ++job) machine.select_count(job, 0);

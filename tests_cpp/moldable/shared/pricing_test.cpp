@@ -38,7 +38,8 @@ Instance drawn(std::uint64_t seed) {
   if (seed % 2 == 0) bandwidth = Bandwidth{demand, 3, {0, 0.3, 0.7, 1, 0.5}};
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
       .with_sharing(std::make_shared<const Sharing>(
-          jobs, std::vector<Resource>{{"memory", 8, needs}}, Slowdowns{table, rule}, bandwidth));
+          jobs, std::vector<Resource>{{.name = "memory", .capacity = 8, .need = needs}},
+          Slowdowns{table, rule}, bandwidth));
 }
 
 // The most that any set with any counts is worth.

@@ -133,8 +133,9 @@ TEST(LocalSearch, RefusesWhatItDoesNotKnow) {
   Matrix<double> memory(2, 2, 3.0);
   const Instance instance(
       Times(Table{{4.0, 2.0}, {4.0, 2.0}}), 2,
-      std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 4, memory}}, std::nullopt,
-                                      std::nullopt));
+      std::make_shared<const Sharing>(
+          2, std::vector<Resource>{{.name = "memory", .capacity = 4, .need = memory}}, std::nullopt,
+          std::nullopt));
   EXPECT_THROW(search::local_search(instance, 0), InvalidInstance);
   EXPECT_THROW(search::local_search_from(instance, {{0, 1}}, 0, 10, std::nullopt), InvalidInstance);
   EXPECT_THROW(search::subset_programme(instance), InvalidInstance);

@@ -29,7 +29,8 @@ Instance random_sharing(std::uint64_t seed, int tasks, Shares shares) {
     for (int j = 0; j < tasks; ++j) slowdown(i, j) = 1 + 0.5 * rng.uniform();
   }
   std::vector<Resource> resources;
-  if (shares != Shares::kSlowdowns) resources.push_back({"memory", 9, memory});
+  if (shares != Shares::kSlowdowns)
+    resources.push_back({.name = "memory", .capacity = 9, .need = memory});
   std::optional<Slowdowns> slowdowns;
   if (shares != Shares::kMemory) slowdowns = Slowdowns{slowdown, SlowdownRule{}};
   return Instance(Times(times), 3,

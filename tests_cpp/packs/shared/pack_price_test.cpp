@@ -34,10 +34,10 @@ Instance drawn(std::uint64_t seed, int tasks, int procs, int max_tasks) {
     stall.push_back(rng.uniform());
   }
   const auto rule = static_cast<SlowdownRule>(seed % 3);
-  return Instance(
-      Times(times), max_tasks,
-      std::make_shared<const Sharing>(tasks, std::vector<Resource>{{"memory", 8, need}},
-                                      Slowdowns{slow, rule}, Bandwidth{demand, 6, stall}));
+  return Instance(Times(times), max_tasks,
+                  std::make_shared<const Sharing>(
+                      tasks, std::vector<Resource>{{.name = "memory", .capacity = 8, .need = need}},
+                      Slowdowns{slow, rule}, Bandwidth{demand, 6, stall}));
 }
 
 TEST(PackPricer, ExactIsTheBestOfAllCounts) {
@@ -79,8 +79,9 @@ TEST(Shared, PairsAndSubsetsAgree) {
 TEST(PackPricer, QuickGivesEachAFasterCount) {
   const Instance instance(
       Times(Table{{8, 4, 4, 4}, {8, 4, 4, 4}}), 2,
-      std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}},
-                                      std::nullopt, std::nullopt));
+      std::make_shared<const Sharing>(
+          2, std::vector<Resource>{{.name = "memory", .capacity = 9, .need = {{1}, {1}}}},
+          std::nullopt, std::nullopt));
   const PackPrice quick = PackPricer(instance).quick_price({0, 1});
   EXPECT_EQ(quick.cost, 4);
   EXPECT_EQ(quick.procs, (std::vector<int>{2, 2}));
@@ -90,8 +91,9 @@ TEST(PackPricer, LowerCountsEveryProcessor) {
   const auto with = [](std::initializer_list<double> times) {
     return Instance(
         Times(Table{times, times, times}), 3,
-        std::make_shared<const Sharing>(3, std::vector<Resource>{{"memory", 9, {{1}, {1}, {1}}}},
-                                        std::nullopt, std::nullopt));
+        std::make_shared<const Sharing>(
+            3, std::vector<Resource>{{.name = "memory", .capacity = 9, .need = {{1}, {1}, {1}}}},
+            std::nullopt, std::nullopt));
   };
   EXPECT_EQ(PackPricer(with({6, 3, 2})).lower_bound({0, 1, 2}), 6);
   EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2})).lower_bound({0, 1, 2}), 6);
@@ -101,10 +103,13 @@ TEST(PackPricer, LowerCountsEveryProcessor) {
 
 // On one processor each, both do not fit.
 TEST(PackPricer, QuickBeginsWhereLeastIsNeeded) {
-  const Instance instance(Times(Table{{8, 6, 6, 6}, {8, 6, 6, 6}}), 2,
-                          std::make_shared<const Sharing>(
-                              2, std::vector<Resource>{{"memory", 8, {{6, 3, 6, 6}, {6, 3, 6, 6}}}},
-                              std::nullopt, std::nullopt));
+  const Instance instance(
+      Times(Table{{8, 6, 6, 6}, {8, 6, 6, 6}}), 2,
+      std::make_shared<const Sharing>(
+          2,
+          std::vector<Resource>{
+              {.name = "memory", .capacity = 8, .need = {{6, 3, 6, 6}, {6, 3, 6, 6}}}},
+          std::nullopt, std::nullopt));
   EXPECT_EQ(PackPricer(instance).quick_price({0, 1}).procs, (std::vector<int>{2, 2}));
 }
 

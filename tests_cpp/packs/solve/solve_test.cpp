@@ -39,8 +39,9 @@ Instance crowded(int tasks, int max_tasks) {
   for (int i = 0; i < tasks; ++i) need(i, 0) = 1;
   return Instance(
       plain.times(), max_tasks,
-      std::make_shared<const Sharing>(tasks, std::vector<Resource>{{"memory", 1.0, need}},
-                                      std::nullopt, std::nullopt));
+      std::make_shared<const Sharing>(
+          tasks, std::vector<Resource>{{.name = "memory", .capacity = 1.0, .need = need}},
+          std::nullopt, std::nullopt));
 }
 
 TEST(PacksSolve, WhatTasksShareIsKeptByEachMethod) {
