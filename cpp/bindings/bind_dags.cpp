@@ -315,7 +315,9 @@ void bind_hlp(py::module_& module) {
                              {"glpk", hlp::HlpMethod::glpk},
                              {"glpk_primal", hlp::HlpMethod::glpk_primal}});
   def(module, "hlp", &hlp::hlp, "instance"_a, "method"_a);
-  def(module, "hlp_so_far", &hlp::hlp_so_far, "instance"_a);
+  def(
+      module, "hlp_so_far", [](const Instance& instance) { return hlp::hlp_so_far(instance); },
+      "instance"_a);
   module.def("hlp_model", &hlp::hlp_model, "instance"_a);
   module.def(
       "hlp_from_lp",

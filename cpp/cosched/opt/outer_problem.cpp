@@ -17,9 +17,8 @@ void OuterProblem::add_point(RelaxedPoint point) {
 }
 
 void OuterProblem::search_path_weight(const std::vector<double>& load_weights) {
-  constexpr double kRough = 0.02;
   double path = 1.0 / 3;
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < params_.path_weight_rounds; ++round) {
     evaluate(with_path(load_weights, path));
     MatrixGame line(2);
     for (const std::vector<double>& measures : measures_)
@@ -27,23 +26,21 @@ void OuterProblem::search_path_weight(const std::vector<double>& load_weights) {
           {std::inner_product(load_weights.begin(), load_weights.end(), measures.begin(), 0.0),
            measures.back()});
     line.solve();
-    if (leq(line.value(), proof_.bound, kRough)) return;
+    if (leq(line.value(), proof_.bound, params_.path_weight_gap)) return;
     path = line.prices()[1];
   }
 }
 
 bool OuterProblem::follow_model(SurrogateModel& model, std::vector<double> weights,
                                 bool stop_at_path) {
-  constexpr int kRounds = 6;
-  constexpr double kNear = 1e-5;  // then facets of the whole decide, which a slice does not have
   std::vector<double> last_step;
   double damping = 1;
   for (int round = 1;; ++round) {
     evaluate(weights);
-    if (gap() < kNear || round == kRounds) return false;
+    if (gap() < params_.model_gap || round == params_.model_rounds) return false;
     model.correct(weights, measures_.back());
-    std::vector<double> step = model.best_weights(measures_, weights, 0.1 * kNear);
-    if (stop_at_path && step.back() > kPathDominates) return true;
+    std::vector<double> step = model.best_weights(measures_, weights, 0.1 * params_.model_gap);
+    if (stop_at_path && step.back() > params_.dominating_path_weight) return true;
     for (std::size_t r = 0; r < step.size(); ++r) step[r] -= weights[r];
     if (!last_step.empty()) damping = aitken(damping, last_step, step);
     for (std::size_t r = 0; r < step.size(); ++r) weights[r] += damping * step[r];
@@ -52,9 +49,8 @@ bool OuterProblem::follow_model(SurrogateModel& model, std::vector<double> weigh
 }
 
 void OuterProblem::close_gap(double gap) {
-  constexpr int kRounds = 2000;
   double smoothing = 1;  // falls to 0 while smoothed weights cut nothing off
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < params_.max_rounds; ++round) {
     if (leq(game_.value(), proof_.bound, gap)) return;
     const double value = game_.value(), bound = proof_.bound;
     evaluate(next_weights(smoothing));

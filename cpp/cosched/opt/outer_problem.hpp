@@ -27,11 +27,26 @@ namespace cosched::opt {
 /// Weights of which the path has `path` and the loads share the rest.
 std::vector<double> with_path(const std::vector<double>& load_weights, double path);
 
+/// None of these changes the optimum: they decide where the outer problem queries next.
+struct OuterProblemParams {
+  /// The path decides where the model gives it more than this weight.
+  double dominating_path_weight = 0.9;
+  /// Queries of search_path_weight(), and the relative gap on its line at which it ends.
+  int path_weight_rounds = 6;
+  double path_weight_gap = 0.02;
+  /// Queries of follow_model(), and the relative gap at which it ends: then facets of the whole
+  /// decide, which a model of a slice does not have.
+  int model_rounds = 6;
+  double model_gap = 1e-5;
+  /// Queries of close_gap() before it gives up.
+  int max_rounds = 2000;
+};
+
 /// Choices found so far are the columns of a matrix game; its prices say which weights to ask next.
 class OuterProblem {
  public:
-  OuterProblem(WeightedRelaxation& relaxation, int measures)
-      : relaxation_(relaxation), game_(measures) {}
+  OuterProblem(WeightedRelaxation& relaxation, int measures, const OuterProblemParams& params = {})
+      : params_(params), relaxation_(relaxation), game_(measures) {}
 
   void add_point(RelaxedPoint point);
 
@@ -51,7 +66,7 @@ class OuterProblem {
 
   /// Whether the model leaves nearly all weight to the path.
   bool is_led_by_path(SurrogateModel& model, const std::vector<double>& start) const {
-    return model.best_weights(measures_, start, 1e-3).back() > kPathDominates;
+    return model.best_weights(measures_, start, 1e-3).back() > params_.dominating_path_weight;
   }
 
   /// Asks at these weights, then where the model takes the best ones to be, and corrects it by what
@@ -69,8 +84,6 @@ class OuterProblem {
   Table combination() const;
 
  private:
-  static constexpr double kPathDominates = 0.9;  // of the weight, where the path decides
-
   static double distance(const std::vector<double>& a, const std::vector<double>& b);
   static double aitken(double damping, const std::vector<double>& before,
                        const std::vector<double>& step);
@@ -88,6 +101,7 @@ class OuterProblem {
   double search_radius() const;
   std::vector<double> next_weights(double smoothing) const;
 
+  OuterProblemParams params_;
   WeightedRelaxation& relaxation_;
   MatrixGame game_;
   std::vector<std::vector<double>> measures_;

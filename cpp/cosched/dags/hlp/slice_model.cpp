@@ -5,8 +5,6 @@
 namespace cosched::dags::hlp {
 namespace {
 
-constexpr int kSliceDivisor = 8;  // the slice has at least this part of the tasks
-
 // Number of predecessors on the longest chain to each task.
 std::vector<int> layer_of_tasks(const TaskGraph& graph) {
   std::vector<int> layer(graph.tasks(), 0);
@@ -29,9 +27,9 @@ std::pair<int, int> middle_layers(const std::vector<int>& layer, int tasks) {
   return {first, last};
 }
 
-Instance slice_instance(const Instance& instance) {
+Instance slice_instance(const Instance& instance, int divisor) {
   const std::vector<int> layer = layer_of_tasks(instance.graph());
-  const auto [first, last] = middle_layers(layer, instance.tasks() / kSliceDivisor);
+  const auto [first, last] = middle_layers(layer, instance.tasks() / divisor);
   std::vector<int> number(instance.tasks(), -1);
   int slice_tasks = 0;
   for (int task = 0; task < instance.tasks(); ++task)
@@ -53,8 +51,9 @@ double weighted_sum(const std::vector<double>& weights, const std::vector<double
 
 }  // namespace
 
-SliceModel::SliceModel(const Instance& graph_instance)
-    : slice_(slice_instance(graph_instance)),
+SliceModel::SliceModel(const Instance& graph_instance, const SliceModelParams& params)
+    : params_(params),
+      slice_(slice_instance(graph_instance, params.slice_divisor)),
       trade_off_(slice_),
       scale_(static_cast<double>(graph_instance.tasks()) / slice_.tasks()),
       measured_shift_(graph_instance.types() + 1, 0.0) {}
@@ -77,13 +76,12 @@ void SliceModel::correct(const std::vector<double>& weights, const std::vector<d
 
 std::vector<double> SliceModel::best_weights(const std::vector<std::vector<double>>& columns,
                                              std::vector<double> start, double gap) {
-  constexpr int kRounds = 40;
   opt::MatrixGame game(static_cast<int>(measured_shift_.size()));
   for (const std::vector<double>& measures : columns) game.add_column(measures);
   for (const std::vector<double>& measures : measures_) game.add_column(with_shift(measures));
   std::vector<double> weights = start, best = std::move(start);
   double bound = -kInfinity;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < params_.rounds; ++round) {
     const std::vector<double> measures = with_shift(evaluate_slice(weights));
     const double sum = weighted_sum(weights, measures);
     if (sum > bound) {
@@ -93,8 +91,8 @@ std::vector<double> SliceModel::best_weights(const std::vector<std::vector<doubl
     game.add_column(measures);
     game.solve();
     if (game.value() <= (1 + gap) * bound) break;
-    // Of the prices: a far jump costs many pivots.
-    const double share = game.value() > 1.01 * bound ? 0.3 : 0.6;
+    const bool is_far = game.value() > (1 + params_.far_gap) * bound;
+    const double share = is_far ? params_.far_share : params_.near_share;
     for (std::size_t r = 0; r < weights.size(); ++r)
       weights[r] = (1 - share) * best[r] + share * game.prices()[r];
   }

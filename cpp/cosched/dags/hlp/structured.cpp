@@ -60,10 +60,6 @@ Table fastest_types(const Instance& instance) {
   return x;
 }
 
-// Links of the event network from which a query costs so much that a slice of the graph is queried
-// first.
-constexpr std::size_t kManyLinks = 100'000;
-
 // Weights at which the path is minimised first, and the loads among the allocations that do so.
 std::vector<double> path_first_weights(const std::vector<double>& load_weights) {
   std::vector<double> weights;
@@ -82,13 +78,12 @@ struct WithinPath {
 // missing: a matrix game over the loads with the path fixed.  Its queries differ in the proportions
 // of the loads alone, so the flow changes little from query to query; the outer problem would weigh
 // the path down and up again.
-WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weights, double path) {
-  constexpr int kRounds = 30;
-  constexpr double kOldWeightShare = 0.7;  // a far jump costs many pivots, and any price will do
+WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weights, double path,
+                            const StructuredParams& params) {
   const int types = static_cast<int>(load_weights.size());
   WithinPath within;
   opt::MatrixGame game(types);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < params.within_path_rounds; ++round) {
     RelaxedPoint point = trade_off.minimise(path_first_weights(load_weights)).point;
     const std::vector<double> loads(point.measures.begin(), point.measures.end() - 1);
     const bool is_within = leq(point.measures.back(), path, kGap);
@@ -104,8 +99,8 @@ WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weight
       return within;
     }
     for (int q = 0; q < types; ++q)
-      load_weights[q] =
-          kOldWeightShare * load_weights[q] + (1 - kOldWeightShare) * game.prices()[q];
+      load_weights[q] = params.old_weight_share * load_weights[q] +
+                        (1 - params.old_weight_share) * game.prices()[q];
   }
   return within;
 }
@@ -134,8 +129,10 @@ opt::DualProof prove_by_path(const Instance& instance, const MeasuredAllocation&
 // may be left by an exception of check_interrupt().
 class StructuredMethod {
  public:
-  explicit StructuredMethod(const Instance& instance)
-      : instance_(instance), fastest_(measure_allocation(instance, fastest_types(instance))) {
+  StructuredMethod(const Instance& instance, const StructuredParams& params)
+      : params_(params),
+        instance_(instance),
+        fastest_(measure_allocation(instance, fastest_types(instance))) {
     best_ = fastest_;
     proof_ = prove_by_path(instance, fastest_);
   }
@@ -158,7 +155,7 @@ class StructuredMethod {
     if (by_area.bound > proof_.bound) proof_ = by_area;
     trade_off_.emplace(instance_);
     std::optional<SliceModel> model;
-    if (trade_off_->network().links.size() >= kManyLinks) model.emplace(instance_);
+    if (trade_off_->network().links.size() >= params_.many_links) model.emplace(instance_);
     outer_problem_.emplace(*trade_off_, instance_.types() + 1);
     outer_problem_->offer_proof(std::move(by_area));
     if (path_decides) outer_problem_->offer_proof(proof_);
@@ -193,7 +190,7 @@ class StructuredMethod {
   // Looks for an allocation that keeps the longest path of the fastest types; where there is one,
   // that path is LP*, and the allocation becomes the best.  Returns whether it was found.
   bool find_allocation_within_path(const std::vector<double>& load_weights) {
-    WithinPath within = find_within_path(*trade_off_, load_weights, fastest_.path);
+    WithinPath within = find_within_path(*trade_off_, load_weights, fastest_.path, params_);
     if (within.x) {
       best_ = measure_allocation(instance_, *std::move(within.x));
       outer_problem_.reset();
@@ -203,6 +200,7 @@ class StructuredMethod {
     return false;
   }
 
+  StructuredParams params_;
   const Instance& instance_;
   MeasuredAllocation fastest_, best_;
   opt::DualProof proof_;
@@ -210,8 +208,8 @@ class StructuredMethod {
   std::optional<opt::OuterProblem> outer_problem_;
 };
 
-HlpSolution solve_so_far(const Instance& instance) {
-  StructuredMethod method(instance);
+HlpSolution solve_so_far(const Instance& instance, const StructuredParams& params) {
+  StructuredMethod method(instance, params);
   std::string failure;
   const bool in_time = finishes_within(std::nullopt, [&] {
     try {
@@ -228,8 +226,9 @@ HlpSolution solve_so_far(const Instance& instance) {
 
 }  // namespace
 
-HlpSolution hlp_so_far(const Instance& instance) {
-  return at_ordinary_scale(instance, solve_so_far);
+HlpSolution hlp_so_far(const Instance& instance, const StructuredParams& params) {
+  return at_ordinary_scale(instance,
+                           [&](const Instance& scaled) { return solve_so_far(scaled, params); });
 }
 
 }  // namespace cosched::dags::hlp

@@ -9,12 +9,10 @@
 namespace cosched::packs::heuristic {
 namespace {
 
-constexpr double kLengthSlacks[] = {0, 0.1, 0.3, 0.8};
-constexpr int kMaxRefusedTasks = 200;  // tasks that a pack looks at in vain
-
 class LongestFirst {
  public:
-  explicit LongestFirst(const Instance& instance) : instance_(instance), order_(instance.tasks()) {
+  LongestFirst(const Instance& instance, int max_refused_tasks)
+      : max_refused_tasks_(max_refused_tasks), instance_(instance), order_(instance.tasks()) {
     const Times& times = instance.times();
     std::iota(order_.begin(), order_.end(), 0);
     std::stable_sort(order_.begin(), order_.end(),
@@ -37,7 +35,7 @@ class LongestFirst {
     std::vector<int> tasks;
     int free_procs = instance_.procs(), free_places = instance_.max_tasks(), refused = 0;
     for (std::size_t position = first;
-         position < order_.size() && free_places > 0 && refused < kMaxRefusedTasks; ++position) {
+         position < order_.size() && free_places > 0 && refused < max_refused_tasks_; ++position) {
       const int task = order_[position];
       if (packed[task]) continue;
       const int need = fewest_within(instance_.times(), task, length);
@@ -56,6 +54,7 @@ class LongestFirst {
     return tasks;
   }
 
+  int max_refused_tasks_;
   const Instance& instance_;
   std::vector<int> order_;
   Poll poll_;
@@ -63,12 +62,12 @@ class LongestFirst {
 
 }  // namespace
 
-Coschedule longest_first(const Instance& instance) {
-  LongestFirst heuristic(instance);
+Coschedule longest_first(const Instance& instance, const LongestFirstParams& params) {
+  LongestFirst heuristic(instance, params.max_refused_tasks);
   CandidateCosts costs(instance.times());
   Packs best;
   double least = kInfinity;
-  for (const double slack : kLengthSlacks) {
+  for (const double slack : params.slacks) {
     Packs packs = heuristic.packs(slack);
     const double cost = costs.optimal_cost(packs);
     if (cost < least) {
