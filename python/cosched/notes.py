@@ -324,6 +324,40 @@ def notes_of_kind(notes: Iterable[Note], *kinds: NoteKind) -> list[Note]:
     return [note for note in notes if note.kind in kinds]
 
 
+def notes_of_json(texts: Any, records: Any, name: str = "notes") -> tuple[Note, ...]:
+    """The notes of a JSON file that has their texts, and the same as objects beside them.
+
+    Parameters
+    ----------
+    texts : list of str
+        In their order.
+    records : list of dict, optional
+        What :func:`note_records` returned; None: an older file, whose notes are remarks.
+    name : str
+        Of the list of texts, for messages.
+
+    Raises
+    ------
+    InvalidInstance
+        Not such lists, or their texts differ.
+
+    Examples
+    --------
+    >>> notes = (Note(NoteKind.KEPT, "5 jobs kept", subject="jobs", count=5),)
+    >>> notes_of_json(list(notes), note_records(notes))[0].count
+    5
+    """
+    remarks = as_notes(texts, name)
+    if records is None:
+        return remarks
+    if not isinstance(records, list):
+        raise InvalidInstance(f"{name}: records {shorten(records)}: expected a list of objects")
+    notes = tuple(map(Note.of_record, records))
+    if notes != remarks:
+        raise InvalidInstance(f"{name}: expected the texts of the records in their order")
+    return notes
+
+
 def note_records(notes: Iterable[str]) -> list[dict[str, Any]]:
     """The notes as JSON outputs have them, see :meth:`Note.record`.
 

@@ -21,7 +21,7 @@ from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
-from cosched.notes import Note, NoteKind
+from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.tune.space import vary_of_texts
 from cosched.slurm.tune.trials import Engine, threads
 from cosched.slurm.tune.tuned import outcome_sentence
@@ -118,6 +118,7 @@ def rightsize(
     if as_json is not None:
         tables = {"advice": advice, "backtest": backtest}
         rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
+        rows["note_records"] = note_records((*right_size.notes, *right_size.instance.notes))
         io.write_json(
             {"risk": right_size.risk, "by": list(right_size.use.group_columns), **rows}, as_json
         )

@@ -11,6 +11,7 @@ import numpy as np
 from cosched.core import Bound
 from cosched.core.result import relative_gap
 from cosched.core.text import count_of
+from cosched.notes import Note
 
 if TYPE_CHECKING:
     from cosched.execution.adaptive import Guarantee
@@ -48,7 +49,7 @@ class Advice:
     one_line : str or None
         The line of xargs that does the same, where the plan is no better than longest-first on
         one processor each; empty: it is no better, and the line would be too long.
-    notes : tuple of str
+    notes : tuple of Note
         What was left out, and what is not known.
 
     Examples
@@ -71,7 +72,7 @@ class Advice:
     alone_in_company: float | None = None
     ignorant: float | None = None
     one_line: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def gap(self) -> float:

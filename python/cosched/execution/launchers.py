@@ -19,6 +19,7 @@ from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Launch
+from cosched.notes import Note, NoteKind
 
 
 class Launcher(ABC):
@@ -36,7 +37,7 @@ class Launcher(ABC):
         self.grace = nonnegative(grace, "grace")
 
     @abstractmethod
-    def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
+    def check(self, plan: Plan, codes: Codes) -> tuple[Note, ...]:
         """Notes on how the plan fits here."""
 
     @abstractmethod
@@ -117,7 +118,7 @@ class Local(Launcher):
             raise InvalidInstance("unit = 'node' needs the launcher slurm: expected 'core'")
         self.cores = tuple(sorted(os.sched_getaffinity(0)))
 
-    def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
+    def check(self, plan: Plan, codes: Codes) -> tuple[Note, ...]:
         for step in plan.steps:
             if codes[step.name].launch[:1] == ("srun",):
                 raise InvalidInstance(
@@ -133,10 +134,11 @@ class Local(Launcher):
                 "expected a plan for fewer, or --oversubscribe to share cores (times then mean "
                 "little)"
             )
-        return (
+        text = (
             f"{needed} processors of the plan on {len(self.cores)} cores: processor k is core "
-            f"number k modulo {len(self.cores)}, so tasks share cores; COSCHED_CPUS has k",
+            f"number k modulo {len(self.cores)}, so tasks share cores; COSCHED_CPUS has k"
         )
+        return (Note(NoteKind.ASSUMED, text, subject="processors", count=needed),)
 
     def launch(
         self,
@@ -211,7 +213,7 @@ class Slurm(Launcher):
         self.node_of = [node for node, count in enumerate(each) for _ in range(count)]
         self.step_name = ""
 
-    def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
+    def check(self, plan: Plan, codes: Codes) -> tuple[Note, ...]:
         self.step_name = f"cosched-{plan.digest}"
         if plan.units_of(0) > len(self.node_of):
             raise InvalidInstance(

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import integer, seed_of
-from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
 from cosched.execution.adaptive import Guarantee, measure_adaptively, measure_first
@@ -32,11 +31,13 @@ from cosched.execution.runs import (
     current,
     frame_of,
     last_words,
+    note_of_unlimited,
     notes_of,
     seconds_of,
     table_of,
 )
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 
 def _steps(counts_of_names: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:
@@ -323,15 +324,11 @@ def _units(codes: Codes, alike: bool) -> dict[str, list[Code]]:
     return codes.profiles() if alike else {code.name: [code] for code in codes.values()}
 
 
-def _unlimited(codes: Codes) -> tuple[str, ...]:
+def _unlimited(codes: Codes) -> tuple[Note, ...]:
     """A note about what codes need of which nobody says how much there is."""
     needed_resources = {resource for code in codes.values() for resource in code.needs(1)}
     unlimited_resources = sorted(needed_resources - codes.capacity.keys() - {"memory"})
-    return (
-        (f"no [capacity] for {listed(unlimited_resources)}: no limit",)
-        if unlimited_resources
-        else ()
-    )
+    return (note_of_unlimited(unlimited_resources),) if unlimited_resources else ()
 
 
 @dataclass
@@ -432,7 +429,7 @@ class _RunsToDo:
             total += runs * float(np.mean(times)) if times else 0.0
         return total
 
-    def failures(self, out: str | PathLike[str]) -> tuple[str, ...]:
+    def failures(self, out: str | PathLike[str]) -> tuple[Note, ...]:
         """Notes about what failed on all of its counts."""
         measured_seconds = seconds_of(self.runs())
         failed = [
@@ -444,7 +441,8 @@ class _RunsToDo:
         notes = []
         for name in failed:
             runs_of_name = [named for run, named in named_runs if name in (run.task, named.task)]
-            notes.append(f"{name} failed on all counts: {last_words(runs_of_name, out)}")
+            text = f"{name} failed on all counts: {last_words(runs_of_name, out)}"
+            notes.append(Note(NoteKind.FAILED, text, subject=name))
         return tuple(notes)
 
 
@@ -484,7 +482,7 @@ def _measure_adaptively(
     bench: Bench,
     tolerance: float,
     options: Adaptive,
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Notes about what it proved; what fails on all of its counts is left out of the proof."""
     names = list(counts_of_names)
     allowed = np.zeros((len(names), codes.procs), dtype=bool)
@@ -514,4 +512,5 @@ def _measure_adaptively(
         **assumptions,
     )[1].gap
     restriction = "" if len(able_rows) == len(names) else f", of the {len(able_rows)} that can run"
-    return (f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule{restriction}",)
+    text = f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule{restriction}"
+    return (Note(NoteKind.PRECISION, text, subject="gap", count=len(able_rows)),)

@@ -23,9 +23,11 @@ from cosched.execution.runs import (
     completed,
     current,
     last_words,
+    note_of_unlimited,
     read_runs,
     seconds_of,
 )
+from cosched.notes import Note, NoteKind
 
 #: Of the longest run, and of the largest, where runs are too few to promise anything.
 MARGIN = 1.1
@@ -96,7 +98,7 @@ class Tasks:
     units: list[str]
     #: Unit -> count -> seconds.
     seconds: dict[str, dict[int, list[float]]]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def tasks_of(
@@ -133,9 +135,11 @@ def tasks_of(
             for run, of_profile in zip(measured, every, strict=True)
             if unit in (run.task, of_profile.task)
         ]
-        notes.append(f"{unit} failed on all counts: {last_words(own_runs, runs)}")
+        text = f"{unit} failed on all counts: {last_words(own_runs, runs)}"
+        notes.append(Note(NoteKind.FAILED, text, subject=unit))
     if never:
-        notes.append(f"not measured: {listed(never)} (`cosched profile` goes on with its file)")
+        text = f"not measured: {listed(never)} (`cosched profile` goes on with its file)"
+        notes.append(Note(NoteKind.UNKNOWN, text, subject="tasks without times", count=len(never)))
     if strict and notes:
         raise InvalidInstance(f"{runs}: {notes[0]}")
     tasks = [(task, unit) for unit in units for task in of_units[unit]]
@@ -144,19 +148,25 @@ def tasks_of(
         tasks = [(task, unit) for task, unit in tasks if task not in behind]
         units = list(dict.fromkeys(unit for _, unit in tasks))
         if behind:
-            notes.append(f"left out, because they come after what is: {listed(behind)}")
+            text = f"left out, because they come after what is: {listed(behind)}"
+            notes.append(Note(NoteKind.DROPPED, text, subject="dependent tasks", count=len(behind)))
     if not units:
-        said = notes[0] if notes else "no runs"
-        raise InvalidInstance(f"{runs}: nothing to plan: {said}")
+        reason = notes[0] if notes else "no runs"
+        raise InvalidInstance(f"{runs}: nothing to plan: {reason}")
     if never or failed:
-        notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
+        missing = [*failed, *never]
+        text = f"planned without {listed(missing)}; --strict refuses that"
+        notes.append(Note(NoteKind.DROPPED, text, subject="tasks", count=len(missing)))
     for unit in units:
         if (many := len(of_units[unit])) > 1:
             tried = len({run.parameters for run in every if run.task == unit and run.parameters})
-            said = f"the {many} tasks of the sweep {unit} are planned with the same times"
-            notes.append(said + (f", measured on {tried} of their combinations" if tried else ""))
+            text = f"the {many} tasks of the sweep {unit} are planned with the same times"
+            if tried:
+                text += f", measured on {tried} of their combinations"
+            notes.append(Note(NoteKind.ASSUMED, text, subject=f"sweep {unit}", count=many))
     if foreign:
-        notes.append(f"measured, and not among the codes: {listed(foreign)}")
+        text = f"measured, and not among the codes: {listed(foreign)}"
+        notes.append(Note(NoteKind.NOT_USED, text, subject="other tasks", count=len(foreign)))
     return Tasks(
         names=[task for task, _ in tasks],
         profiles=[profile_of[unit] for _, unit in tasks],
@@ -224,7 +234,7 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
 
 def shared_of(
     tasks: Tasks, tables: Tables, every: Sequence[Run], codes: Codes | None, margin: float = MARGIN
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+) -> tuple[dict[str, Any], tuple[Note, ...]]:
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:
         return {}, ()
@@ -247,10 +257,11 @@ def shared_of(
     declared_of = {what for code in codes.values() for what in code.needs(1)}
     notes = []
     if unlimited := sorted(declared_of - codes.capacity.keys()):
-        notes.append(f"no [capacity] for {listed(unlimited)}: no limit")
+        notes.append(note_of_unlimited(unlimited))
     if unknown:
         names = list(dict.fromkeys(unknown))
-        notes.append(f"memory of {listed(names)} is not known, and counts as none")
+        text = f"memory of {listed(names)} is not known, and counts as none"
+        notes.append(Note(NoteKind.MEMORY_UNKNOWN, text, subject="memory", count=len(names)))
     if not needs:
         return {}, tuple(notes)
     tidy = {k: v[:, 0] if (v == v[:, :1]).all() else v for k, v in needs.items()}

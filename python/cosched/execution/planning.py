@@ -42,6 +42,7 @@ from cosched.execution.slowdowns import (
     read_slowdowns,
     slow_of,
 )
+from cosched.notes import Note, NoteKind
 
 #: More tasks are not searched exactly.
 _MOST_EXACT = 12
@@ -214,7 +215,7 @@ def plan(
     p = _processors(tasks, codes, procs)
     edges = [] if codes is None else codes.edges(tasks.names)
     slow: Slow | None = None
-    said: tuple[str, ...] = ()
+    company_notes: tuple[Note, ...] = ()
     if slowdowns is not None:
         if edges:
             raise InvalidInstance(
@@ -222,17 +223,18 @@ def plan(
                 "expected codes without after, or no slow-downs"
             )
         slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
-        every, tasks, said = _without_company(every, tasks, slow, codes)
+        every, tasks, company_notes = _without_company(every, tasks, slow, codes)
     tables = tables_of(tasks, p, codes, counts, str(runs))
     margin = positive(memory_margin, "memory_margin")
     shared, notes = shared_of(tasks, tables, every, codes, margin)
     if slow is not None:
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
-        notes += (*slow.notes, *said)
+        notes += (*slow.notes, *company_notes)
     weights = [1.0 if codes is None else codes[name].weight for name in tasks.names]
     search = Search.of(tasks.names, tables, weights, edges, shared, time_limit, seed)
     if edges:
-        notes += ("plans of packs are not compared: they know no order (after)",)
+        text = "plans of packs are not compared: they know no order (after)"
+        notes += (Note(NoteKind.NOT_USED, text, subject="packs"),)
     result, bound = search.best()
     plain = ignorant = None
     if slow is not None:
@@ -265,17 +267,18 @@ def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
 
 def _without_company(
     every: Sequence[Run], tasks: Tasks, slow: Slow, codes: Codes | None
-) -> tuple[list[Run], Tasks, tuple[str, ...]]:
+) -> tuple[list[Run], Tasks, tuple[Note, ...]]:
     """Measurements made by executions, without the slow-downs that are planned anew."""
     alone, changed = as_if_alone(every, tasks.profiles, slow)
     seconds = seconds_of(alone)
     if codes is not None:
         seconds |= seconds_of(by_member(alone, codes))
-    said = f"{changed} times were taken in company: divided by the slow-downs of those beside them"
+    text = f"{changed} times were taken in company: divided by the slow-downs of those beside them"
+    note = Note(NoteKind.REPAIRED, text, subject="times", count=changed)
     return (
         alone,
         replace(tasks, seconds={name: seconds[name] for name in tasks.seconds}),
-        (said,) if changed else (),
+        (note,) if changed else (),
     )
 
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from cosched import io
 from cosched.core.arrays import flag, integer, nonnegative, real
-from cosched.core.text import listed, texts
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.lazy import pd
+from cosched.notes import Note, note_records, notes_of_json
 
 FORMAT, VERSION = "cosched-execution", 1
 #: Sums of needs may pass a capacity by that much: rounding.
@@ -175,7 +176,7 @@ class Execution:
         By planned start.
     host : str
         Where the driver ran.
-    notes : tuple of str
+    notes : tuple of Note
         What has to be known beside the numbers.
     capacity : mapping
         What there is of what tasks need.
@@ -196,7 +197,7 @@ class Execution:
     barrier: bool
     tasks: tuple[TaskRun, ...]
     host: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     capacity: Mapping[str, float] = field(default_factory=dict)
     bound: float | None = None
 
@@ -284,6 +285,7 @@ class Execution:
             "barrier": self.barrier,
             "host": self.host,
             "notes": list(self.notes),
+            "note_records": note_records(self.notes),
             "planned_makespan": self.planned_makespan,
             "makespan": self.makespan,
             **({} if self.bound is None else {"bound": self.bound}),
@@ -320,7 +322,7 @@ class Execution:
             launcher=str(data.get("launcher", "")),
             barrier=flag(data.get("barrier", True), f"{path}: barrier"),
             host=str(data.get("host", "")),
-            notes=tuple(texts(data.get("notes", ()), f"{path}: notes")),
+            notes=notes_of_json(data.get("notes", ()), data.get("note_records"), f"{path}: notes"),
             tasks=tuple(task_run(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
             capacity=_amounts(data.get("capacity", {}), f"{path}: capacity"),
             bound=None if bound is None else nonnegative(bound, f"{path}: bound"),

@@ -18,6 +18,7 @@ from cosched.execution.planned import Plan, Step
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.replanning import Situation
 from cosched.execution.tokens import Tokens
+from cosched.notes import Note, NoteKind
 
 _OVER = ("completed", "failed", "timeout", "cancelled")
 
@@ -49,7 +50,7 @@ class RunState:
     journal: Journal
     options: Options
     launcher: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     tried: set[int] = field(default_factory=set)  # started by this driver, or over when it began
     #: Never to be started: one before it in the graph failed.
     left_out: set[int] = field(default_factory=set)
@@ -173,11 +174,13 @@ class RunState:
             capacity=self.tokens.capacity,
         )
 
-    def _resumed(self) -> tuple[str, ...]:
+    def _resumed(self) -> tuple[Note, ...]:
+        """A note of how many drivers have run the plan, one after the other."""
         runs = len(self.journal.past.at_work)
         if runs < 2:
             return ()
-        return (f"{runs} drivers one after the other: the time when none ran does not count",)
+        text = f"{runs} drivers one after the other: the time when none ran does not count"
+        return (Note(NoteKind.ASSUMED, text, subject="drivers", count=runs),)
 
     def _row(self, step: Step, pack: int | None) -> TaskRun:
         one = self.attempt(step)

@@ -22,6 +22,7 @@ from cosched.execution.codes import Codes
 from cosched.execution.record import Execution, TaskRun
 from cosched.io.append_only import AppendOnlyTable
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 from cosched.profiles import MOST_PROCESSORS
 from cosched.profiles.files import RUN_COLUMNS, with_usual_names
 
@@ -308,7 +309,7 @@ def by_member(runs: Iterable[Run], codes: Codes) -> list[Run]:
     return [run if name is None else replace(run, task=name) for run, name in named_runs]
 
 
-def starved_note(runs: Sequence[Run]) -> tuple[str, ...]:
+def starved_note(runs: Sequence[Run]) -> tuple[Note, ...]:
     """How many were measured under load, and how many of them are left out of medians."""
     starved = [run for run in runs if run.starved]
     if not starved:
@@ -333,17 +334,23 @@ def starved_note(runs: Sequence[Run]) -> tuple[str, ...]:
         text += (
             f"; nothing else is known of {listed(starved_pairs)}: measure again when it is quieter"
         )
-    return (text,)
+    return (Note(NoteKind.UNUSUAL, text, subject="runs under load", count=len(starved)),)
 
 
-def notes_of(runs: Sequence[Run], codes: Codes | None = None) -> tuple[str, ...]:
+def note_of_unlimited(resources: Sequence[str]) -> Note:
+    """A note of resources that codes need, and of which the codes file has no capacity."""
+    text = f"no [capacity] for {listed(resources)}: no limit"
+    return Note(NoteKind.ASSUMED, text, subject=", ".join(resources), count=len(resources))
+
+
+def notes_of(runs: Sequence[Run], codes: Codes | None = None) -> tuple[Note, ...]:
     """What is to be said of measurements: those under load, and codes that ignore their count."""
     profiles = {} if codes is None else codes.profiles()
     asked_names = {name for name, (code, *_) in profiles.items() if code.fills("procs")}
     return (*starved_note(runs), *_notes_of_ignored_counts(runs, asked_names))
 
 
-def _notes_of_ignored_counts(runs: Sequence[Run], asked_names: Container[str]) -> list[str]:
+def _notes_of_ignored_counts(runs: Sequence[Run], asked_names: Container[str]) -> list[Note]:
     """Codes that use one processor, and take one time, whatever their count.
 
     The commands of `asked_names` hold {procs} already.
@@ -373,11 +380,12 @@ def _notes_of_ignored_counts(runs: Sequence[Run], asked_names: Container[str]) -
         change = "{procs} in its command"
         if task in asked_names:
             change = "a code that heeds the {procs} of its command"
-        notes.append(
+        text = (
             f"{task} ignores its count: {seconds_on_least:.3g} s on {least}, "
             f"{seconds_on_largest:.3g} s on {largest}, with {cores_used:.1f} processors at work: "
             f"expected {change}, or counts = [{least}]"
         )
+        notes.append(Note(NoteKind.UNUSUAL, text, subject=task))
     return notes
 
 
@@ -393,7 +401,7 @@ def table_of(
     return table
 
 
-def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[str, ...]]:
+def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[Note, ...]]:
     """The runs of the commands as they are now, and a note about the others.
 
     A run that does not say its command counts. Without codes the last run of a name says it.
@@ -417,10 +425,11 @@ def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[
         return current_runs, ()
     changed_names = list(dict.fromkeys(run.task for run in runs if not is_current(run)))
     count = len(runs) - len(current_runs)
-    note = (
+    text = (
         f"{count} runs do not count: the command of {listed(changed_names)}, or the values of its "
         "sweep, have changed since"
     )
+    note = Note(NoteKind.DROPPED, text, subject="runs of changed commands", count=count)
     return current_runs, (note,)
 
 

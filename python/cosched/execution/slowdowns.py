@@ -22,6 +22,7 @@ from cosched.execution.measure import Bench
 from cosched.execution.planned import Plan, Step
 from cosched.execution.runs import Run, company_of, header_of
 from cosched.lazy import pd
+from cosched.notes import Note, NoteKind
 
 #: ``beside`` is empty in the rows of a code alone against alone.
 COLUMNS = (
@@ -57,7 +58,7 @@ class Slow:
     table: np.ndarray  # of a task beside another
     low: np.ndarray
     high: np.ndarray
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def read_slowdowns(path: str | PathLike[str]) -> list[Pair]:
@@ -183,33 +184,41 @@ def _notes(
     quiet: Sequence[str],
     absent: Sequence[str],
     missing: str,
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     notes = []
+
+    def add_note(kind: NoteKind, count: int, text: str) -> None:
+        notes.append(Note(kind, text, subject="slow-downs", count=count))
+
     if quiet:
         floor = max(noise.values())
-        notes.append(
+        text = (
             f"slow-downs inside the noise, planned as 1: {listed(quiet)} (alone against alone "
             f"differs by up to {100 * (floor - 1):.0f}%)"
         )
+        add_note(NoteKind.PRECISION, len(quiet), text)
     impossible = [
         f"{pair.task} beside {pair.beside} {pair.slowdown:.2f}"
         for pair in pairs
         if pair.beside and pair.slowdown < 1 / noise.get(pair.task, 1.0) - 1e-9
     ]
     if impossible:
-        notes.append(
+        text = (
             f"noise, planned as 1: {listed(impossible)}: no code is faster in company; the machine "
             "was busier when it ran alone"
         )
+        add_note(NoteKind.REPAIRED, len(impossible), text)
     if absent:
         how = "as the largest of their task" if missing == "worst" else "as 1"
-        notes.append(f"slow-downs that were not measured, planned {how}: {listed(absent)}")
+        text = f"slow-downs that were not measured, planned {how}: {listed(absent)}"
+        add_note(NoteKind.ASSUMED, len(absent), text)
     starved = {pair.task for pair in pairs if pair.share < 0.9}
     if starved:
-        notes.append(
+        text = (
             f"slow-downs of {listed(sorted(starved))} measure the load if they compute: alone they "
             "had less than 0.9 of their processors"
         )
+        add_note(NoteKind.UNUSUAL, len(starved), text)
     return tuple(notes)
 
 

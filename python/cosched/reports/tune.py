@@ -68,13 +68,6 @@ def tuning_report(tuned: Tuned) -> Report:
         Section("Groups of jobs that change most", _group_blocks(tuned)),
         Section("The search", (*_trials_figures(tuned), _trials_table(tuned))),
     ]
-    notes = [*tuned.idle, *tuned.today.notes, *tuned.instance.notes]
-    if tuned.left_out:
-        notes.insert(
-            0,
-            "left out, since they never start in the current configuration: "
-            f"{count_of(tuned.left_out, 'job')}",
-        )
     return Report(
         kind="tune",
         title=f"Settings for {subject_of(tuned.instance)}",
@@ -82,7 +75,7 @@ def tuning_report(tuned: Tuned) -> Report:
         lead=outcome_sentence(tuned),
         key_figures=_key_figures(tuned),
         sections=tuple(section for section in sections if section.blocks),
-        notes=notes_without_folders(notes),
+        notes=notes_without_folders(tuned.notes),
     )
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import counts, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 HEADER = "JobID|User|State|Submit|Eligible|Start|Elapsed|Timelimit|NCPUS"
@@ -50,12 +52,11 @@ def test_waits_count_from_eligible(read, tmp_path, capsys):
         found.schedule.validate()
         assert found.jobs.start.tolist() == [0, 7200, 1800]  # not before
         assert found.gap >= 0
-    (said,) = (note for note in inst.notes if "blocked before" in note)
-    assert "1 of 3 jobs, on average 2.0 h, at most 2.0 h (wait_blocked)" in said
+    assert counts(inst.notes, NoteKind.ASSUMED)["waits"] == 1
     submitted = read(*rows, wait_from="submit")
     assert "eligible" not in submitted.jobs
     assert cs.cluster.solve(submitted, "as-logged").waits.tolist() == [5, 7203, 30]
-    assert "assumed: waits count from submission, also while a job was blocked" in submitted.notes
+    assert counts(submitted.notes, NoteKind.ASSUMED)["waits"] is None
     command = [
         "compare",
         "cluster",
@@ -85,7 +86,7 @@ def test_a_requeued_job_counts_from_when_it_became_eligible_again(read):
     assert by_line.eligible.to_dict() == {2: 0, 3: 162, 4: 0, 5: 600}
     waits = dict(zip(inst.jobs.line, cs.cluster.solve(inst, "as-logged").waits, strict=True))
     assert waits == {2: 31, 3: 8, 4: 0, 5: 300}
-    assert any("eligible when the one before had ended (line 5)" in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.REPAIRED)["Eligible of a requeued job"] == (1, "line 5")
 
 
 def test_times_that_cannot_be(read):
@@ -95,7 +96,7 @@ def test_times_that_cannot_be(read):
         row(3, "10:00:00", "soon", "10:01:00"),
     )
     assert inst.jobs.eligible.tolist() == [0, 60, 0]
-    assert any("eligible after its start: the start taken (line 3)" in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.REPAIRED)["Eligible"] == (1, "line 3")
     assert cs.cluster.solve(inst, "as-logged").waits.tolist() == [5, 0, 60]
 
 
@@ -126,7 +127,7 @@ def test_a_log_with_preceding_jobs(tmp_path):
     assert inst.jobs.wait_blocked.tolist() == [0, 120, 0, 0, 0]
     assert cs.cluster.solve(inst, "as-logged").waits.tolist() == [10, 30, 5, 5, 0]
     assert cs.cluster.solve(inst, "EASY").jobs.start.tolist() == [0, 140, 500, 510, 600]
-    assert any("its think_time: 3 jobs of 4 that name one" in note for note in inst.notes)
+    assert counts(inst.notes, NoteKind.READING)["preceding_job"] == 3
     plain = cs.cluster.from_swf(path, convention="rigid", wait_from="submit")
     assert cs.cluster.solve(plain, "EASY").jobs.start.tolist() == [0, 20, 500, 510, 600]
     week = cs.cluster.from_swf(path, convention="rigid", begin=30.0)

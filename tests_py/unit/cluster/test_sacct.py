@@ -4,8 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from note_facts import counts, has_note, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 SAMPLE = Path(__file__).parents[2] / "fixtures" / "sacct.txt"
@@ -48,7 +50,7 @@ def test_a_real_slurmdbd(machine, capsys):
     assert jobs.loc["8"].status.tolist() == ["requeued", "completed"]
     assert {f"3_{k}" for k in range(1, 6)} <= set(jobs.index)
     assert jobs.user.unique().tolist() == ["root"]
-    assert any("1 further runs of requeued jobs" in note for note in inst.notes)
+    assert counts(inst.notes, NoteKind.UNUSUAL)["requeued jobs"] == 1
     res = cs.cluster.solve(inst, "as-logged")
     res.schedule.validate()
     for name in ("FCFS", "EASY", "conservative"):
@@ -116,7 +118,7 @@ def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
     again = row.replace("10:00:05", "10:30:05")  # requeued: another run
     inst = read(tmp_path, machine, *(one.format("00:02:00") for one in (row, row, again)))
     assert inst.jobs.line.tolist() == [2, 4]
-    assert any("dropped 1: the same row once more (line 3)" in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.DROPPED)["the same row once more"] == (1, "line 3")
     raw = HEADER.replace("Timelimit", "TimelimitRaw")
     minutes = [row.format(limit) for limit in ("Partition_Limit", "1", "UNLIMITED")]
     inst = read(tmp_path, machine, *minutes, header=raw)
@@ -129,7 +131,7 @@ def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
         read(tmp_path, machine, row.format(1) + "|3", header=HEADER + "|NCPUS")
     inst = read(tmp_path, machine, row.format(1) + "|COMPLETED", header=HEADER + "|state")
     assert inst.column("status").tolist() == ["completed"]
-    assert "column State is there twice, with the same values" in inst.notes
+    assert has_note(inst.notes, NoteKind.READING, "State")
     assert len(read(tmp_path, machine, row.format(1) + "|a|b", header=HEADER + "|My|My")) == 1
 
 
@@ -141,8 +143,7 @@ def test_clocks_that_change(tmp_path, machine):
     )
     inst = read(tmp_path, machine, *rows, timezone="Europe/Stockholm")
     assert inst.jobs.wait.tolist() == [2400, 1800, 0]
-    said = "repaired 2: in the hour that comes twice: the first taken (lines 2, 3)"
-    assert any(said in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.REPAIRED)["hour that comes twice"] == (2, "lines 2, 3")
     assert inst.jobs.submit.tolist() == [0, 3000, 3 * 3600 + 600]
     assert read(tmp_path, machine, *rows).jobs.submit.tolist() == [0, 3000, 2 * 3600 + 600]
     with pytest.raises(cs.InvalidInstance, match="timezone = 'Middle/Earth'"):
@@ -186,4 +187,4 @@ def test_a_year_that_no_clock_says_is_no_time(tmp_path, machine, year):
     bad = good.replace("1|u", "2|u").replace("2026", year, 1)
     inst = read(tmp_path, machine, good, bad, timezone="Europe/Stockholm")
     assert inst.ids.tolist() == [1]
-    assert any("Submit is no time (line 3)" in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.DROPPED)["Submit is no time"] == (1, "line 3")

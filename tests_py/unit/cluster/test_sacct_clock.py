@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import counts, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster.instance.usage import used_of
 
 CONF = """
@@ -51,8 +53,12 @@ def without(name, *rows):
     return ["|".join(cells[:place] + cells[place + 1 :]) for cells in (r.split("|") for r in rows)]
 
 
-def notes(inst, text):
-    return [note for note in inst.notes if text in note]
+#: Subjects of notes on an End that is not Start + Elapsed.
+OTHER_ENDS = {"earlier End", "later End", "other End", "End by an hour"}
+
+
+def subjects(inst):
+    return {note.subject for note in inst.notes}
 
 
 def test_a_suspended_job_holds_its_nodes_until_its_end(read):
@@ -67,8 +73,8 @@ def test_a_suspended_job_holds_its_nodes_until_its_end(read):
     # A limit stands still with its job: that of the partition, four hours, does not cut it either.
     assert inst.column("estimate").tolist() == [4 * 3600, 2 * 3600]
     assert inst.column("cpu_efficiency")[0] == 0.5
-    assert notes(inst, "1: suspended, 2.0 h in all: they hold their nodes until End")
-    assert not notes(inst, "End is")
+    assert counts(inst.notes, NoteKind.READING)["suspended jobs"] == 1
+    assert not OTHER_ENDS & subjects(inst)
     for policy in ("as-logged", "FCFS", "EASY", "conservative", "slurm-backfill"):
         end = cs.cluster.solve(inst, policy).outcome["end"]
         assert end[0] == pytest.approx(10800, abs=5), policy
@@ -102,27 +108,21 @@ def test_where_slurm_suspends_jobs_by_itself_the_simulator_does_it(read, tmp_pat
     assert cs.cluster.solve(gang, "as-logged").outcome["end"].tolist() == [3 * 3600]
     result = cs.cluster.solve(gang, "slurm-backfill")
     assert result.outcome["end"][0] == pytest.approx(3600, abs=5)
-    said = "assumed: 1 jobs of the log were suspended; the simulator suspends jobs by itself"
-    assert said in result.instance.notes
+    assert counts(result.instance.notes, NoteKind.ASSUMED)["suspended jobs"] == 1
 
 
 def test_an_end_that_contradicts_is_said(read):
     inst = read(row(1), row(2, end="01:00:07"), row(3, end="00:40:00"),
                 row(4, end="05:00:00", suspended="02:00:00"))  # fmt: skip
-    said = "3: End is not Start + Elapsed + Suspended: Elapsed counts (lines 3, 4, 5)"
-    assert notes(inst, said)
+    assert places(inst.notes, NoteKind.REPAIRED)["other End"] == (3, "lines 3, 4, 5")
     assert inst.column("runtime").tolist() == [3600, 3600, 3600, 10800]
 
 
 def test_an_end_before_the_end_of_the_suspension_counts(read):
     inst = read(row(1, end="02:00:00", suspended="02:00:00"), row(2))
     assert inst.column("suspended").tolist() == [3600, 0]
-    said = (
-        "1: End is before Start + Elapsed + Suspended: End counts, and the job was suspended for "
-        "less (line 2)"
-    )
-    assert notes(inst, said)
-    assert not notes(inst, "Elapsed counts")
+    assert places(inst.notes, NoteKind.REPAIRED)["earlier End"] == (1, "line 2")
+    assert OTHER_ENDS & subjects(inst) == {"earlier End"}
 
 
 def test_without_the_column_an_end_that_is_later_tells_of_a_suspension(read):
@@ -131,9 +131,8 @@ def test_without_the_column_an_end_that_is_later_tells_of_a_suspension(read):
     inst = read(*rows, header=header)
     assert inst.column("runtime").tolist() == [10800, 3600, 3600]
     assert inst.column("suspended").tolist() == [7200, 0, 0]
-    said = "1: End is later than Start + Elapsed: taken as suspended until then (line 2)"
-    assert notes(inst, said)
-    assert notes(inst, "1: End is not Start + Elapsed: Elapsed counts (line 4)")
+    assert places(inst.notes, NoteKind.ASSUMED)["later End"] == (1, "line 2")
+    assert places(inst.notes, NoteKind.REPAIRED)["other End"] == (1, "line 4")
 
 
 def test_an_hour_may_be_a_change_of_clocks(read):
@@ -141,12 +140,10 @@ def test_an_hour_may_be_a_change_of_clocks(read):
     rows = [row(1, end="05:00:00", elapsed="06:00:00", day=autumn),
             row(2, start="01:50:00", end="02:10:00", elapsed="01:20:00", day=autumn)]  # fmt: skip
     plain = read(*rows)
-    assert notes(
-        plain, "2: End is not Start + Elapsed + Suspended by an hour: Elapsed counts; is a"
-    )
+    assert counts(plain.notes, NoteKind.REPAIRED)["End by an hour"] == 2
     assert plain.column("runtime").tolist() == [21600, 4800]
     zoned = read(*rows, timezone="Europe/Stockholm")
-    assert not notes(zoned, "End is")
+    assert not OTHER_ENDS & subjects(zoned)
     header, *spring = without(
         "Suspended", HEADER, row(1, end="05:00:00", elapsed="04:00:00", day="2026-03-29T")
     )
@@ -164,21 +161,20 @@ def test_a_start_in_the_hour_that_comes_twice_is_the_one_that_its_end_tells(read
     ]  # fmt: skip
     inst = read(*rows, timezone="Europe/Stockholm")
     assert inst.column("wait").tolist() == [110 * 60, 50 * 60, 50 * 60]
-    assert not notes(inst, "End is")
+    assert not OTHER_ENDS & subjects(inst)
 
 
 def test_durations_that_sacct_does_not_print_are_said(read):
     inst = read(row(1, end="03:40:39", elapsed="02:99:99"), row(2, limit="1-25:00:00"), row(3))
     assert inst.column("runtime").tolist() == [2 * 3600 + 99 * 60 + 99, 3600, 3600]
-    assert notes(inst, "1: Elapsed has 60 minutes or seconds (24 hours) and more, counted as")
-    assert notes(inst, "1: Timelimit has 60 minutes or seconds (24 hours) and more, counted as")
+    assert counts(inst.notes, NoteKind.UNUSUAL) == {"Elapsed": 1, "Timelimit": 1}
 
 
 @pytest.mark.parametrize("text", ["-00:05:00", "INVALID", "nan", "inf", "1e3", "", "00:-5:00"])
 def test_an_elapsed_that_is_none_drops_its_row(read, text):
     inst = read(row(1), row(2, elapsed=text))
     assert inst.ids.tolist() == [1]
-    assert notes(inst, "dropped 1: Elapsed is no time (line 3)")
+    assert places(inst.notes, NoteKind.DROPPED)["Elapsed is no time"] == (1, "line 3")
     raw = read(row(1, elapsed="3600"), row(2, elapsed=text.replace("-00:05:00", "-300")),
                header=HEADER.replace("Elapsed", "ElapsedRaw"))  # fmt: skip
     assert raw.ids.tolist() == [1]
@@ -187,7 +183,7 @@ def test_an_elapsed_that_is_none_drops_its_row(read, text):
 def test_elapsed_in_seconds_counts_and_differences_are_said(read):
     inst = read(row(1) + "|3600", row(2) + "|3540", row(3) + "|x", header=HEADER + "|ElapsedRaw")
     assert inst.column("runtime").tolist() == [3600, 3540, 3600]
-    assert notes(inst, "1: ElapsedRaw is not Elapsed: ElapsedRaw counts (line 3)")
+    assert places(inst.notes, NoteKind.REPAIRED)["ElapsedRaw"] == (1, "line 3")
 
 
 def test_jobs_that_ran_to_their_limit_used_all_of_it(read):
@@ -226,7 +222,7 @@ def test_more_cpu_time_than_there_is_gives_no_efficiency(read):
     np.testing.assert_allclose(
         inst.column("cpu_efficiency"), [1, 1, np.nan, np.nan, 0.5], equal_nan=True
     )
-    assert notes(inst, "2: more CPU time than its CPUs have in Elapsed: no CPU efficiency (lines 4")
+    assert places(inst.notes, NoteKind.UNUSUAL)["CPU efficiency"] == (2, "lines 4, 5")
     assert inst.column("cpu_seconds")[3] == 9 * 86400
 
 
@@ -244,14 +240,17 @@ def test_states(read):
     assert inst.column("status").tolist() == [
         "out_of_memory", "cancelled", "cancelled", "finished", "completed", "node_fail",
     ]  # fmt: skip
-    assert notes(inst, "1: State is none of Slurm's (line 5)")
+    assert places(inst.notes, NoteKind.UNUSUAL)["State"] == (1, "line 5")
 
 
 def test_numbers_of_jobs(read):
     inst = read(row(1), row("1.5"), row("7.5"), row("seven"), row("2_3"), row("4+1"))
     assert inst.ids.tolist() == ["1", "seven", "2_3", "4+1"]
-    assert notes(inst, "1: steps of jobs that are not in the file (line 4)")
-    assert notes(inst, "1: JobID is no number of a job (line 5)")
+    assert places(inst.notes, NoteKind.DROPPED)["steps of jobs that are not in the file"] == (
+        1,
+        "line 4",
+    )
+    assert places(inst.notes, NoteKind.UNUSUAL)["JobID"] == (1, "line 5")
 
 
 def test_the_raw_number_stands_for_a_missing_one(read):
@@ -259,10 +258,10 @@ def test_the_raw_number_stands_for_a_missing_one(read):
     inst = read(*rows, header=HEADER.replace("JobID", "JobIDRaw"))
     assert inst.ids.tolist() == [1, 2]
     assert inst.column("cpu_seconds")[1] == 3600
-    assert notes(inst, "assumed: JobIDRaw is taken for JobID, which is missing")
+    assert counts(inst.notes, NoteKind.ASSUMED)["JobID"] is None
     both = read(row("8_1") + "|9", row("") + "|2", row("") + "|", header=HEADER + "|JobIDRaw")
     assert both.ids.tolist() == ["8_1", "2"]
-    assert notes(both, "assumed: JobIDRaw is taken for JobID of 1 row")
+    assert counts(both.notes, NoteKind.ASSUMED)["JobID"] == 1
 
 
 def test_each_size_of_a_resized_job_is_a_job(read):
@@ -274,8 +273,8 @@ def test_each_size_of_a_resized_job_is_a_job(read):
     assert inst.ids.tolist() == [1, 1]
     assert inst.column("runtime").tolist() == [600, 7200]
     assert inst.column("eligible").tolist() == [0, 600]
-    assert notes(inst, "1 further sizes of jobs that were resized: each is a job of its own")
-    assert notes(inst, "dropped 1: not ended yet (line 4)")
+    assert counts(inst.notes, NoteKind.UNUSUAL)["resized jobs"] == 1
+    assert places(inst.notes, NoteKind.DROPPED)["not ended yet"] == (1, "line 4")
 
 
 def test_a_number_that_comes_again(read):
@@ -287,10 +286,12 @@ def test_a_number_that_comes_again(read):
         row(5), row(5),
     )  # fmt: skip
     assert len(inst) == 9
-    assert notes(inst, "1 further runs of requeued jobs: each is a job of its own (line 3)")
-    assert notes(inst, "2 other jobs with a number that was given out again (lines 7, 5)")
-    assert notes(inst, "1 the same job number at overlapping times: each row is a job (line 9)")
-    assert notes(inst, "dropped 1: the same row once more (line 11)")
+    assert places(inst.notes, NoteKind.UNUSUAL) == {
+        "requeued jobs": (1, "line 3"),
+        "reused job numbers": (2, "lines 7, 5"),
+        "overlapping job numbers": (1, "line 9"),
+    }
+    assert places(inst.notes, NoteKind.DROPPED)["the same row once more"] == (1, "line 11")
 
 
 def test_a_day_may_be_written_with_a_blank(read):
@@ -302,7 +303,7 @@ def test_a_day_may_be_written_with_a_blank(read):
 
 def test_several_clusters_are_said(read):
     inst = read(row(1) + "|one", row(1, user="ben") + "|two", header=HEADER + "|Cluster")
-    assert notes(inst, "assumed: jobs of 2 clusters (one, two) run on this one machine")
+    assert counts(inst.notes, NoteKind.ASSUMED)["clusters"] == 2
 
 
 def test_jobs_of_other_partitions_than_the_only_one_are_named(tmp_path, machine):
@@ -313,6 +314,4 @@ def test_jobs_of_other_partitions_than_the_only_one_are_named(tmp_path, machine)
         "\n".join([HEADER, row(1), row(2).replace("|batch|", "|gone|")]) + "\n"
     )
     inst = cs.cluster.from_sacct(tmp_path / "jobs.txt", conf)
-    assert any(
-        "does not have: gone (1 jobs); taken as batch, its only one" in note for note in inst.notes
-    )
+    assert counts(inst.notes, NoteKind.REPAIRED)["unknown partitions"] == 1

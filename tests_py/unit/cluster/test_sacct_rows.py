@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import counts, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 HEADER = "JobID|JobName|User|Partition|State|Submit|Eligible|Start|Elapsed|Timelimit|NCPUS"
@@ -59,7 +61,10 @@ def test_two_columns_of_free_text(read):
     rows = [row(1, "a|b") + "|c", row(2, "a") + "|c|d", row(3) + "|", row(4)]
     inst = read(*rows, header=header)
     assert inst.jobs.id.tolist() == [1, 2, 3]
-    assert any("fields are not those of the first line (line 5)" in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.DROPPED)["fields are not those of the first line"] == (
+        1,
+        "line 5",
+    )
 
 
 @pytest.mark.parametrize("mark", ["^", "@@", ";", "\t", "%~%"])
@@ -94,7 +99,7 @@ def test_one_bad_cell_costs_its_row(read):
     ):
         inst = read(row(1, submit=good), row(2, submit=bad), row(3, submit=good))
         assert inst.jobs.id.tolist() == [1, 3]
-        assert any("Submit is no time (line 3)" in note for note in inst.notes)
+        assert places(inst.notes, NoteKind.DROPPED)["Submit is no time"] == (1, "line 3")
 
 
 def test_times_of_all_kinds_are_one_clock(read):
@@ -117,16 +122,14 @@ def test_jobs_that_run_still(read, tmp_path, capsys):
             row(7, state="COMPLETED", start="2026-03-01T10:01:00", elapsed="00:19:00")]  # fmt: skip
     ended = read(*rows)
     assert ended.jobs.id.tolist() == [1, 7]
-    assert any("dropped 6: not ended yet" in note for note in ended.notes)
-    assert (
-        "  3 jobs still pending (16 with the tasks of arrays): they have no run time" in ended.notes
-    )
+    assert counts(ended.notes, NoteKind.DROPPED)["not ended yet"] == 6
+    assert counts(ended.notes, NoteKind.UNKNOWN)["pending jobs"] == 3
     every = read(*rows, include_running=True)
     assert every.jobs[["id", "runtime", "status"]].to_numpy().tolist() == [
         [1, 1800, "completed"], [2, 1500, "running"], [6, 900, "suspended"], [7, 1140, "completed"],
     ]  # fmt: skip
-    assert any("kept 2: run still: to the end of the log" in note for note in every.notes)
-    assert any("ended in another row (line 8)" in note for note in every.notes)
+    assert counts(every.notes, NoteKind.KEPT)["running jobs"] == 2
+    assert places(every.notes, NoteKind.DROPPED)["ended in another row"] == (1, "line 8")
     command = [
         "compare",
         "cluster",
@@ -148,7 +151,7 @@ def test_array_tasks_and_what_never_started(read):
     inst = read(*(r if "assigned" in r or "n1" in r else r + "|n2" for r in rows),
                 header=HEADER + "|NodeList")  # fmt: skip
     assert inst.jobs.id.tolist() == ["3_7", "5"]
-    assert any("never started (lines 3, 4)" in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.DROPPED)["never started"] == (2, "lines 3, 4")
 
 
 def test_components_are_one_job_in_reports(read):
@@ -159,7 +162,7 @@ def test_components_are_one_job_in_reports(read):
     assert table.jobs.tolist() == [3]
     assert table.mean_wait.tolist() == [40]
     assert table.cpu_hours.tolist() == [pytest.approx((2 + 4 + 2 + 2) / 60)]
-    assert any("3 components of 2 heterogeneous jobs" in note for note in inst.notes)
+    assert counts(inst.notes, NoteKind.READING)["heterogeneous jobs"] == 3
     again = read(row("45+0"), row("45+1"), row("45+0", start="2026-03-01T10:09:00"),
                  row("45+1", start="2026-03-01T10:09:00"))  # fmt: skip
     assert cs.cluster.solve(again, "as-logged").by("user").jobs.tolist() == [2]  # requeued: twice
@@ -183,13 +186,13 @@ def test_lists_of_partitions(read):
 def test_partitions_that_the_machine_lacks(read, tmp_path):
     rows = [row(1), row(2, partition="night"), row(3, partition="gpu,night"), row(4, partition="")]
     inst = read(*rows)
-    assert any("not have: night (1 jobs), gpu,night (1 jobs) (--drop" in n for n in inst.notes)
+    assert counts(inst.notes, NoteKind.UNKNOWN)["unknown partitions"] == 2
     with pytest.raises(cs.InvalidInstance, match="job 2: partition 'night': the machine has main"):
         cs.cluster.solve(inst, "EASY")
     left = read(*rows, drop="unknown-partition")
     assert left.jobs.id.tolist() == [1, 4]
-    assert any("left out: 2 unknown-partition; 2 jobs are left" in n for n in left.notes)
-    assert any("not have: night (1 jobs), gpu,night (1 jobs) (left out)" in n for n in left.notes)
+    assert counts(left.notes, NoteKind.DROPPED)["drop"] == 2
+    assert counts(left.notes, NoteKind.UNKNOWN)["unknown partitions"] == 2
     assert np.isfinite(cs.cluster.solve(left, "EASY").value)
     inst.write(tmp_path / "jobs.csv")
     command = [

@@ -1,8 +1,10 @@
 """Rows of sacct with a delimiter or a line end in a text are kept if the columns can be told."""
 
 import pytest
+from note_facts import counts, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.cluster.files.sacct.alignment import Aligner
 from cosched.slurm.live.records import parse_history
@@ -60,8 +62,10 @@ def lines_of(columns, rows, mark="|", closing=""):
         yield mark.join(row.get(name, "") for name in columns) + closing
 
 
-def notes(inst, text):
-    return [note for note in inst.notes if text in note]
+#: Why a line whose columns cannot be told apart is left out.
+OTHER_FIELDS = "fields are not those of the first line"
+#: Subject of the note on rows with a delimiter or a line end inside a text.
+TEXTS = "texts with a delimiter"
 
 
 @pytest.mark.parametrize("closing", ["", "|"])
@@ -75,8 +79,7 @@ def test_constraints_keep_their_bars_wherever_the_column_is(
     inst = read(*lines_of(columns, rows, closing=closing), site=machine_with_letters)
     assert inst.column("constraint").tolist() == texts
     assert inst.ids.tolist() == list(range(7))
-    said = "repaired 5: a delimiter or a line end inside a text"
-    assert notes(inst, f"{said}, read by the forms of the columns (lines 2, 3, 4, 5, 8)")
+    assert places(inst.notes, NoteKind.REPAIRED)[TEXTS] == (5, "lines 2, 3, 4, 5, 8")
 
 
 @pytest.mark.parametrize("mark", ["^", "\t", "%~%", ";"])
@@ -86,7 +89,7 @@ def test_constraints_are_the_same_with_another_delimiter(read, machine_with_lett
     rows = [cells(k, Constraints=text, **TWO_NODES) for k, text in enumerate(texts)]
     inst = read(*lines_of(columns, rows, mark), delimiter=mark, site=machine_with_letters)
     assert inst.column("constraint").tolist() == texts
-    assert not notes(inst, "repaired")
+    assert not counts(inst.notes, NoteKind.REPAIRED)
 
 
 def test_bars_beside_counts_and_parentheses_lose_no_job(read, machine_with_letters):
@@ -94,8 +97,9 @@ def test_bars_beside_counts_and_parentheses_lose_no_job(read, machine_with_lette
     rows = [cells(k, Constraints=text, Comment="x", **TWO_NODES) for k, text in enumerate(COUNTED)]
     inst = read(*lines_of(columns, rows), site=machine_with_letters)
     assert inst.column("constraint").tolist() == COUNTED
+    not_followed = counts(inst.notes, NoteKind.NOT_FOLLOWED)
     for text in COUNTED:
-        assert notes(inst, f"the number of nodes of each feature in constraint '{text}' of 1 job")
+        assert not_followed[f"constraint {text}"] == 1
 
 
 def test_quotes_of_a_csv_writer_are_no_part_of_a_constraint(read, machine_with_letters):
@@ -124,14 +128,14 @@ def test_a_line_end_in_the_last_text_belongs_to_its_row(read):
     line = "sbatch --wrap=echo hello &&\necho goodbye --constraint=b\n\n# end"
     inst = read(*lines_of(columns, [cells(1, SubmitLine=line), cells(2, SubmitLine="sbatch j")]))
     assert inst.ids.tolist() == [1, 2]
-    assert notes(inst, "repaired 1: a delimiter or a line end inside a text")
+    assert counts(inst.notes, NoteKind.REPAIRED)[TEXTS] == 1
 
 
 def test_two_free_texts_that_cannot_be_told_are_empty_and_the_job_is_kept(read):
     columns = [*COLUMNS, "JobName", "Comment"]
     inst = read(*lines_of(columns, [cells(1, JobName="a|b", Comment="c"), cells(2, JobName="x")]))
     assert inst.column("job_name").tolist() == ["", "x"]
-    assert notes(inst, "1: JobName cannot be told from other texts, taken as empty (line 2)")
+    assert places(inst.notes, NoteKind.REPAIRED)["JobName"] == (1, "line 2")
 
 
 def test_a_row_whose_constraint_cannot_be_told_is_dropped(read):
@@ -139,7 +143,7 @@ def test_a_row_whose_constraint_cannot_be_told_is_dropped(read):
     rows = [cells(1, Constraints="a|b", Comment="c"), cells(2, Constraints="a")]
     inst = read(*lines_of(columns, rows))
     assert inst.ids.tolist() == [2]
-    assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (1, "line 2")
 
 
 def test_forms_tell_two_free_texts_apart(read):
@@ -161,8 +165,8 @@ def test_features_of_the_machine_tell_a_comment_from_a_constraint(read):
     assert inst.column("constraint").tolist() == ["type_a|type_b", "type_a", "type_a|type_b", ""]
     assert inst.column("comment").tolist() == ["", "c|d", "c", ""]
     # Of the third the comment could be c|type_a; of the fifth anything.
-    assert notes(inst, "assumed: 1: the delimiters are those of Constraints, not of a text beside")
-    assert notes(inst, "dropped 1: fields are not those of the first line (line 6)")
+    assert counts(inst.notes, NoteKind.ASSUMED)["Constraints"] == 1
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (1, "line 6")
 
 
 def test_a_row_is_the_fewest_lines_wherever_its_job_number_is(read):
@@ -173,11 +177,11 @@ def test_a_row_is_the_fewest_lines_wherever_its_job_number_is(read):
     inst = read(*lines, lines[2][:30])
     assert inst.ids.tolist() == [0, 1, 2, 3]
     assert inst.column("job_name").tolist() == texts
-    assert notes(inst, "dropped 1: fields are not those of the first line (line 8)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (1, "line 8")
     # Behind half a row, a row of two lines may have begun with it.
     doubtful = read(*lines[:4], lines[2][:30], *lines[4:])
     assert doubtful.ids.tolist() == [0, 1, 2]
-    assert notes(doubtful, "dropped 2: fields are not those of the first line (lines 6, 7)")
+    assert places(doubtful.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (2, "lines 6, 7")
 
 
 def test_a_text_between_two_rows_that_is_of_either_is_of_none(read):
@@ -186,7 +190,7 @@ def test_a_text_between_two_rows_that_is_of_either_is_of_none(read):
     inst = read(rows[0], rows[1], "more", rows[2])
     assert inst.ids.tolist() == [1, 2]
     assert inst.column("job_name").tolist() == ["", ""]
-    assert notes(inst, "1: JobName cannot be told from other texts, taken as empty (line 2)")
+    assert places(inst.notes, NoteKind.REPAIRED)["JobName"] == (1, "line 2")
 
 
 def test_names_of_other_rows_decide_between_users_and_texts(read):
@@ -199,7 +203,7 @@ def test_names_of_other_rows_decide_between_users_and_texts(read):
     stranger = cells(1, JobName="a|b", Account="physics", Constraints="type_a", User="new")
     inst = read(*lines_of(columns, [stranger, alone]))
     assert inst.ids.tolist() == [2]
-    assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (1, "line 2")
 
 
 def test_lines_that_belong_to_no_row_are_counted(read):
@@ -207,22 +211,22 @@ def test_lines_that_belong_to_no_row_are_counted(read):
     error = "sacct: error: slurmdbd: connection lost"
     inst = read(rows[0], error, rows[1], error, rows[2], rows[3][:40])
     assert inst.ids.tolist() == [1, 2]
-    assert notes(inst, "dropped 3: fields are not those of the first line (lines 2, 4, 6)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (3, "lines 2, 4, 6")
 
 
 def test_two_halves_of_rows_are_no_row(read):
     rows = [*lines_of([COLUMNS[0], "JobName", *COLUMNS[1:]], [cells(k) for k in range(4)])]
     inst = read(rows[0], rows[1], rows[2].rsplit("|", 1)[0], rows[3].rsplit("|", 1)[0], rows[4])
     assert inst.ids.tolist() == [0, 3]
-    assert notes(inst, "dropped 2: fields are not those of the first line (lines 3, 4)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (2, "lines 3, 4")
 
 
 def test_one_odd_row_behind_a_broken_one_is_counted_by_itself(read):
     rows = [*lines_of(COLUMNS, [cells(1, User="a|b"), cells(2, Submit="yesterday"), cells(3)])]
     inst = read(*rows)
     assert inst.ids.tolist() == [3]
-    assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")
-    assert notes(inst, "dropped 1: Submit is no time (line 3)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (1, "line 2")
+    assert places(inst.notes, NoteKind.DROPPED)["Submit is no time"] == (1, "line 3")
 
 
 def test_a_million_bars_are_no_row_and_take_no_time():
@@ -253,9 +257,8 @@ def test_a_row_inside_a_job_name_replaces_no_job(read, number):
     assert inst.ids.tolist() == [1, 2, 3]
     assert inst.column("job_name").tolist() == ["a", name, "c"]
     assert inst.column("runtime").tolist() == [3600] * 3
-    assert notes(inst, "1 line inside a text of another row with the number of another row, taken "
-                       "as text (line 4)")  # fmt: skip
-    assert not notes(inst, "dropped")
+    assert places(inst.notes, NoteKind.REPAIRED)["lines inside a text"] == (1, "line 4")
+    assert sum(counts(inst.notes, NoteKind.DROPPED).values()) == 0
 
 
 def test_so_do_several_rows_and_lines_of_text_inside_a_job_name(read):
@@ -263,13 +266,13 @@ def test_so_do_several_rows_and_lines_of_text_inside_a_job_name(read):
     inst = read(*lines_with_names("a", name, "c|d"))
     assert inst.ids.tolist() == [1, 2, 3]
     assert inst.column("job_name").tolist() == ["a", name, "c|d"]
-    assert notes(inst, "3 lines inside a text of another row")
+    assert counts(inst.notes, NoteKind.REPAIRED)["lines inside a text"] == 3
 
 
 def test_a_row_with_a_number_of_its_own_between_rests_of_rows_stays_a_row(read):
     inst = read(*lines_with_names("a", ROW_IN_A_NAME.format(7), "c"))
     assert sorted(inst.ids) == [1, 3, 7]
-    assert notes(inst, "dropped 2: fields are not those of the first line (lines 3, 5)")
+    assert places(inst.notes, NoteKind.DROPPED)[OTHER_FIELDS] == (2, "lines 3, 5")
 
 
 def test_a_history_for_predictions_ignores_rows_inside_job_names():
@@ -277,11 +280,10 @@ def test_a_history_for_predictions_ignores_rows_inside_job_names():
     rest = "COMPLETED|2025-08-12T08:00:00|2025-08-12T08:01:00|2025-08-12T09:00:00"
     fake = "COMPLETED|2025-08-12T01:00:00|2025-08-12T02:00:00|2025-08-12T09:00:00"
     lines = [header, f"1|a|{rest}", f"2|b\n1|x|{fake}\nc|{rest}"]
-    said = []
-    jobs = parse_history("\n".join(lines), notes=said)
+    notes = []
+    jobs = parse_history("\n".join(lines), notes=notes)
     assert [(job.id, job.end - job.start) for job in jobs] == [(1, 3540), (2, 3540)]
-    assert said == ["sacct.txt: 1 line inside a text of another row with the number of another "
-                    "row, taken as text (line 4)"]  # fmt: skip
+    assert places(notes, NoteKind.REPAIRED) == {"lines inside a text": (1, "sacct.txt")}
 
 
 @pytest.mark.parametrize("text", ["", "\n", "  \n\n"])

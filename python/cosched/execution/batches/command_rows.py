@@ -10,6 +10,7 @@ from cosched import io
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.runs import header_of
+from cosched.notes import Note, NoteKind
 
 COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 
@@ -48,7 +49,9 @@ def is_plain_list(text: str) -> bool:
     return not {cell.strip().lower() for cell in first.split(",")} & set(COLUMNS)
 
 
-def rows_of_list(text: str, where: str) -> tuple[list[tuple[int, dict[str, str]]], tuple[str, ...]]:
+def rows_of_list(
+    text: str, where: str
+) -> tuple[list[tuple[int, dict[str, str]]], tuple[Note, ...]]:
     """Line and cells of each command of a plain list, and a note about comments."""
     rows: list[tuple[int, dict[str, str]]] = []
     comments = 0
@@ -60,8 +63,11 @@ def rows_of_list(text: str, where: str) -> tuple[list[tuple[int, dict[str, str]]
             rows.append((number, {"command": command}))
     if not rows:
         raise InvalidInstance(f"{where}: no commands: expected one in a line")
-    note = f"{printable(where)}: {count_of(comments, 'comment')} left out: lines that begin with #"
-    return rows, (note,) if comments else ()
+    if not comments:
+        return rows, ()
+    text = f"{count_of(comments, 'comment')} left out: lines that begin with #"
+    note = Note(NoteKind.DROPPED, text, subject="comments", count=comments)
+    return rows, (note.at(printable(where)),)
 
 
 def rows_of_table(

@@ -24,6 +24,7 @@ from cosched.execution.batches.search import cost_of, pack
 from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.execution.slurm_words import amount_of, require_slurm_name
 from cosched.lazy import pd
+from cosched.notes import Note
 
 #: Largest spread: times that are off by a factor of thousands are not known at all.
 _WIDEST = 10
@@ -66,7 +67,7 @@ class Batches:
     allocations : tuple of Allocation
     bound : float
         No plan on these nodes takes fewer node-seconds.
-    notes : tuple of str
+    notes : tuple of Note
         What is to be said beside it.
 
     Examples
@@ -89,7 +90,7 @@ all plans'
     chance: Chance
     allocations: tuple[Allocation, ...]
     bound: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def time(self) -> float:

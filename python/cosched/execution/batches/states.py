@@ -28,6 +28,7 @@ from cosched.execution.batches.chance import Chance
 from cosched.execution.batches.folder import FORMAT, VERSION
 from cosched.execution.batches.limits import RESERVE, limit_of, time_of
 from cosched.execution.batches.task_list import BatchTask, TaskList
+from cosched.notes import Note, NoteKind
 
 _OURS = "what `cosched batch` wrote"
 #: A task that was cut off is planned with so much more than it had.
@@ -100,7 +101,7 @@ class Rounds:
         Those that completed in any round.
     seconds : mapping of str to float
         Cores x planned seconds of each task.
-    notes : tuple of str
+    notes : tuple of Note
         Rounds that are not there any more.
     """
 
@@ -108,7 +109,7 @@ class Rounds:
     names: list[str]
     completed: frozenset[str]
     seconds: Mapping[str, float]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def open_names(self) -> list[str]:
@@ -167,7 +168,7 @@ def _written(path: Path) -> Iterator[Any]:
         raise InvalidInstance(f"{path}: {error}: expected {_OURS}") from None
 
 
-def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[str, ...]]:
+def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[Note, ...]]:
     """The allocations of all rounds, the shape of the first one, and notes."""
     _read_plan(place)  # before rounds are looked for: the folder may be something else
     missing: list[str] = []
@@ -200,10 +201,15 @@ def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[str, .
                     has_script=(folder / script).exists(),
                 )
             )
-    gone = tuple(
-        f"{name} is not there any more: what completed in it is not known" for name in missing
+    missing_rounds = tuple(
+        Note(
+            NoteKind.UNKNOWN,
+            f"{name} is not there any more: what completed in it is not known",
+            subject=name,
+        )
+        for name in missing
     )
-    return parts, folders_of_parts[0][2], gone
+    return parts, folders_of_parts[0][2], missing_rounds
 
 
 @contextmanager
@@ -334,9 +340,9 @@ def _again(task: BatchTask, seconds_had: Mapping[str, float], completed: set[str
 
 def _without_planned(
     tasks: Sequence[BatchTask], parts: Sequence[_Part]
-) -> tuple[list[BatchTask], list[str]]:
+) -> tuple[list[BatchTask], list[Note]]:
     """Tasks that no other allocation runs or will run, and that wait for none of those; notes."""
-    notes: list[str] = []
+    notes: list[Note] = []
     planned: set[str] = set()
     open_names = {task.name for task in tasks}
     for part in parts:
@@ -344,38 +350,46 @@ def _without_planned(
         if not names:
             continue
         note, is_left_out = _note_of(part, names)
-        if note:
+        if note is not None:
             notes.append(note)
         if is_left_out:
             planned |= names
     dependents = _dependents_of(planned, tasks)
     if dependents:
         count = count_of(len(dependents), "task")
-        notes.append(f"{count} left out, too: expected to start after these")
+        text = f"{count} left out, too: expected to start after these"
+        notes.append(Note(NoteKind.DROPPED, text, subject="dependent tasks", count=len(dependents)))
     left_out = planned | dependents
     return [task for task in tasks if task.name not in left_out], notes
 
 
-def _note_of(part: _Part, names: set[str]) -> tuple[str, bool]:
+def _note_of(part: _Part, names: set[str]) -> tuple[Note | None, bool]:
     """What is said of an allocation with these open tasks; whether they are left out.
 
     A later round that has not started keeps its tasks: two folders would run them twice. The folder
     itself may be planned anew before it has started, in another shape.
     """
-    count = count_of(len(names), "open task")
+    tasks = count_of(len(names), "open task")
+
+    def note(kind: NoteKind, text: str) -> Note:
+        return Note(kind, text, subject=part.script, count=len(names))
+
     if part.activity.is_active is None:
-        return f"{part.script} {part.activity.text}: its tasks may run twice", False
+        text = f"{part.script} {part.activity.text}: its tasks may run twice"
+        return note(NoteKind.UNKNOWN, text), False
     if part.activity.is_active:
-        return f"{part.script} {part.activity.text}: its {count} left out", True
+        text = f"{part.script} {part.activity.text}: its {tasks} left out"
+        return note(NoteKind.DROPPED, text), True
     if not part.is_unstarted or not part.has_script:
-        return "", False
+        return None, False
     if part.is_own:
-        note = f"{part.script} has not started and has these {count}, too: start one of both"
-        return note, False
-    return (
-        f"{part.script} has not started: its {count} left out (start it, or delete it to plan them "
+        text = f"{part.script} has not started and has these {tasks}, too: start one of both"
+        return note(NoteKind.UNUSUAL, text), False
+    text = (
+        f"{part.script} has not started: its {tasks} left out (start it, or delete it to plan them "
         "again)"
-    ), True
+    )
+    return note(NoteKind.DROPPED, text), True
 
 
 def _dependents_of(names: set[str], tasks: Sequence[BatchTask]) -> set[str]:
@@ -396,7 +410,7 @@ def _dependents_of(names: set[str], tasks: Sequence[BatchTask]) -> set[str]:
 
 def _limit_for(
     tasks: Sequence[BatchTask], limited: set[str], shape: Mapping[str, Any], typed: float | None
-) -> tuple[float, list[str]]:
+) -> tuple[float, list[Note]]:
     """Seconds for tasks of an allocation: more where the limit cut off one that needs more."""
     if typed is not None:
         return typed, []
@@ -411,9 +425,10 @@ def _limit_for(
     if longest is None or needs[longest] <= before:
         return before, []
     time = time_of(needs[longest])
-    cut_off = count_of(sum(need > before for need in needs.values()), "task")
-    return limit_of(time), [
-        f"the limit cut off {cut_off}: allocations last {time / 60:.0f} min instead of "
-        f"{time_of(before) / 60:.0f} ({shorten(longest)} needs {needs[longest]:.4g} s and "
-        f"{RESERVE:.0f} s to end)"
-    ]
+    count = sum(need > before for need in needs.values())
+    text = (
+        f"the limit cut off {count_of(count, 'task')}: allocations last {time / 60:.0f} min "
+        f"instead of {time_of(before) / 60:.0f} ({shorten(longest)} needs {needs[longest]:.4g} s "
+        f"and {RESERVE:.0f} s to end)"
+    )
+    return limit_of(time), [Note(NoteKind.REPAIRED, text, subject="limit", count=count)]

@@ -28,6 +28,7 @@ from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
 from cosched.execution.runs import Run, by_member, current, read_runs, seconds_of
 from cosched.execution.slurm_words import amount_of
+from cosched.notes import Note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ class TaskList:
     ----------
     tasks : tuple of BatchTask
     runs : tuple of Run
-    notes : tuple of str
+    notes : tuple of Note
 
     Examples
     --------
@@ -89,7 +90,7 @@ class TaskList:
 
     tasks: tuple[BatchTask, ...]
     runs: tuple[Run, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         names = [task.name for task in self.tasks]
@@ -138,7 +139,7 @@ class TaskList:
         where = "standard input" if str(path) == "-" else str(path)
         text = sys.stdin.read() if str(path) == "-" else io.read_text(path)
         times = Times(tuple(seconds), None if runs is None else seconds_of(read_runs(runs)), runs)
-        notes: tuple[str, ...] = ()
+        notes: tuple[Note, ...] = ()
         if times.are_given and is_plain_list(text):
             rows, notes = rows_of_list(text, where)
         else:
@@ -169,7 +170,7 @@ class TaskList:
         every, changed = current(read_runs(runs), codes)
         tasks = tasks_of(every, codes, runs, True)
         tables = tables_of(tasks, cores, codes, "all", str(runs))
-        shared, said = shared_of(tasks, tables, every, codes)
+        shared, resource_notes = shared_of(tasks, tables, every, codes)
         behind = before_of(codes.edges(tasks.names))
         memory = shared.get("resources", {}).get("memory")
         found = [
@@ -182,7 +183,7 @@ class TaskList:
             for row, (name, times) in enumerate(zip(tasks.names, tables.times, strict=True))
         ]
         kept = [run for run in by_member(every, codes) if run.task in tasks.seconds]
-        return cls(tuple(found), tuple(kept), (*changed, *tasks.notes, *said))
+        return cls(tuple(found), tuple(kept), (*changed, *tasks.notes, *resource_notes))
 
 
 def _rows_of_table(

@@ -16,7 +16,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
-from cosched.notes import Note, NoteKind, as_notes, note_records
+from cosched.notes import Note, NoteKind, as_notes, note_records, notes_of_json
 from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.model import (
@@ -436,15 +436,7 @@ def _parse_notes(data: Mapping[str, Any]) -> tuple[Note, ...]:
     texts = data.get("missing", [])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InvalidInstance("missing: expected a list of texts")
-    records = data.get("missing_records")
-    if records is None:
-        return as_notes(texts)
-    if not isinstance(records, list):
-        raise InvalidInstance("missing_records: expected a list of objects")
-    notes = tuple(map(Note.of_record, records))
-    if list(notes) != texts:
-        raise InvalidInstance("missing_records: expected the texts of missing in their order")
-    return notes
+    return notes_of_json(texts, data.get("missing_records"), "missing")
 
 
 def _parse_shown_texts(data: Any) -> dict[str, str]:

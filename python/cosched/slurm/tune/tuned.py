@@ -15,7 +15,9 @@ from cosched.cluster.analysis.what_if import what_if
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.result.log_fit import to_records
+from cosched.core.text import count_of
 from cosched.lazy import Lazy, pd
+from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
 from cosched.slurm.tune.race import Trial, dominates, rank_trials
@@ -128,6 +130,19 @@ class Tuned:
     def best(self) -> dict[str, str]:
         """Key -> value of what the winner changes."""
         return changed_values(self.keys, self.setting)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What the search left out and what it assumes, each once."""
+        notes = []
+        if self.left_out:
+            text = (
+                "left out, since they never start in the current configuration: "
+                f"{count_of(self.left_out, 'job')}"
+            )
+            notes.append(Note(NoteKind.REFUSED_JOBS, text, subject="baseline", count=self.left_out))
+        notes += [Note(NoteKind.NOT_USED, text, subject="key") for text in self.idle]
+        return tuple(dict.fromkeys((*notes, *self.today.notes, *self.instance.notes)))
 
     @cached_property
     def idle(self) -> list[str]:
@@ -280,6 +295,7 @@ class Tuned:
             "runs": self.runs,
             "stopped": self.stopped,
             "trials": self.trials.to_dict("records"),
+            "note_records": note_records(self.notes),
         }
 
     def write(self, path: str | PathLike[str]) -> None:

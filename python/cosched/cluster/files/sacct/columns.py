@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched.cluster.files.facts import MEASURES
+from cosched.cluster.files.sacct.remarks import Remark
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import NoteKind
 from cosched.units import BYTES_OF_UNIT, ELAPSED_TIME_PATTERN, GIGABYTE, parse_elapsed_times
 
 
@@ -273,7 +275,7 @@ class Usage(NamedTuple):
     """
 
     columns: dict[str, np.ndarray]
-    remarks: dict[str, np.ndarray]
+    remarks: dict[Remark, np.ndarray]
 
 
 def usage_columns(
@@ -298,11 +300,13 @@ def usage_columns(
         is_impossible = seconds > cpus * (elapsed + 1.0)
         efficiency = np.minimum(seconds / _nan_unless_positive(cpus * elapsed), 1.0)
         columns["cpu_efficiency"] = np.where(is_impossible, np.nan, efficiency)
-        remarks["more CPU time than its CPUs have in Elapsed: no CPU efficiency"] = is_impossible
+        text = "more CPU time than its CPUs have in Elapsed: no CPU efficiency"
+        remarks[Remark(NoteKind.UNUSUAL, "CPU efficiency", text)] = is_impossible
     if "AdminComment" in rows:
         share = map_unique(rows["AdminComment"], lambda t: t.map(_of_summary)).astype(float)
         columns["gpu_efficiency"] = np.where(share <= 1.0, share, np.nan)
-        remarks["GPUs used above 100%: no GPU efficiency"] = share > 1.0
+        text = "GPUs used above 100%: no GPU efficiency"
+        remarks[Remark(NoteKind.UNUSUAL, "GPU efficiency", text)] = share > 1.0
     reported_columns = {
         name: column for name, column in columns.items() if not np.isnan(column).all()
     }

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched.cluster.files.sacct.columns import durations, ends_of, unambiguous_ends
+from cosched.cluster.files.sacct.remarks import Remark
 from cosched.lazy import pd
+from cosched.notes import NoteKind
 
 #: Seconds by which a change of clocks moves local times.
 _CLOCK_CHANGE = 3600
@@ -27,13 +29,13 @@ class ElapsedTimes(NamedTuple):
         That it ran; nan: unknown.
     suspended : numpy.ndarray
         That it was suspended before its end.
-    remarks : dict of str to numpy.ndarray of bool
+    remarks : dict of Remark to numpy.ndarray of bool
         What is to be noted of which rows.
     """
 
     elapsed: np.ndarray
     suspended: np.ndarray
-    remarks: dict[str, np.ndarray]
+    remarks: dict[Remark, np.ndarray]
 
 
 def starts_by_ends(path: Any, rows: pd.DataFrame, timezone: str | None) -> np.ndarray | None:
@@ -51,7 +53,7 @@ def elapsed_times(
     path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | None
 ) -> ElapsedTimes:
     """Of each row of a job; `start` in seconds since the epoch."""
-    remarks: dict[str, np.ndarray] = {}
+    remarks: dict[Remark, np.ndarray] = {}
     elapsed = _elapsed(rows, remarks)
     knows_suspension = "Suspended" in rows
     suspended = np.zeros(len(rows))
@@ -73,22 +75,24 @@ def elapsed_times(
             held = np.where(~np.isnan(span) & (span > total) & ~is_clock, span, total)
     if not knows_suspension:
         later = differs & (held > total)
-        remarks["End is later than Start + Elapsed: taken as suspended until then"] = later
+        text = "End is later than Start + Elapsed: taken as suspended until then"
+        remarks[Remark(NoteKind.ASSUMED, "later End", text)] = later
         differs &= ~later
     rule = "Start + Elapsed + Suspended" if knows_suspension else "Start + Elapsed"
     if knows_suspension:
         is_cut = was_suspended & (span >= elapsed) & (span < total)
-        remarks[f"End is before {rule}: End counts, and the job was suspended for less"] = (
-            differs & is_cut
-        )
+        text = f"End is before {rule}: End counts, and the job was suspended for less"
+        remarks[Remark(NoteKind.REPAIRED, "earlier End", text)] = differs & is_cut
         differs &= ~is_cut
-    remarks[f"End is not {rule}: Elapsed counts"] = differs & ~is_clock
+    text = f"End is not {rule}: Elapsed counts"
+    remarks[Remark(NoteKind.REPAIRED, "other End", text)] = differs & ~is_clock
     hint = "is a change of clocks between? Pass timezone (--timezone)"
-    remarks[f"End is not {rule} by an hour: Elapsed counts; {hint}"] = differs & is_clock
+    text = f"End is not {rule} by an hour: Elapsed counts; {hint}"
+    remarks[Remark(NoteKind.REPAIRED, "End by an hour", text)] = differs & is_clock
     return ElapsedTimes(elapsed, np.where(np.isnan(held - elapsed), 0.0, held - elapsed), remarks)
 
 
-def _elapsed(rows: pd.DataFrame, remarks: dict[str, np.ndarray]) -> np.ndarray:
+def _elapsed(rows: pd.DataFrame, remarks: dict[Remark, np.ndarray]) -> np.ndarray:
     """ElapsedRaw where it is a number, else Elapsed."""
     elapsed = np.full(len(rows), np.nan)
     if "Elapsed" in rows:
@@ -100,5 +104,6 @@ def _elapsed(rows: pd.DataFrame, remarks: dict[str, np.ndarray]) -> np.ndarray:
     raw = seconds.to_numpy(dtype=float)
     with np.errstate(invalid="ignore"):
         other = ~np.isnan(raw) & ~np.isnan(elapsed) & (np.floor(elapsed) != raw)
-    remarks["ElapsedRaw is not Elapsed: ElapsedRaw counts"] = other
+    text = "ElapsedRaw is not Elapsed: ElapsedRaw counts"
+    remarks[Remark(NoteKind.REPAIRED, "ElapsedRaw", text)] = other
     return np.where(np.isnan(raw), elapsed, raw)

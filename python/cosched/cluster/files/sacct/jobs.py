@@ -23,6 +23,7 @@ from cosched.cluster.files.facts import (
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, map_unique, times_of
 from cosched.cluster.files.sacct.elapsed_times import elapsed_times, starts_by_ends
+from cosched.cluster.files.sacct.remarks import Remark, count_with_lines, note_of_lines
 from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
 from cosched.cluster.files.sacct.rows import (
     SUBMIT_LINE_COLUMNS,
@@ -198,7 +199,7 @@ def finish_jobs(
     jobs = _drop_rows(jobs, reasons, ~(jobs["tasks"] > 0), "no number of CPUs")
     if not len(jobs):
         dropped_text = "; ".join(
-            _count_with_lines(reason, lines) for reason, lines in reasons.items() if len(lines)
+            count_with_lines(reason, lines) for reason, lines in reasons.items() if len(lines)
         )
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     first = date_of(float(jobs["submit"].min()), zone_of(timezone))
@@ -222,8 +223,7 @@ def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[Note]:
     lines = steps["line"].to_numpy()[~numbers.isin(rows["JobID"]).to_numpy()]
     if not len(lines):
         return []
-    reason = "steps of jobs that are not in the file"
-    return [_note_of_lines(NoteKind.DROPPED, "  dropped ", reason, lines)]
+    return [_note_of_dropped_lines("steps of jobs that are not in the file", lines)]
 
 
 def _repair_notes(rows_read: Rows) -> list[Note]:
@@ -231,16 +231,18 @@ def _repair_notes(rows_read: Rows) -> list[Note]:
     notes = []
     if len(rows_read.repaired):
         what = "a delimiter or a line end inside a text, read by the forms of the columns"
-        notes.append(_note_of_lines(NoteKind.REPAIRED, "  repaired ", what, rows_read.repaired))
+        remark = Remark(NoteKind.REPAIRED, "texts with a delimiter", what)
+        notes.append(note_of_lines(remark, rows_read.repaired, "  repaired "))
     if len(rows_read.enclosed):
         note = note_of_enclosed(rows_read.enclosed)
         notes.append(note.behind("  "))
     if rows_read.assumed:
         what = "the delimiters are those of Constraints, not of a text beside it"
-        notes.append(_note_of_lines(NoteKind.ASSUMED, "assumed: ", what, rows_read.assumed))
+        remark = Remark(NoteKind.ASSUMED, "Constraints", what)
+        notes.append(note_of_lines(remark, rows_read.assumed, "assumed: "))
     for name, lines in rows_read.undecided.items():
         what = f"{name} cannot be told from other texts, taken as empty"
-        notes.append(_note_of_lines(NoteKind.REPAIRED, "  ", what, lines, subject=name))
+        notes.append(note_of_lines(Remark(NoteKind.REPAIRED, name, what), lines))
     return notes
 
 
@@ -377,29 +379,25 @@ def _jobs(
 
 
 def _of_cells(
-    rows: pd.DataFrame, steps: pd.DataFrame, remarks: Mapping[str, np.ndarray]
+    rows: pd.DataFrame, steps: pd.DataFrame, remarks: Mapping[Remark, np.ndarray]
 ) -> list[Note]:
     """Notes about cells that sacct does not print so, or that contradict each other; `remarks`: of
     which rows."""
     line = rows["line"].to_numpy()
-    jobs_columns = {
-        f"{name} not understood, taken as empty": lines
-        for name, lines in (
-            columns.not_understood(rows) | columns.not_understood(steps, of_steps=True)
-        ).items()
+    wrong_cells = columns.not_understood(rows) | columns.not_understood(steps, of_steps=True)
+    lines_by_remark = {
+        Remark(NoteKind.REPAIRED, name, f"{name} not understood, taken as empty"): lines
+        for name, lines in wrong_cells.items()
     }
     for name, lines in columns.carried_over(rows).items():
-        jobs_columns[
-            f"{name} has 60 minutes or seconds (24 hours) and more, counted as written"
-        ] = lines
-    jobs_columns["State is none of Slurm's"] = line[~np.isin(rows["State"], _STATES)]
-    jobs_columns["JobID is no number of a job"] = line[~_is_number(rows["JobID"])]
-    jobs_columns |= {remark: line[where] for remark, where in remarks.items()}
-    return [
-        _note_of_lines(NoteKind.UNUSUAL, "  ", what, lines)
-        for what, lines in jobs_columns.items()
-        if len(lines)
-    ]
+        text = f"{name} has 60 minutes or seconds (24 hours) and more, counted as written"
+        lines_by_remark[Remark(NoteKind.UNUSUAL, name, text)] = lines
+    state = Remark(NoteKind.UNUSUAL, "State", "State is none of Slurm's")
+    lines_by_remark[state] = line[~np.isin(rows["State"], _STATES)]
+    job_number = Remark(NoteKind.UNUSUAL, "JobID", "JobID is no number of a job")
+    lines_by_remark[job_number] = line[~_is_number(rows["JobID"])]
+    lines_by_remark |= {remark: line[where] for remark, where in remarks.items()}
+    return [note_of_lines(remark, lines) for remark, lines in lines_by_remark.items() if len(lines)]
 
 
 def _is_number(ids: pd.Series) -> np.ndarray:
@@ -455,31 +453,52 @@ def _finished(
     notes = [kept.at(printable(path))]
     for reason, lines in reasons.items():
         if len(lines):
-            kind = NoteKind.KEPT if reason == _RUNNING_TO_THE_END else NoteKind.DROPPED
-            notes.append(_note_of_lines(kind, f"  {kind.value} ", reason, lines))
+            if reason == _RUNNING_TO_THE_END:
+                remark = Remark(NoteKind.KEPT, "running jobs", reason)
+                notes.append(note_of_lines(remark, lines, "  kept "))
+            else:
+                notes.append(_note_of_dropped_lines(reason, lines))
     repeated = repeated_numbers(jobs)
     eligible, repaired = _eligible(jobs, repeated)
-    repaired = {"started before its submission: wait 0": wait < 0, **repaired}
-    repaired["in the hour that comes twice: the first taken"] = jobs["twice"].to_numpy()
+    early = Remark(NoteKind.REPAIRED, "Start", "started before its submission: wait 0")
+    text = "in the hour that comes twice: the first taken"
+    twice = Remark(NoteKind.REPAIRED, "hour that comes twice", text)
+    repaired = {early: wait < 0, **repaired, twice: jobs["twice"].to_numpy()}
     notes += [
-        _note_of_lines(NoteKind.REPAIRED, "  repaired ", what, line[which])
-        for what, which in repaired.items()
+        note_of_lines(remark, line[which], "  repaired ")
+        for remark, which in repaired.items()
         if which.any()
     ]
     other = jobs["contradicted"].to_numpy()
     if other.any():
         what = "NNodes or NCPUS are others than in AllocTRES, which is taken"
-        notes.append(_note_of_lines(NoteKind.REPAIRED, "  ", what, line[other]))
-    for what, which in (
-        ("further runs of requeued jobs: each is a job of its own", repeated.is_requeued),
-        ("further sizes of jobs that were resized: each is a job of its own", repeated.is_resized),
-        ("other jobs with a number that was given out again", repeated.is_reused),
-        ("the same job number at overlapping times: each row is a job", repeated.overlaps),
+        notes.append(note_of_lines(Remark(NoteKind.REPAIRED, "NCPUS", what), line[other]))
+    for subject, what, which in (
+        (
+            "requeued jobs",
+            "further runs of requeued jobs: each is a job of its own",
+            repeated.is_requeued,
+        ),
+        (
+            "resized jobs",
+            "further sizes of jobs that were resized: each is a job of its own",
+            repeated.is_resized,
+        ),
+        (
+            "reused job numbers",
+            "other jobs with a number that was given out again",
+            repeated.is_reused,
+        ),
+        (
+            "overlapping job numbers",
+            "the same job number at overlapping times: each row is a job",
+            repeated.overlaps,
+        ),
     ):
         if which.any():
             count, where = int(which.sum()), io.shown_lines(line[which])
             text = f"  {count} {what} ({where})"
-            notes.append(Note(NoteKind.UNUSUAL, text, subject=what, count=count, where=where))
+            notes.append(Note(NoteKind.UNUSUAL, text, subject=subject, count=count, where=where))
     if "suspended" in jobs:
         was_suspended = (jobs["suspended"] > 0).to_numpy()
         hours = jobs["suspended"].sum() / 3600
@@ -487,8 +506,8 @@ def _finished(
             f"suspended, {hours:,.1f} h in all: they hold their nodes until End; limits and CPU "
             "efficiency leave this time out"
         )
-        lines = line[was_suspended]
-        notes.append(_note_of_lines(NoteKind.READING, "  ", what, lines, subject="suspended jobs"))
+        remark = Remark(NoteKind.READING, "suspended jobs", what)
+        notes.append(note_of_lines(remark, line[was_suspended]))
     several = jobs["id"].str.contains("+", regex=False)
     if several.any():
         hetjob_count = jobs.loc[several, "id"].str.split("+", n=1).str[0].nunique()
@@ -532,24 +551,25 @@ def _finished(
 
 def _eligible(
     jobs: pd.DataFrame, repeated: RepeatedNumbers
-) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+) -> tuple[np.ndarray, dict[Remark, np.ndarray]]:
     """When each run of a job could start, and which were repaired: a later run of a requeued job,
     or a later size of a resized one, not before the end of the one before, no job after it started.
     """
     submit, start = jobs["submit"].to_numpy(), jobs["start"].to_numpy()
     eligible = np.fmax(jobs["eligible"].to_numpy(), submit)  # unknown: its submission
     is_early = eligible < repeated.previous_end
+    text = "a run of a requeued job, eligible when the one before had ended"
+    of_runs = Remark(NoteKind.REPAIRED, "Eligible of a requeued job", text)
+    text = "a size of a resized job, eligible when the one before had ended"
+    of_sizes = Remark(NoteKind.REPAIRED, "Eligible of a resized job", text)
     repaired = {
-        "a run of a requeued job, eligible when the one before had ended": (
-            repeated.is_requeued & is_early
-        ),
-        "a size of a resized job, eligible when the one before had ended": (
-            repeated.is_resized & is_early
-        ),
+        of_runs: repeated.is_requeued & is_early,
+        of_sizes: repeated.is_resized & is_early,
     }
     eligible = np.maximum(eligible, repeated.previous_end)
     is_late = eligible > np.maximum(start, submit)
-    repaired["eligible after its start: the start taken"] = is_late
+    text = "eligible after its start: the start taken"
+    repaired[Remark(NoteKind.REPAIRED, "Eligible", text)] = is_late
     return np.where(is_late, np.maximum(start, submit), eligible), repaired
 
 
@@ -629,23 +649,6 @@ def _resources_note(jobs: pd.DataFrame, machine: Machine) -> str:
     )
 
 
-def _count_with_lines(reason: str, lines: Sequence[int] | np.ndarray) -> str:
-    return f"{len(lines)}: {reason} ({io.shown_lines(lines)})"
-
-
-def _note_of_lines(
-    kind: NoteKind,
-    prefix: str,
-    reason: str,
-    lines: Sequence[int] | np.ndarray,
-    *,
-    subject: str | None = None,
-) -> Note:
-    """A note of what became of some lines of the file; the subject is the reason, or another."""
-    return Note(
-        kind,
-        prefix + _count_with_lines(reason, lines),
-        subject=reason if subject is None else subject,
-        count=len(lines),
-        where=io.shown_lines(lines),
-    )
+def _note_of_dropped_lines(reason: str, lines: np.ndarray) -> Note:
+    """The note of lines that are left out; the subject is the reason."""
+    return note_of_lines(Remark(NoteKind.DROPPED, reason, reason), lines, "  dropped ")
