@@ -27,7 +27,7 @@ from cosched.slurm.tune.trials import Engine, threads
 from cosched.slurm.tune.tuned import outcome_sentence
 from cosched.units import format_time_limit
 
-_OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "reference", "json")
+_OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "reference", "json", "anonymise")
 _OF_TUNE = ("objective", "constraint", "weeks", "days", "budget", "draws", "seed", "time_limit",
             "resume", "subject")  # fmt: skip
 

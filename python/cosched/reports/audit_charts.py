@@ -43,7 +43,10 @@ def draw_load(load: Load, begins: datetime | None, title: str) -> Figure:
             label = "observed" if is_observed else f"simulated ({name})"
             panels = (100 * series.utilization, series.queued_jobs, series.mean_wait / 3600)
             for ax, level in zip(axes, panels, strict=True):
-                ax.stairs(level, positions, label=label, color=color, linewidth=1.4)
+                if is_observed:
+                    ax.stairs(level, positions, fill=True, color=color, alpha=0.3, label=label)
+                else:
+                    ax.stairs(level, positions, label=label, color=color, linewidth=1.6)
         axes[0].axhline(100, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
         labels = ("Core utilization (%)", "Jobs in queue", "Mean wait (h)")
         for ax, text in zip(axes, labels, strict=True):

@@ -29,7 +29,7 @@ _STYLE: Any = {
     "ytick.color": TEXT_COLOR,
 }
 #: Inches: the width of a report.
-_WIDTH = 10.0
+_WIDTH = 11.5
 
 
 @contextmanager

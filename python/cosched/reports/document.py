@@ -111,6 +111,8 @@ class Table:
 
 def _cell(value: Any, column: Column) -> Cell:
     text = format_value(value, column.kind)
+    if column.kind == "difference":
+        return Cell(text, "difference")
     longest_word = max(map(len, text.split()), default=0)
     if column.is_left_aligned:
         return Cell(text, "words long" if longest_word > _LONGEST_UNBROKEN_WORD else "words")

@@ -79,8 +79,12 @@ def rightsize_report(
     """Return the report of all jobs, or of those of one user."""
     instance, use = right_size.instance, right_size.use
     recommendations = right_size.advice_for(user)
-    effect = Section("Effect on wait times", (_replay_table(replayed),))
-    table = Section("Recommended requests", (_recommendation_table(right_size, recommendations),))
+    effect = Section("Effect on wait times", _replay_blocks(replayed))
+    table = Section(
+        "Recommended requests",
+        (_recommendation_table(right_size, recommendations),),
+        css_class="dense groups",
+    )
     backtest = Section("Backtest", _backtest_blocks(right_size))
     title = f"Recommended requests: {subject_of(instance)}"
     if user is None:
@@ -110,7 +114,7 @@ def _key_figures(
         KeyFigure("jobs", int(recommendations["jobs"].sum()), "count"),
         KeyFigure("used of requested time", used_time, "share", "all jobs"),
         KeyFigure("used of requested memory", used_memory, "share", "all jobs"),
-        KeyFigure("mean wait, requests as now", current["mean_wait"], "duration", _POLICY),
+        KeyFigure("mean wait, current requests", current["mean_wait"], "duration", _POLICY),
         KeyFigure("mean wait, recommended", recommended["mean_wait"], "duration", _POLICY),
         KeyFigure("killed at most", right_size.risk, "share", "of similar jobs"),
     )
@@ -137,6 +141,35 @@ def lead_of(right_size: RightSize, replayed: pd.DataFrame) -> str:
     return " ".join(sentences)
 
 
+def _replay_blocks(replayed: pd.DataFrame) -> tuple[Block, ...]:
+    """Return the table of the policies that have a result, and why the others have none."""
+    has_result = replayed["mean_wait"].notna()
+    policies_with_result = set(replayed["policy"][has_result])
+    is_shown = replayed["policy"].isin(policies_with_result)
+    failures = replayed[~is_shown].drop_duplicates("policy")
+    remarks = [
+        Paragraph(f"{row['policy']} has no result: {row['message']}", is_small=True)
+        for row in failures.to_dict("records")
+    ]
+    if not is_shown.any():
+        return tuple(remarks)
+    return (_replay_table(replayed[is_shown]), *remarks)
+
+
+#: Who follows the recommendations, as the replay has it -> as readers see it.
+_FOLLOWERS = {
+    "nobody, as now": "no user (current requests)",
+    "all": "all users",
+    "one of them alone": "the first of these users alone",
+}
+
+
+def _followers_in_words(who: str) -> str:
+    if who.endswith(" who leave most unused"):
+        return f"{who.partition(' who ')[0]} users with the most over-requested resources"
+    return _FOLLOWERS.get(who, who)
+
+
 def _replay_table(replayed: pd.DataFrame) -> Table:
     has_user = bool(replayed["user_wait"].notna().any())
     columns = [
@@ -151,7 +184,9 @@ def _replay_table(replayed: pd.DataFrame) -> Table:
     ]
     rows = []
     for record in replayed.to_dict("records"):
-        who = f"{record['who']}: {record['message']}" if record["message"] else record["who"]
+        who = _followers_in_words(record["who"])
+        if record["message"]:
+            who += f": {record['message']}"
         values: dict[Any, Any] = {**record, "who": who}
         rows.append(tuple(values[column.name] for column in columns))
     return Table(tuple(columns), tuple(rows), note=_ABOUT_REPLAY, marked_row=1)
@@ -162,19 +197,19 @@ def _recommendation_table(right_size: RightSize, recommendations: pd.DataFrame) 
     first_groups = recommendations.head(_MAX_ROWS)
     columns = [
         *(
-            Column(name, "name", name)
+            Column(name, "text", name)
             for name in right_size.use.group_columns
             if name in recommendations
         ),
         Column("jobs", "count", "jobs"),
         *(Column(heading, "duration", name) for heading, name in _TIMES.items()),
         *(Column(heading, "gigabytes", name) for heading, name in _MEMORY.items()),
-        Column("jobs of the history", "count", "past"),
+        Column("job history", "count", "past"),
     ]
     columns = [
         column
         for column in columns
-        if column.kind in ("name", "count") or first_groups[column.name].notna().any()
+        if column.kind in ("text", "count") or first_groups[column.name].notna().any()
     ]
     similar = [
         _similarity(right_size, label) if n_samples else "-"
@@ -195,7 +230,7 @@ def _recommendation_table(right_size: RightSize, recommendations: pd.DataFrame) 
 
 
 def _name_or_value(value: Any, column: Column) -> Any:
-    return str(value) if column.kind == "name" else value
+    return str(value) if column.kind == "text" else value
 
 
 def _similarity(right_size: RightSize, label: str) -> str:

@@ -54,6 +54,12 @@ def judgement_paragraphs(
     return (Paragraph(verdict), *(Paragraph(text, is_small=True) for text in evidence))
 
 
+def _group_name(change: GroupChange) -> str:
+    if change.what == "gpu":
+        return f"{change.name} GPUs"
+    return f"{change.what} {change.name}"
+
+
 def group_changes_table(changes: Sequence[GroupChange], title: str = "", note: str = "") -> Table:
     """Return the table of groups whose mean wait changes."""
     return Table(
@@ -62,9 +68,7 @@ def group_changes_table(changes: Sequence[GroupChange], title: str = "", note: s
             Column("jobs", "count"),
             Column("change of mean wait", "difference", name="difference"),
         ),
-        rows=tuple(
-            (f"{change.what} {change.name}", change.jobs, change.difference) for change in changes
-        ),
+        rows=tuple((_group_name(change), change.jobs, change.difference) for change in changes),
         title=title,
         note=note,
     )

@@ -38,9 +38,10 @@ from cosched.reports.sentences import (
 )
 from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
 from cosched.slurm.tune.race import Trial, rank_trials
-from cosched.slurm.tune.space import what_if_text
+from cosched.slurm.tune.space import Measure, what_if_text
 from cosched.slurm.tune.tuned import Tuned, failed_sentence, outcome_sentence
 from cosched.slurm.tune.verdict import percent_interval, week_numbers
+from cosched.units import WEEK, format_duration
 
 _MAX_TRIAL_ROWS = 10
 _BASELINE = "current"
@@ -86,18 +87,25 @@ def _key_figures(tuned: Tuned) -> tuple[KeyFigure, ...]:
         KeyFigure("jobs of the test", len(tuned.today.jobs), "count"),
     ]
     for gain in gains:
-        kind = _kind_of(gain)
-        figures.append(KeyFigure(f"{gain.measure}, {_BASELINE}", gain.today, kind))
-        figures.append(KeyFigure(f"{gain.measure}, tuned", gain.then, kind))
+        kind, name = _kind_of(gain), measure_name(gain.measure)
+        figures.append(KeyFigure(f"{name}, {_BASELINE}", gain.today, kind))
+        if not any(tuned.setting):
+            continue
+        figures.append(KeyFigure(f"{name}, tuned", gain.then, kind))
         figures.append(
             KeyFigure(
-                f"reduction of {gain.measure}",
+                f"reduction of {name}",
                 gain.gain,
                 "share with a decimal",
                 percent_interval(gain.low, gain.high),
             )
         )
     return tuple(figures)
+
+
+def measure_name(measure: Measure) -> str:
+    """Return the name of a measure in words."""
+    return str(measure).replace("_", " ")
 
 
 def _kind_of(gain: HeldOutGain) -> str:
@@ -116,8 +124,10 @@ def _subtitle(tuned: Tuned) -> str:
         train = week_numbers([number for block in weeks.train for number in block.numbers])
         searches = f"Searched in {train} of {weeks.count}"
     stopped = f" The search stopped {tuned.stopped}." if tuned.stopped else ""
-    days = weeks.width / 86400
-    length = "" if abs(days - 7) < 0.01 else f" A week of this report is {days:.3g} days long."
+    length = ""
+    if abs(weeks.width - WEEK) > 60:
+        duration = format_duration(weeks.width)
+        length = f" The log is short: each of its parts, called weeks, is {duration} long."
     return (
         f"{searches}, judged by {len(tuned.today.jobs):,} jobs from "
         f"{clock(tuned.instance, spans[0][0])} to {clock(tuned.instance, spans[-1][1])}; "
@@ -150,7 +160,7 @@ def _test_weeks_blocks(tuned: Tuned) -> tuple[Block, ...]:
     )
     columns = (
         Column("weeks that the search did not see", "text", "test_weeks"),
-        Column("setting that it chose", "name", "setting"),
+        Column("setting that it chose", "text", "setting"),
     )
     return (Table(columns, rows, note=about),)
 
@@ -260,7 +270,9 @@ def _figure_of_one_objective(tuned: Tuned, trials: list[Trial]) -> Figure:
         labels = [what_if_text(tuned.keys, trial.setting) or _BASELINE for trial in shown_trials]
         ax.set_yticks(range(len(shown_trials)), labels)
         ax.set_ylim(len(shown_trials) - 0.4, -0.6)
-        ax.set_xlabel(f"Change of {tuned.objectives[0]} in the weeks of the search (%)")
+        ax.set_xlabel(
+            f"Change of {measure_name(tuned.objectives[0])} in the weeks of the search (%)"
+        )
         ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     title = f"The {len(shown_trials)} best settings of {tuned.tried}"
     return Figure(svg_of(figure), title)
@@ -280,7 +292,7 @@ def _figure_of_two_objectives(tuned: Tuned, trials: list[Trial]) -> Figure:
         ax.plot(*(100 * (front - 1)), color=OBSERVED_COLOR, label="Pareto front")
         ax.axvline(0, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
         ax.axhline(0, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
-        ax.set_xlabel(f"Change of {tuned.objectives[0]} (%)")
-        ax.set_ylabel(f"Change of {tuned.objectives[-1]} (%)")
+        ax.set_xlabel(f"Change of {measure_name(tuned.objectives[0])} (%)")
+        ax.set_ylabel(f"Change of {measure_name(tuned.objectives[-1])} (%)")
         ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     return Figure(svg_of(figure), f"Both objectives of {count_of(len(trials), 'setting')}")

@@ -67,6 +67,22 @@ class Audit:
     longest_waits: tuple[LongestWait, ...]
     load: Load | None
 
+    @property
+    def best_scenario(self) -> ScenarioRow | None:
+        """The what-if with the largest clear reduction of the mean wait; None without any.
+
+        What-ifs that leave out jobs of users are no change of the machine or its settings.
+        """
+        candidates = [
+            row
+            for row in self.scenarios[1:]
+            if row.comparison is not None
+            and row.comparison.is_clear
+            and row.comparison.difference.mean < 0
+            and not row.has_other_jobs
+        ]
+        return min(candidates, key=_change_of_mean_wait, default=None)
+
 
 def analyse_runs(runs: Runs) -> Audit:
     """Return the numbers of an audit."""
@@ -84,6 +100,11 @@ def analyse_runs(runs: Runs) -> Audit:
         longest_waits=longest_waits(runs),
         load=load_over_time(runs),
     )
+
+
+def _change_of_mean_wait(row: ScenarioRow) -> float:
+    assert row.comparison is not None
+    return row.comparison.difference.mean
 
 
 def _attainable(runs: Runs) -> Attainable | None:
