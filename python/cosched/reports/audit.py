@@ -56,13 +56,13 @@ if TYPE_CHECKING:
 
 _MAX_GROUP_ROWS = 8
 _GROUPING_TITLES = {
-    "partition": "By partition",
-    "account": "By account",
-    "qos": "By QOS",
-    "group": "By user group",
-    "size": "By size (tasks)",
-    "gpu": "With and without GPUs",
-    "user": "By user",
+    "partition": "Waits by partition",
+    "account": "Waits by account",
+    "qos": "Waits by QOS",
+    "group": "Waits by user group",
+    "size": "Waits by size (tasks)",
+    "gpu": "Waits with and without GPUs",
+    "user": "Waits by user",
 }
 #: A lower bound of the largest stretch below this says little: a stretch is 1 at least.
 _WEAK_BOUND = 1.1
@@ -89,8 +89,6 @@ _IGNORED_KINDS = (
     NoteKind.NOT_FOLLOWED,
     NoteKind.REFUSED_JOBS,
 )
-#: So large a share of a wait with enough free resources means that something else blocked the job.
-_MOSTLY = 0.5
 
 
 def write_audit(
@@ -581,7 +579,7 @@ def _grouping_table(audit: Audit, grouping: Grouping) -> Table:
         Column(f"{unit}-hours", "count", "core_hours"),
     ]
     for name in names:
-        columns.append(Column(f"mean wait, {_schedule_name(name)}", "duration", f"mean_{name}"))
+        columns.append(Column(f"mean, {_schedule_name(name)}", "duration", f"mean_{name}"))
         columns.append(Column(f"P95, {_schedule_name(name)}", "duration", f"p95_{name}"))
     rows = tuple(
         (
@@ -651,7 +649,9 @@ def blocked_sentence(blocked: BlockedJobs) -> str:
 def blocked_by(wait: LongestWait) -> str:
     """Return what blocked a job for most of its wait."""
     diagnosis = wait.diagnosis
-    if diagnosis.share_with_room > _MOSTLY and not diagnosis.is_upper_bound:
+    if wait.limit:
+        return f"limit {wait.limit} (simulated)"
+    if wait.has_unexplained_wait:
         return "a limit, a reservation, or fragmented resources"
     if diagnosis.lacking:
         scarce = max(diagnosis.lacking, key=lambda name: diagnosis.lacking[name])

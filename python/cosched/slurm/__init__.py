@@ -13,13 +13,16 @@ users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapsh
 * ``live``: snapshots, and when jobs will start
 """
 
+from cosched.cluster.analysis.longest_waits import add_limit_finder
 from cosched.cluster.analysis.what_if import add_change_provider
 from cosched.cluster.family import FAMILY
 from cosched.cluster.machine.machine import add_reader
 from cosched.slurm.machines import read_machine
 from cosched.slurm.twin.backfill import slurm_backfill
+from cosched.slurm.whatif.blocking_limits import blocking_limits
 from cosched.slurm.whatif.changes import CHANGE_PROVIDER
 
 add_reader(read_machine)
 add_change_provider(CHANGE_PROVIDER)
+add_limit_finder(blocking_limits)
 FAMILY.include("slurm-backfill", slurm_backfill)

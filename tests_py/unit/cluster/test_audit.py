@@ -43,7 +43,7 @@ def test_a_log_with_waits(tmp_path):
     assert "<b>ada</b>" not in text
     assert "more nodes in use than the machine" in text
     assert "starts within 1 min of the log" in text
-    assert "By user</h3>" in text
+    assert "Waits by user</h3>" in text
     assert "All jobs" not in text
     assert "The log does not say: partition, account, qos, group, gpu." in text
     assert not re.search(r"(src|href)=\"(?!data:|#)", text)  # needs no network
@@ -138,7 +138,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
         "no job ahead; 0 of 2 free at the eligible time; enough free in 97% of the wait; "
         "2 jobs backfilled ahead of it"
     )
-    assert "By user group</h3>" in text
+    assert "Waits by user group</h3>" in text
 
 
 @pytest.mark.parametrize(

@@ -325,7 +325,8 @@ def test_groups_are_compared_over_the_jobs_that_both_have(numbered, tmp_path):
     before = base.waits[kept & of_ada].mean()
     then = other.waits[changed.column("user") == "ada"].mean()
     difference = format_signed_duration(then - before)
-    row = f"<td>user ada</td><td>{int((kept & of_ada).sum())}</td><td>{difference}<"
+    count = int((kept & of_ada).sum())
+    row = f'<td>user ada</td><td>{count}</td><td class="difference">{difference}<'
     assert row in page.read_text()
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,20 @@ from cosched.core.arrays import step_function
 
 #: So many jobs are diagnosed.
 MAX_LONGEST_WAITS = 10
+#: A job with enough free resources in a larger share of its wait waited for something else.
+MOSTLY = 0.5
 #: A resource that lacked for less of the wait is not named.
 _MIN_LACKING_SHARE = 0.005
+
+
+#: Jobs by row, and seconds -> row -> the limit that kept the job waiting, in the scheduler's words.
+LimitFinder = Callable[[Instance, Sequence[int], float | None], Mapping[int, str]]
+_LIMIT_FINDERS: list[LimitFinder] = []
+
+
+def add_limit_finder(finder: LimitFinder) -> None:
+    """Register what finds the limits of a scheduler; machines of other schedulers have none."""
+    _LIMIT_FINDERS.append(finder)
 
 
 @dataclass(frozen=True)
@@ -84,6 +97,14 @@ class LongestWait:
     blocked: float
     wait_under_reference: float
     diagnosis: WaitDiagnosis
+    #: The limit that kept the job waiting in a simulation, as squeue names it; empty: none known.
+    limit: str = ""
+
+    @property
+    def has_unexplained_wait(self) -> bool:
+        """Whether enough of all resources was free in most of the wait."""
+        diagnosis = self.diagnosis
+        return diagnosis.share_with_room > MOSTLY and not diagnosis.is_upper_bound
 
 
 @dataclass(frozen=True)
@@ -116,10 +137,25 @@ def longest_waits(runs: Runs) -> tuple[LongestWait, ...]:
         return ()
     reference_waits = _waits_under_reference(runs)
     waits = np.where(result.instance.measured, result.waits, 0.0)
-    return tuple(
-        _longest_wait(result, job, float(waits[job]), reference_waits)
+    rows = {
+        job: _longest_wait(result, job, float(waits[job]), reference_waits)
         for job in _jobs_with_longest_waits(result.instance, waits)
-    )
+    }
+    limits = _limits_of_waits(runs, result.instance, rows)
+    return tuple(replace(row, limit=limits.get(job, "")) for job, row in rows.items())
+
+
+def _limits_of_waits(
+    runs: Runs, instance: Instance, rows: Mapping[int, LongestWait]
+) -> dict[int, str]:
+    """Return the limits that kept jobs waiting although enough was free."""
+    if not runs.has_simulator:
+        return {}
+    jobs = [job for job, row in rows.items() if row.has_unexplained_wait]
+    limits: dict[int, str] = {}
+    for finder in _LIMIT_FINDERS:
+        limits |= finder(instance, jobs, runs.time_limit)
+    return limits
 
 
 def _jobs_with_longest_waits(instance: Instance, waits: np.ndarray) -> list[int]:
@@ -152,13 +188,14 @@ def _longest_wait(
 ) -> LongestWait:
     instance = result.instance
     eligible = float(instance.column("eligible")[job])
-    names = {
-        name: instance.column(name)[job] if name in instance.known else None
+    user, partition = (
+        instance.column(name)[job] if name in instance.known else None
         for name in ("user", "partition")
-    }
+    )
     return LongestWait(
         job=instance.ids[job],
-        **names,
+        user=user,
+        partition=partition,
         size=int(instance.column("tasks")[job]),
         eligible=eligible,
         wait=wait,
