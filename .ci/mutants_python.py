@@ -24,7 +24,7 @@ import pytest
 HERE = Path(__file__).resolve().parents[1]
 #: Imported once, for all children.
 LIBRARIES = ("matplotlib.pyplot", "pandas", "scipy.optimize", "scipy.stats", "hypothesis",
-             "typer.main", "_pytest.terminal", "pygments.lexers", "unittest.mock")  # fmt: skip
+             "click.core", "_pytest.terminal", "pygments.lexers", "unittest.mock")  # fmt: skip
 #: Seconds that the tests of a change may take: one that does not end is noticed.
 LONGEST = 300
 

@@ -12,24 +12,21 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-import typer
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from cosched.cli import app as program
-from cosched.cli.on_demand import VERBS
+from cosched.cli import COMMANDS, cosched
 
-_EXAMPLE = re.compile(r"\s*Example: (?P<line>cosched .*?)(?=\n\n|\Z)", re.DOTALL)
+_EXAMPLE = re.compile(r"\s*\x08?\s*Example: (?P<line>cosched .*?)(?=\n\n|\Z)", re.DOTALL)
 #: Options that every command has.
-_COMMON_OPTIONS = ("--help",)
+_COMMON_OPTIONS = ("-h", "--help")
 
 
 def command_of(name: str) -> tuple[click.Command, click.Context]:
     """The command of a name, as the program makes it."""
-    root = typer.main.get_command(program)
-    context = click.Context(root, info_name="cosched")
-    command = root.get_command(context, name)  # type: ignore[attr-defined]
+    context = click.Context(cosched, info_name="cosched")
+    command = cosched.get_command(context, name)
     assert command is not None, name
     return command, click.Context(command, info_name=name, parent=context)
 
@@ -37,7 +34,7 @@ def command_of(name: str) -> tuple[click.Command, click.Context]:
 def subcommands(command: Any, context: click.Context) -> Iterator[tuple[Any, click.Context]]:
     """A command, and those below it, depth first."""
     yield command, context
-    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
         below = command.get_command(context, name)
         yield from subcommands(below, click.Context(below, info_name=name, parent=context))
 
@@ -57,35 +54,28 @@ def described(text: str) -> Iterator[str]:
         yield from (".. code-block:: sh", "", f"   {' '.join(example['line'].split())}", "")
 
 
-def value_of(parameter: Any, context: click.Context) -> str:
-    """What an option takes: empty for a flag."""
-    if getattr(parameter, "is_flag", False):
-        return ""
-    return str(parameter.make_metavar(context)).strip("<>").lower()
-
-
-def default_of(parameter: Any) -> str:
-    default = parameter.default
-    is_shown = default not in (None, False, (), []) and not callable(default)
-    return f" Default: {escaped(str(default))}." if is_shown else ""
-
-
-def parameter_rows(parameters: list[Any], context: click.Context) -> Iterator[str]:
-    """A list-table with one row per argument or option."""
-    yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 12 58", "")
-    yield from ("   * - option", "     - value", "     - meaning")
-    for parameter in parameters:
-        is_option = parameter.param_type_name == "option"
-        names = (
-            [*parameter.opts, *parameter.secondary_opts]
-            if is_option
-            else [parameter.human_readable_name]
-        )
-        yield f"   * - {', '.join(f'``{name}``' for name in names)}"
-        yield f"     - {escaped(value_of(parameter, context)) if is_option else 'argument'}"
-        repeats = " May be repeated." if getattr(parameter, "multiple", False) else ""
-        yield f"     - {escaped(parameter.help or '')}{default_of(parameter)}{repeats}"
+def parameter_rows(command: Any, context: click.Context) -> Iterator[str]:
+    """A list-table with one row per argument and option, the options by their groups."""
+    yield from (".. list-table::", "   :header-rows: 1", "   :widths: 36 64", "")
+    yield from ("   * - argument or option", "     - meaning")
+    for parameter in command.get_params(context):
+        if isinstance(parameter, click.Argument):
+            yield from parameter_row(parameter, context)
+    groups = command.options_by_group(context) if hasattr(command, "options_by_group") else ()
+    for group, options in groups:
+        yield from (f"   * - **{group} options**", "     -")
+        for option in options:
+            if option.opts[0] not in _COMMON_OPTIONS:
+                yield from parameter_row(option, context)
     yield ""
+
+
+def parameter_row(parameter: Any, context: click.Context) -> Iterator[str]:
+    """The name of a parameter, as a help text writes it, and its meaning."""
+    name, meaning = parameter.get_help_record(context)
+    repeats = " May be repeated." if getattr(parameter, "multiple", False) else ""
+    yield f"   * - ``{' '.join(name.split())}``"
+    yield f"     - {escaped(meaning)}{repeats}"
 
 
 def section(command: Any, context: click.Context, depth: int) -> Iterator[str]:
@@ -95,13 +85,8 @@ def section(command: Any, context: click.Context, depth: int) -> Iterator[str]:
     usage = " ".join(command.collect_usage_pieces(context))
     yield from (".. code-block:: text", "", f"   {context.command_path} {usage}", "")
     yield from described(command.help or "")
-    parameters = [
-        parameter
-        for parameter in command.get_params(context)
-        if parameter.opts[0] not in _COMMON_OPTIONS and not getattr(parameter, "hidden", False)
-    ]
-    if parameters:
-        yield from parameter_rows(parameters, context)
+    if not isinstance(command, click.Group):
+        yield from parameter_rows(command, context)
 
 
 class CommandReference(SphinxDirective):
@@ -123,8 +108,8 @@ class CommandTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         lines = [".. list-table::", "   :header-rows: 1", "   :widths: 20 80", ""]
         lines += ["   * - command", "     - what it does"]
-        for name, verb in VERBS.items():
-            lines += [f"   * - :doc:`cosched {name} <{name}>`", f"     - {escaped(verb.about)}"]
+        for name, entry in COMMANDS.items():
+            lines += [f"   * - :doc:`cosched {name} <{name}>`", f"     - {escaped(entry.about)}"]
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -6,7 +6,7 @@ import shlex
 import time
 from pathlib import Path
 
-import typer
+import click
 
 from cosched.cli import report
 from cosched.core.text import count_of, percent
@@ -17,9 +17,14 @@ from cosched.execution import batches
 _LOOK, _BEGIN = 2.0, 5.0
 
 
-def show(folder: Path) -> None:
-    """What has become of each allocation, and of all tasks; exit code 1 where some are open."""
+def show_folder(folder: Path, *, as_json: bool = False) -> None:
+    """Print the state of each allocation, and of all tasks; exit code 1 where some are open."""
     rounds = batches.rounds(folder)
+    if as_json:
+        report.print_json(_rounds_record(rounds))
+        if rounds.open_names:
+            raise click.exceptions.Exit(1)
+        return
     for state in rounds.states:
         counts = _counts(state)
         text = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names)
@@ -35,7 +40,7 @@ def show(folder: Path) -> None:
                 completed_note = " (completed in another round)" if name in rounds.completed else ""
                 report.say(printable(f"  {what}: {name}{completed_note}"))
     for note in rounds.notes:
-        report.say(f"note: {printable(note)}")
+        report.note(printable(note))
     if len({Path(state.script).parent for state in rounds.states}) > 1:
         report.say(f"all rounds: {_total(rounds)}")
     if not rounds.open_names:
@@ -45,10 +50,10 @@ def show(folder: Path) -> None:
         report.say(f"it still runs, or waits in the queue: {command} --wait")
     else:
         report.say(f"the rest as new allocations: {command} --rest -o NEW")
-    raise typer.Exit(1)
+    raise click.exceptions.Exit(1)
 
 
-def watch(folder: Path, *, says_progress: bool) -> None:
+def watch_folder(folder: Path, *, says_progress: bool) -> None:
     """Look again and again until nothing runs and nothing waits in the queue.
 
     On a terminal a bar shows how many tasks have completed; with `says_progress` each change is a
@@ -71,6 +76,18 @@ def watch(folder: Path, *, says_progress: bool) -> None:
             if not rounds.open_names or (not rounds.is_active and is_over):
                 return
             time.sleep(_LOOK)
+
+
+def _rounds_record(rounds: batches.Rounds) -> dict[str, object]:
+    """The state of a folder as JSON has it."""
+    return {
+        "tasks": len(rounds.names),
+        "completed": len(rounds.names) - len(rounds.open_names),
+        "is_active": rounds.is_active,
+        "open": list(rounds.open_names),
+        "allocations": [{"script": state.script, **_counts(state)} for state in rounds.states],
+        "notes": list(rounds.notes),
+    }
 
 
 def _counts(state: batches.State) -> dict[str, list[str]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import cosched  # cosched.plot is imported when something is drawn
 from cosched import io
-from cosched.cli import tables
+from cosched.cli import tables, verbosity
 from cosched.cli.stopping import best_so_far
 from cosched.core import Presentation, Result
 from cosched.core.comparison import apply_best_bound, rows_to_frame
@@ -39,22 +41,25 @@ def progress(*, counted: bool = False) -> Progress:
     console, text = Console(stderr=True), rich.TextColumn("{task.description}", markup=False)
     bar = (text, rich.BarColumn(), rich.MofNCompleteColumn())
     columns = bar if counted else (rich.SpinnerColumn(), text)
-    time, hidden = rich.TimeElapsedColumn(), not console.is_terminal
-    return rich.Progress(*columns, time, console=console, transient=True, disable=hidden)
+    elapsed, hidden = rich.TimeElapsedColumn(), verbosity.is_quiet() or not console.is_terminal
+    return rich.Progress(*columns, elapsed, console=console, transient=True, disable=hidden)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A spinner with the elapsed time while a computation runs."""
+    """A spinner with the elapsed time while a computation runs; ``--verbose`` prints the time."""
+    begin = time.monotonic()
     with progress() as progress_bar:
         progress_bar.add_task(printable(what))
         yield
+    if verbosity.is_verbose():
+        complain(f"{what}: {time.monotonic() - begin:.2f} s")
 
 
 def show_notes(instance: Any) -> None:
-    """Print what a reader did to the data, a line each."""
-    for note in instance.notes:
-        say(f"note: {note}")
+    """Print what a reader did to the data, one line per note."""
+    for text in instance.notes:
+        note(text)
 
 
 def show_result(of: Presentation, result: Result) -> None:
@@ -376,3 +381,24 @@ def complain(line: str) -> None:
 def say(line: str) -> None:
     """Print a line that may hold names of the user's."""
     print(printable(line))
+
+
+def note(text: str) -> None:
+    """Print what a reader has to know beside the result, unless ``--quiet`` is given."""
+    hint(f"note: {text}")
+
+
+def hint(line: str) -> None:
+    """Print which file was written, or what to do next, unless ``--quiet`` is given."""
+    if not verbosity.is_quiet():
+        say(line)
+
+
+def print_json(data: Any) -> None:
+    """Print data as JSON: what ``--json`` asks for."""
+    print(json.dumps(io.plain(data), indent=1))
+
+
+def read_numbers(path: Path) -> Any:
+    """The numbers of a report, from the file in which they are."""
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,86 +1,74 @@
-"""Options of commands that come from signatures and docstrings."""
+"""What is typed behind a command: types of options, and files that are read and written."""
 
-from __future__ import annotations
-
-from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
 
+import click
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from cosched.cli import main
-from cosched.cli.parameters import Arguments, in_groups, require_separate_outputs
+from cosched.cli.groups import require_separate_outputs
+from cosched.cli.option_types import (
+    CommaList,
+    InputPath,
+    Integer,
+    Number,
+    NumberOrNone,
+    OutputFile,
+    ParsedByLibrary,
+    Seconds,
+    Words,
+)
 from cosched.errors import InvalidInstance
 
 
-def work(
-    what: str = "some",
-    most_tasks: int | None = None,
-    share: float = 0.05,
-    strict: bool = False,
-    folder: str | PathLike[str] | None = None,
-    **more: Any,
-) -> None:
-    """Work.
-
-    Parameters
-    ----------
-    what : {"some", "all"}
-        Which. Not in the help.
-    most_tasks, share : int
-        See :func:`other` and
-        ``this``.
-    strict : bool
-        Refuse.
-    folder : path-like, optional
-        Where.
-    """
-
-
-def ran(*typed):
-    """What a command is given, and its help."""
-    seen = []
-    app = typer.Typer()
-
-    def command(
-        given: Annotated[dict, Arguments(work, "what", "most_tasks", "share", "strict", "folder")],
-    ):
-        seen.append({**given})
-
-    app.command()(in_groups(command))
-    done = CliRunner().invoke(app, list(typed), env={"COLUMNS": "200"})
-    return seen, done
+@pytest.mark.parametrize(
+    ("option_type", "text", "value"),
+    [
+        (Integer(0, 9), "7", 7),
+        (Integer(0, 9), " 7 ", 7),
+        (Number(0, 1), "0.25", 0.25),
+        (NumberOrNone(), "None", None),
+        (NumberOrNone(), "2.5", 2.5),
+        (Seconds(), "90", 90.0),
+        (Seconds(), "1h30m", 5400.0),
+        (Seconds(allows_none=True), "none", None),
+        (Seconds(allows_zero=True), "0", 0.0),
+        (Seconds(allows_negative=True), "-5", -5.0),
+        (CommaList(Integer()), "1,2,4", [1, 2, 4]),
+        (ParsedByLibrary("cpus,gpus", "cosched.dags.arguments:parse_units"), "16,4", (16, 4)),
+        (Words(("low", "high")), "low", "low"),
+    ],
+)
+def test_a_type_reads_a_text(option_type, text, value):
+    option = click.Option(["-x", "--size"], type=option_type)
+    assert option_type.convert(text, option, None) == value
 
 
-def test_defaults_are_the_function_s():
-    (given,), _ = ran()
-    wanted = {"what": "some", "most_tasks": None, "share": 0.05, "strict": False, "folder": None}
-    assert given == wanted
-
-
-def test_what_is_typed_is_checked_and_named_by_its_flag():
-    (given,), _ = ran("--most-tasks", "3", "--share", "0.5", "--strict", "--folder", "x")
-    assert (given["most_tasks"], given["share"], given["strict"]) == (3, 0.5, True)
-    assert given["folder"].name == "x"
-    for flag, text in [("--most-tasks", "0"), ("--most-tasks", "1_0"), ("--share", "nan")]:
-        seen, done = ran(flag, text)
-        assert seen == []
-        assert isinstance(done.exception, InvalidInstance)
-        assert str(done.exception).startswith(f"{flag}: ")
-
-
-def test_the_docstring_s_first_sentence_explains():
-    text = ran("--help")[1].output
-    for said in ("some, all: Which.", "See other and this.", "Refuse.", "[default: 0.05]"):
-        assert said in text
-    assert "Not in the help" not in text
-
-
-def test_an_option_without_a_word_is_refused():
-    with pytest.raises(KeyError, match="more"):
-        Arguments(work, "more").parameters()
+@pytest.mark.parametrize(
+    ("option_type", "text", "message"),
+    [
+        (Integer(0, 9), "10", "--size: 10: expected an integer in 0..9"),
+        (Integer(0, 9), "1_0", "--size: '1_0': expected an integer in 0..9"),
+        (Number(0, 1), "1", "--size: '1': expected a number between 0 and 1"),
+        (Number(0), "nan", "--size: 'nan': expected a positive number"),
+        (NumberOrNone(), "0", "--size: '0': expected a positive number, or 'none'"),
+        (Seconds(), "0", "--size: '0': expected a positive number of seconds, 5m"),
+        (Seconds(), "none", "--size: 'none': expected a positive number of seconds, 5m"),
+        (Seconds(allows_zero=True), "-1", "--size: '-1': expected a number >= 0 of seconds, or 5m"),
+        (CommaList(Integer()), "1,,4", "--size: empty cell: expected an integer in 1..1000000"),
+        (Words(("low", "high")), "lo", "--size 'lo': expected one of low, high"),
+        (
+            OutputFile(".png", ".svg"),
+            "a.pdf",
+            "--size a.pdf: unsupported format (use .png or .svg)",
+        ),
+    ],
+)
+def test_a_type_names_the_option_in_its_error(option_type, text, message):
+    option = click.Option(["-x", "--size"], type=option_type)
+    with pytest.raises(InvalidInstance) as caught:
+        option_type.convert(text, option, None)
+    assert str(caught.value) == message
 
 
 # --- files to write are not those that are read --------------------------------------------------
@@ -99,7 +87,7 @@ TIMES = "task,1,2\na,8,4.5\nb,6,3.4\n"
         ("run plan.json --codes codes.toml -o plan.json", "plan.json", "reads"),
         ("solve packs times.csv -o times.csv", "times.csv", "reads"),
         ("compare packs times.csv -o times.csv", "times.csv", "reads"),
-        ("solve packs times.csv -o new.json --plot new.json", "new.json", "writes"),
+        ("solve cluster times.csv -o new.csv --jobs new.csv", "new.csv", "writes"),
         ("profile codes.toml -o codes.toml", "codes.toml", "reads"),
     ],
 )
@@ -121,5 +109,13 @@ def test_no_command_writes_over_a_file_that_it_reads(
 
 def test_a_device_may_be_written_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    require_separate_outputs({"output": Path("/dev/null"), "picture": Path("/dev/null")})
-    require_separate_outputs({"output": Path("a"), "file": Path("b"), "picture": None})
+    parameters = [
+        click.Argument(["file"], type=InputPath()),
+        click.Option(["--output"], type=OutputFile()),
+        click.Option(["--plot", "picture"], type=OutputFile()),
+    ]
+    device = Path("/dev/null")
+    require_separate_outputs(parameters, {"output": device, "picture": device})
+    require_separate_outputs(parameters, {"output": Path("a"), "file": Path("b"), "picture": None})
+    with pytest.raises(InvalidInstance, match="writes this file twice"):
+        require_separate_outputs(parameters, {"output": Path("a"), "picture": Path("./a")})

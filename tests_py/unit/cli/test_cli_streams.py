@@ -172,11 +172,11 @@ def stopped(number, folder, command):
 def test_stopped_while_its_arguments_are_read(number, here):
     """What is typed is read by libraries whose import takes as long as all the rest."""
     program = (
-        "import os, signal, sys, typer.core, cosched.cli\n"
+        "import os, signal, sys, click, cosched.cli\n"
         "def parse(*given, **more):\n"
         f"    os.kill(os.getpid(), {int(number)})\n"
         "    signal.pause()\n"
-        "typer.core.TyperGroup.parse_args = parse\n"
+        "click.Group.parse_args = parse\n"
         "sys.exit(cosched.cli.main(['solve', 'packs', 'large.csv', '-o', 'p.json']))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -236,7 +236,7 @@ sys.exit(cosched.cli.main(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize("function", ["_int_to_enum", "_run", "cb", "_spread"])
+@pytest.mark.parametrize("function", ["_int_to_enum", "_run", "cb", "make_context"])
 def test_sigterm_while_a_command_begins(function, here):
     """Behind the handler and before the command; and where Python drops exceptions (`cb`)."""
     (here / "codes.toml").write_text('procs = 1\n[task.a]\ncommand = "sleep 5"\n')
@@ -262,7 +262,7 @@ sys.meta_path.insert(0, Finder())
 
 
 @pytest.mark.parametrize("number", STOPS)
-@pytest.mark.parametrize("module", ["cosched.errors", "cosched.cli", "typer", "cosched.version"])
+@pytest.mark.parametrize("module", ["cosched.errors", "cosched.cli", "click", "cosched.version"])
 @pytest.mark.parametrize("is_script", [False, True])
 def test_stopped_while_the_package_is_imported(is_script, module, number, here):
     (here / "usercustomize.py").write_text(SIGNAL_AT_AN_IMPORT)

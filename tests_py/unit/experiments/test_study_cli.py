@@ -8,7 +8,6 @@ import pytest
 import toy_studies
 from cosched import experiments
 from cosched.cli import main
-from cosched.cli.on_demand import COMMANDS
 
 
 def test_list(capsys):
@@ -22,7 +21,7 @@ def test_help_has_examples(capsys):
     for command in ([], ["list"], ["run"]):
         assert main(["study", *command, "--help"]) == 0
         assert "Example: cosched study " in " ".join(capsys.readouterr().out.split())
-    assert main(COMMANDS["study list"].example.split()[1:]) == 0
+    assert main(["study", "list"]) == 0
 
 
 def test_run_and_resume(tmp_path, capsys, monkeypatch):

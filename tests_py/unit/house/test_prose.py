@@ -81,12 +81,12 @@ def test_one_tagline(capsys):
 
 
 def test_every_command_has_a_page_in_the_index():
-    from cosched.cli.on_demand import VERBS
+    from cosched.cli import COMMANDS
 
     folder = REPO / "docs" / "reference" / "commands"
     pages = {page.stem for page in folder.glob("*.rst")}
-    assert pages == set(VERBS)
+    assert pages == set(COMMANDS)
     index = (folder / "index.md").read_text()
-    assert all(re.search(rf"^{name}$", index, re.MULTILINE) for name in VERBS)
-    for name in VERBS:
+    assert all(re.search(rf"^{name}$", index, re.MULTILINE) for name in COMMANDS)
+    for name in COMMANDS:
         assert f".. command-reference:: {name}\n" in (folder / f"{name}.rst").read_text()

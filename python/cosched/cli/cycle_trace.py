@@ -1,23 +1,18 @@
-"""``cosched slurm trace``: what backfill cycles and main passes of a simulation did, and why."""
+"""Traces of backfill cycles: which are asked for, and how they are printed."""
 
-import json
+from __future__ import annotations
+
 import math
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from cosched import cluster, io
 from cosched.cli import report
-from cosched.cli.values import check_files
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.recordings.agreement import read_recording
-from cosched.slurm.recordings.host import read_log
-from cosched.slurm.recordings.trace import selection_with_job, trace_of_run
 from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import MAX_CYCLES, TraceSelection
 from cosched.slurm.trace.text import lines_of_trace
@@ -27,54 +22,15 @@ from cosched.slurm.twin.backfill import slurm_backfill
 _INTERVAL = re.compile(r"([^-]+)-([^-]+)")
 
 
-def trace(
-    recording: Path,
-    cycle: str | None = None,
-    at: str | None = None,
-    job: str | None = None,
-    run: int = 1,
-    replay: bool = False,
-    passes: bool = False,
-    seconds: bool = False,
-    as_json: bool = False,
-    machine: Path | None = None,
-    slurm_version: str | None = None,
-    accounts: Path | None = None,
-    approximate: bool = False,
-    drop: str | None = None,
-    seed: int = 0,
-    output: Path | None = None,
-) -> None:
-    check_files((output, (".json",)))
-    if cycle is None and at is None and job is None:
-        raise InvalidInstance(
-            "slurm trace: expected --cycle N (or N-M), --at SECONDS (or FROM-TO), or --job ID"
-        )
-    if passes and cycle is not None and at is None:
-        raise InvalidInstance("--passes: expected --at beside --cycle: passes have no numbers")
-    selection = replace(_selected_cycles(cycle), with_passes=passes)
-    selection = _with_period(selection, at)
-    if machine is not None:
-        cluster_machine = cluster.Machine.read(
-            machine, slurm_version=slurm_version, accounts=accounts
-        )
-        log = read_log(recording, cluster_machine, approximate=approximate, drop=drop)
-        made = _trace_of_log(log, selection, job, approximate=approximate, seed=seed)
-    else:
-        if drop is not None:
-            raise InvalidInstance("--drop is for sacct output (with --machine) only")
-        known = read_recording(recording, version=slurm_version, approximate=approximate)
-        if not 1 <= run <= len(known.runs):
-            raise InvalidInstance(
-                f"--run {run}: {known.name} has {count_of(len(known.runs), 'run')}"
-            )
-        selection = selection_with_job(selection, known, job)
-        made = trace_of_run(known, known.runs[run - 1], selection, replay=replay)
-    _require_cycles(made, cycle, at)
-    _show(made, as_json, output, in_seconds=seconds, shows_context=job is None)
+def refuse_log(recording: Path) -> None:
+    """Refuse what looks like output of sacct where a recording is expected."""
+    with io.open_text(recording) as file:
+        first_line = file.readline(10_000)
+    if first_line.count("|") > 2 and not first_line.lstrip().startswith("{"):
+        raise InvalidInstance(f"{recording}: looks like sacct output: add --machine slurm.conf")
 
 
-def _selected_cycles(text: str | None) -> TraceSelection:
+def selected_cycles(text: str | None) -> TraceSelection:
     if text is None:
         return TraceSelection()
     interval = _INTERVAL.fullmatch(text)
@@ -86,7 +42,7 @@ def _selected_cycles(text: str | None) -> TraceSelection:
     return TraceSelection(first_cycle=first, last_cycle=last)
 
 
-def _with_period(selection: TraceSelection, text: str | None) -> TraceSelection:
+def with_period(selection: TraceSelection, text: str | None) -> TraceSelection:
     """The selection, of cycles that begin within a period of seconds."""
     if text is None:
         return selection
@@ -102,7 +58,7 @@ def _with_period(selection: TraceSelection, text: str | None) -> TraceSelection:
     return replace(selection, begin_time=float(begin), end_time=float(end))
 
 
-def _trace_of_log(
+def trace_of_log(
     instance: cluster.Instance,
     selection: TraceSelection,
     job: str | None,
@@ -134,7 +90,7 @@ def _trace_of_log(
     return traced
 
 
-def _require_cycles(trace: Trace, cycle: str | None, at: str | None) -> None:
+def require_cycles(trace: Trace, cycle: str | None, at: str | None) -> None:
     """Check that the simulation has some of the cycles that were asked for."""
     if trace.cycles or trace.passes or (cycle is None and at is None):
         return
@@ -148,13 +104,13 @@ def _require_cycles(trace: Trace, cycle: str | None, at: str | None) -> None:
     )
 
 
-def _show(
-    trace: Trace, as_json: bool, output: Path | None, *, in_seconds: bool, shows_context: bool
+def show_trace(
+    trace: Trace, output: Path | None, *, as_json: bool, in_seconds: bool, shows_context: bool
 ) -> None:
     if output is not None:
         io.write_json(trace.to_dict(), output)
     if as_json:
-        typer.echo(json.dumps(trace.to_dict()))
+        report.print_json(trace.to_dict())
         return
     for line in lines_of_trace(trace, in_seconds=in_seconds, shows_context=shows_context):
         report.say(line)

@@ -1,4 +1,4 @@
-"""What each verb does, for any family; schedule files as `cosched solve -o` writes them."""
+"""Schedules and records of runs, read from files as ``cosched solve`` and ``run`` write them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from cosched import io
-from cosched.cli import report
-from cosched.cli.commands import add as add_verb
-from cosched.cli.stopping import INTERRUPTED, best_so_far
-from cosched.cli.values import (
-    PICTURES,
-    RESULTS,
-    SCHEDULES,
-    check_files,
-    parse_options,
-    read,
-    read_all,
-    required,
-    seed_of_text,
-    time_limit_of_text,
-)
 from cosched.core import Bound, Family, Presentation, Result, Schedule
 from cosched.core.arrays import integer_array, real
 from cosched.core.result import FORMAT, VERSION
@@ -154,154 +137,14 @@ def _parsed(name: str, text: str, where: str) -> Any:
     return tuple(io.parse_integer(part, where, 0, 2**31 - 1) for part in re.findall(r"\d+", text))
 
 
-def solve(
-    of: Presentation,
-    file: Path,
-    arguments: dict[str, Any],
-    *,
-    algorithm: str | None = None,
-    seed: str = "0",
-    option: list[str] | None = None,
-    picture: Path | None = None,
-    output: Path | None = None,
-) -> None:
-    files = [
-        (out, arguments[out.keyword]) for out in of.outputs if arguments[out.keyword] is not None
-    ]
-    check_files((output, SCHEDULES), (picture, PICTURES), *((p, out.suffixes) for out, p in files))
-    instance = read(of, file, arguments)
-    built_in = [of.spelling] if of.spelling else of.family.algorithms
-    name = algorithm or required("--algorithm", [*built_in, *of.family.offered()])
-    options = parse_options(option)
-    for out, _ in files:
-        options.update(out.options)
-    with report.working(f"{of.family.name} {name}"):
-        with best_so_far() as stop:
-            result = of.family.solve(instance, name, seed=seed_of_text(seed), **options)
-        result.schedule.validate()
-        # Refuses a result that is better than its bound, before anything is written.
-        _ = result.gap
-    if output is not None:
-        report.write_result(result, output)
-    for out, path in files:
-        out.write(result, path)
-    if picture is not None:
-        report.draw([(f"{of.family.name} {name}", result)], of, picture)
-    report.show_notes(result.instance)  # a policy may have added some
-    report.show_result(of, result)
-    stop.then("this is the best that was found until then")
-
-
-def compare(
-    of: Presentation,
-    file: Path,
-    arguments: dict[str, Any],
-    *,
-    algorithms: list[str] | None = None,
-    seed: str = "0",
-    time_limit: str | None = None,
-    option: list[str] | None = None,
-    draws: int | None = None,
-    noise: str | None = None,
-    picture: Path | None = None,
-    output: Path | None = None,
-) -> None:
-    check_files((output, (".csv", ".json", ".md")), (picture, PICTURES))
-    limit = time_limit_of_text(time_limit) if time_limit is not None else of.patience
-    spread = None if noise is None else io.parse_positive(noise, "--noise", "a positive number")
-    instances = read_all(of, file, arguments)
-    algorithm_options = parse_options(option)
-    options = algorithm_options | ({} if draws is None else {"draws": draws})
-    table, keys, best_results, stopped = report.compare_all(
-        of, instances, algorithms, seed_of_text(seed), limit, options, spread
-    )
-    if output is not None:
-        io.write_frame(table, output)
-    if picture is not None:
-        report.draw(best_results, of, picture)
-    report.show_notes(instances[0][1])
-    report.show_table(of, table, keys)
-    report.show_untaken(of, table, algorithm_options)
-    if stopped is not None:
-        place_of_table = "shown above" if output is None else f"in {output}"
-        raise type(stopped)(f"interrupted: {_so_far(table, place_of_table, stopped)}")
-    if table["value"].isna().all():
-        report.complain("no algorithm has a result: the lines above say why")
-        raise typer.Exit(1)
-
-
-def _so_far(table: pd.DataFrame, place_of_table: str, interrupt: KeyboardInterrupt) -> str:
-    """Where the rows are, which of them was ended, and what did not run."""
-    cut = table.loc[table["status"] == INTERRUPTED, "algorithm"].tolist()
-    if cut and len(table) == 1:
-        rows = f"the row of {cut[0]}, with what it had found, is {place_of_table}"
-    elif cut:
-        rows = (
-            f"the {len(table)} rows are {place_of_table}, that of {cut[0]} with what it had found"
-        )
-    else:
-        rows = f"the {len(table)} finished rows are {place_of_table}"
-    return f"{rows}; not run: {interrupt}" if str(interrupt) else rows
-
-
-def bound(
-    of: Presentation,
-    file: Path,
-    arguments: dict[str, Any],
-    *,
-    bound: str | None = None,
-    option: list[str] | None = None,
-    output: Path | None = None,
-) -> None:
-    check_files((output, RESULTS))
-    instance = read(of, file, arguments)
-    with report.working(f"{of.family.name} bound"), best_so_far() as stop:
-        bound_found = of.family.bound(instance, bound, **parse_options(option))
-    sense = "at most" if of.family.maximise else "at least"
-    stated = {"family": of.family.name, "method": bound_found.method, "value": bound_found.value}
-    if output is not None and output.suffix == ".json":
-        io.write_json(stated, output)
-    elif output is not None:
-        io.write_frame(pd.DataFrame([stated]), output)
-    report.say(f"{of.objective} {sense} {bound_found.value:.9g} ({bound_found.method})")
-    if bound_found.note:
-        report.say(f"note: {bound_found.note}")
-    stop.then("this is the best bound that was proved until then")
-
-
-def validate(of: Presentation, file: Path, arguments: dict[str, Any], *, schedule: Path) -> None:
-    instance = read(of, file, arguments)
-    try:
-        if (record := record_of(of.family, instance, schedule)) is not None:
-            report.say(summary(record))
-            return
-        schedule_read, data = read_schedule(of.family, instance, schedule)
-        schedule_read.validate()
-        result = of.family.result_of(instance, schedule_read)
-        value = result.value
-        stated = data.get("value", value)
-        # written so that nan is refused
-        if not abs(value - _number(stated, "value")) <= 1e-9 * abs(value):
-            raise InvalidSchedule(f"states {of.objective} {shorten(stated)}, it is {value:.17g}")
-        bound = _stated_bound(data.get("bound"), result, of)
-    except (InvalidSchedule, InvalidInstance) as error:
-        error_text = str(error)
-        text = error_text if error_text.startswith(f"{schedule}: ") else f"{schedule}: {error_text}"
-        raise InvalidSchedule(text) from None
-    text = f"valid: {len(schedule_read)} placements, {of.objective} {value:.9g}"
-    if bound is not None:
-        text += f", stated bound {bound.value:.9g} (gap {percent(result.gap_to(bound))})"
-    report.say(text)
-
-
-def _stated_bound(stated: Any, result: Result, of: Presentation) -> Bound | None:
+def stated_bound(stated: Any, result: Result, of: Presentation) -> Bound | None:
     """The bound that a schedule file states; InvalidSchedule where the value contradicts it."""
     if stated is None:
         return None
     stated_value = stated.get("value", math.nan) if isinstance(stated, dict) else math.nan
     if stated_value is None:  # written where it is no finite number
         return None
-    number = _number(stated_value, "bound")
+    number = stated_number(stated_value, "bound")
     if math.isnan(number):
         raise InvalidSchedule(f"states the bound {shorten(stated)}: expected value and method")
     try:
@@ -314,19 +157,8 @@ def _stated_bound(stated: Any, result: Result, of: Presentation) -> Bound | None
     return Bound(number, "")
 
 
-def _number(stated: Any, what: str) -> float:
+def stated_number(stated: Any, what: str) -> float:
     return math.nan if stated is None else real(stated, what)
-
-
-def add(app: typer.Typer, verb: str) -> None:
-    """A verb of this file, a command a family."""
-    runs: dict[str, Any] = {
-        "solve": solve,
-        "compare": compare,
-        "bound": bound,
-        "validate": validate,
-    }
-    add_verb(app, verb, runs[verb])
 
 
 def record_of(of: Family, instance: Any, path: Path) -> Execution | None:
@@ -343,14 +175,56 @@ def record_of(of: Family, instance: Any, path: Path) -> Execution | None:
     return record
 
 
-def summary(record: Execution) -> str:
-    """What is to be said of a run that kept what there is; InvalidSchedule for another."""
+def check_file(of: Presentation, instance: Any, path: Path) -> tuple[dict[str, Any], str]:
+    """Check the schedule of a file, or the record of a run.
+
+    Returns
+    -------
+    dict, str
+        The numbers that were checked, and a sentence with them.
+
+    Raises
+    ------
+    InvalidSchedule
+        The file breaks a rule of the instance, or states another value than it has.
+    """
+    if (record := record_of(of.family, instance, path)) is not None:
+        return check_record(record)
+    schedule, stated_facts = read_schedule(of.family, instance, path)
+    schedule.validate()
+    result = of.family.result_of(instance, schedule)
+    value = result.value
+    stated_value = stated_facts.get("value", value)
+    # written so that nan is refused
+    if not abs(value - stated_number(stated_value, "value")) <= 1e-9 * abs(value):
+        raise InvalidSchedule(f"states {of.objective} {shorten(stated_value)}, it is {value:.17g}")
+    bound = stated_bound(stated_facts.get("bound"), result, of)
+    numbers = {
+        "valid": True,
+        "placements": len(schedule),
+        "value": value,
+        "bound": None if bound is None else bound.value,
+        "gap": None if bound is None else result.gap_to(bound),
+    }
+    sentence = f"valid: {len(schedule)} placements, {of.objective} {value:.9g}"
+    if bound is not None:
+        sentence += f", stated bound {bound.value:.9g} (gap {percent(result.gap_to(bound))})"
+    return numbers, sentence
+
+
+def check_record(record: Execution) -> tuple[dict[str, Any], str]:
+    """Check that a run kept the capacities; InvalidSchedule where it did not."""
     record.validate()
     n_completed = sum(task.state == "completed" for task in record.tasks)
     checks = ["no unit was used twice at once"]
     if record.capacity:
         checks.append(f"{', '.join(sorted(record.capacity))} kept")
     end = "" if math.isnan(record.makespan) else f", real end {record.makespan:.9g} s"
-    return f"valid as it happened: {n_completed} of {len(record.tasks)} tasks completed{end}, " + (
-        ", ".join(checks)
-    )
+    numbers = {
+        "valid": True,
+        "tasks": len(record.tasks),
+        "completed": n_completed,
+        "makespan": record.makespan,
+    }
+    sentence = f"valid as it happened: {n_completed} of {len(record.tasks)} tasks completed{end}, "
+    return numbers, sentence + ", ".join(checks)

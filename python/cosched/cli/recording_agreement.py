@@ -1,78 +1,37 @@
-"""``cosched slurm check``: the twin of Slurm's scheduler beside recordings of real ones."""
+"""How much of a recorded run, or of a log, the simulator of Slurm reproduces."""
 
-import json
+from __future__ import annotations
+
 import math
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from cosched import cluster, io
 from cosched.cli import report
-from cosched.cli.values import check_files
 from cosched.cluster.judgement.judge import SEED, replications_of_log, simulate_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.sentences import lines_of_judgement
-from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
     RecordedRun,
     Recording,
-    agreement,
-    read_recording,
     samples_off,
 )
-from cosched.slurm.recordings.host import DRAWS, read_log
+from cosched.slurm.recordings.host import DRAWS
 
 
-def check(
-    recording: Path,
-    as_json: bool = False,
-    replay: bool = False,
-    machine: Path | None = None,
-    slurm_version: str | None = None,
-    accounts: Path | None = None,
-    approximate: bool = False,
-    drop: str | None = None,
-    seed: int = 0,
-    draws: int | None = None,
-    output: Path | None = None,
+def check_log(
+    instance: cluster.Instance,
+    draws: int | None,
+    seed: int,
+    output: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
-    check_files((output, (".json",)))
-    if machine is not None:
-        machine_options = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
-        return _check_log(
-            recording, machine_options, approximate, drop, (draws, seed), as_json, output
-        )
-    if drop is not None:
-        raise InvalidInstance("--drop is for sacct output (with --machine) only")
-    recording_read = read_recording(recording, version=slurm_version, approximate=approximate)
-    pairs = [(run, agreement(recording_read, run, replay=replay)) for run in recording_read.runs]
-    report = {
-        "runs": [
-            _agreement_record(recording_read, run, run_agreement) for run, run_agreement in pairs
-        ]
-    }
-    if output is not None:
-        io.write_json(report, output)
-    if as_json:
-        typer.echo(json.dumps(report))
-        return
-    for number, (run, run_agreement) in enumerate(pairs, 1):
-        _show(recording_read, number, run, run_agreement, replay)
-
-
-def _check_log(
-    log: Path, machine_options: dict[str, Any], approximate: bool, drop: str | None,
-    drawn: tuple[int | None, int], as_json: bool, output: Path | None,
-) -> None:  # fmt: skip
-    instance = read_log(
-        log, cluster.Machine.read(**machine_options), approximate=approximate, drop=drop
-    )
-    count, seed = drawn
-    draws = replications_of_log(instance) if count is None else count
+    """Simulate a log, and print how many of its start times the simulator reproduces."""
+    draws = replications_of_log(instance) if draws is None else draws
     start, result = simulate_log(instance, draws, seed=seed)
     table = cluster.fit(result)
     is_usual_start = start.begin == start_of_log(instance).begin
@@ -95,17 +54,17 @@ def _check_log(
     if output is not None:
         io.write_json(data, output)
     if as_json:
-        typer.echo(json.dumps(data))
+        report.print_json(data)
         return
     for line in [] if judgement is None else lines_of_judgement(judgement):
         report.say(line)
-    for note in notes:
-        report.say(f"note: {note}")
+    for text in notes:
+        report.note(text)
     report.show_notes(result.instance)
     report.show_frame("starts near the log's", table.round(3))
 
 
-def _agreement_record(
+def agreement_record(
     recording: Recording, run: RecordedRun, agreement: Agreement
 ) -> dict[str, Any]:
     """By job of the recording, a list of its tasks where it is an array; null: did not start."""
@@ -138,13 +97,13 @@ def _by_job(recording: Recording, values: list[Any]) -> list[Any]:
     ]
 
 
-def _show(
+def show_agreement(
     recording: Recording, number: int, run: RecordedRun, agreement: Agreement, replay: bool
 ) -> None:
     clocks = "as recorded" if replay else "with two numbers"
     report.say(f"{recording.name} run {number} (Slurm {recording.slurm}), {clocks}:")
-    for note in recording.notes:
-        report.say(f"note: {note}")
+    for text in recording.notes:
+        report.note(text)
     for row, (start, start_error, has_same_nodes) in enumerate(
         zip(run.start, agreement.apart, agreement.same_nodes, strict=True)
     ):

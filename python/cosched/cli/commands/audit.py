@@ -1,0 +1,118 @@
+"""``cosched audit``: a report on a job log."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cosched.cli.families import read_instance
+from cosched.cli.groups import Command
+from cosched.cli.option_types import AnyInteger, InputPath, Seconds, Words
+from cosched.cli.options import (
+    analysis_option,
+    json_option,
+    log_options,
+    no_bound_option,
+    output_files_option,
+    output_option,
+    plot_option,
+    require_one_output,
+)
+
+
+@click.command("audit", cls=Command)
+@click.argument("file", type=InputPath(), help="The job log.")
+@log_options()
+@no_bound_option
+@analysis_option(
+    "--what-if",
+    multiple=True,
+    metavar="KEY=VALUE,...",
+    help="A scenario: changes of the machine, with the same jobs. Examples: nodes=+20; "
+    "partition.NAME.max_time=12:00:00,bf_interval=60; users.ada=-50%. Repeatable; all keys are "
+    "in the guide to what-if scenarios.",
+)
+@analysis_option(
+    "--reference",
+    type=Words(("slurm-backfill", "EASY", "conservative", "FCFS")),
+    help="Policy of the scenarios; default: slurm-backfill where it explains the log, else EASY.",
+)
+@analysis_option(
+    "--draws",
+    type=AnyInteger(),
+    help="Replications of slurm-backfill with random scheduler timing; default: 20, fewer where "
+    "--time-limit is too short.",
+)
+@analysis_option(
+    "--time-limit",
+    type=Seconds(allows_none=True),
+    default="15",
+    show_default=True,
+    help="Time for the lower bound, and for each policy but slurm-backfill; a policy that takes "
+    "longer is left out.",
+)
+@output_option(
+    "--rightsize",
+    type=InputPath(),
+    help="HTML report of cosched rightsize, to which this report links.",
+)
+@plot_option("Figure of load, queue and waits: .png, .svg or .pdf.")
+@output_files_option(
+    ".html", ".json", help="The report (.html), or its numbers (.json); may be given twice."
+)
+@json_option
+def audit(
+    file: Path,
+    what_if: tuple[str, ...],
+    reference: str | None,
+    draws: int | None,
+    time_limit: float | None,
+    rightsize: Path | None,
+    picture: Path | None,
+    outputs: tuple[Path, ...],
+    as_json: bool,
+    **log_values: Any,
+) -> None:
+    """Report on a job log: waits, utilization, other policies, what-if scenarios.
+
+    \b
+    Example: cosched audit trace.swf.gz --convention rigid -o audit.html
+    """
+    from cosched import cluster, plot
+    from cosched.cli import report
+    from cosched.cli.log_judgement import (
+        judgement_with_running_jobs,
+        say_best_scenario,
+        say_observed_waits,
+    )
+    from cosched.cli.output_files import scratch_files
+
+    require_one_output(outputs, "the report (.html), or its numbers (.json)", unless=as_json)
+    instance = read_instance("cluster", file, log_values)
+    with scratch_files(outputs, ".html", ".json") as (page, numbers):
+        with report.working(f"audit of {file.name}"):
+            judgement, notes = judgement_with_running_jobs(file, log_values, instance)
+            instance = instance.with_notes(notes)
+            figure = cluster.audit(
+                instance,
+                page,
+                what_if=what_if,
+                reference=reference,
+                draws=draws,
+                time_limit=time_limit,
+                rightsize=rightsize,
+                json=numbers,
+                judgement=judgement,
+                say=None if as_json else report.say,
+            )
+            if picture is not None and figure is not None:
+                plot.save(figure, picture)
+        rows = report.read_numbers(numbers)
+    if as_json:
+        report.print_json(rows)
+        return
+    report.show_notes(instance)
+    say_observed_waits(instance)
+    say_best_scenario(rows["rows"])
+    for path in outputs:
+        report.hint(f"wrote {path}")

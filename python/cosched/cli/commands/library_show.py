@@ -1,0 +1,46 @@
+"""``cosched library show``: an instance and its record."""
+
+import click
+
+from cosched.cli.groups import Command
+from cosched.cli.options import instance_name_argument, json_option
+
+
+@click.command("show", cls=Command)
+@instance_name_argument
+@json_option
+def show_instance(name: str, as_json: bool) -> None:
+    """Show an instance and its record.
+
+    \b
+    Example: cosched library show dags/cholesky-12-ccr1
+    """
+    from dataclasses import asdict
+
+    from cosched import library
+    from cosched.cli import report
+    from cosched.library.records import Finding, record_of
+    from cosched.library.table import gap_of
+
+    def finding_text(finding: Finding) -> str:
+        return f"{finding.algorithm}, by {finding.by}, since {finding.since}"
+
+    record, instance = record_of(name), library.load(name)
+    if as_json:
+        report.print_json(
+            {
+                "name": name,
+                "instance": repr(instance),
+                "best": asdict(record.best),
+                "bound": asdict(record.bound),
+                "gap": gap_of(record),
+                "history": [asdict(finding) for finding in record.history],
+            }
+        )
+        return
+    report.say(f"{name}: {instance!r}")
+    report.say(f"value {record.best.value:.9g}: {finding_text(record.best)}")
+    report.say(f"bound {record.bound.value:.9g}: {finding_text(record.bound)}")
+    report.say(f"gap {100 * gap_of(record):.2f}%")
+    for earlier_finding in reversed(record.history):
+        report.say(f"before: {earlier_finding.value:.9g}: {finding_text(earlier_finding)}")

@@ -1,0 +1,41 @@
+"""``cosched library submit``: a better schedule for the records."""
+
+from pathlib import Path
+
+import click
+
+from cosched.cli.groups import Command
+from cosched.cli.option_types import InputPath
+from cosched.cli.options import input_option, instance_name_argument, output_option
+
+
+@click.command("submit", cls=Command)
+@instance_name_argument
+@click.argument("schedule", type=InputPath(), help="What solve -o schedule.json wrote.")
+@input_option("--by", metavar="NAME", required=True, help="Who found it.")
+@output_option(
+    "-o",
+    "--output",
+    "--folder",
+    "folder",
+    type=InputPath("folder"),
+    help="Where the record is written; default, and only in a clone: the package's records.",
+)
+def submit_schedule(name: str, schedule: Path, by: str, folder: Path | None) -> None:
+    """Put a better schedule into the records, ready for a pull request.
+
+    A schedule that is not valid, or not better, is refused.
+
+    \b
+    Example: cosched library submit packs/ii-33-p16-s1 schedule.json --by 'Ada Lovelace' -o records
+    """
+    from cosched import library
+    from cosched.cli import report
+    from cosched.errors import InvalidInstance
+    from cosched.library.records import is_source_tree
+
+    if folder is None and not is_source_tree():
+        raise InvalidInstance(
+            "--folder: expected a folder for the new record, as the package is installed"
+        )
+    report.say(f"{library.submit(name, schedule, by, folder=folder)}: a new record")

@@ -1,0 +1,277 @@
+"""``cosched when``: start times of pending jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cosched.cli.groups import Command
+from cosched.cli.option_types import (
+    MAX_SEED,
+    AnyInteger,
+    CommaList,
+    InputPath,
+    Integer,
+    OutputFile,
+    Seconds,
+    check_output,
+)
+from cosched.cli.options import (
+    analysis_option,
+    cluster_option,
+    execution_option,
+    input_option,
+    json_option,
+    output_option,
+    plot_option,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched import cluster
+
+#: Job history that this host's Slurm is asked for.
+_HISTORY = "14days"
+
+
+@click.command("when", cls=Command)
+@click.argument(
+    "snapshot",
+    type=InputPath(),
+    required=False,
+    help="What snapshot wrote, or a folder of Slurm's outputs; default: this host's Slurm.",
+)
+@click.argument("jobs", nargs=-1, metavar="[JOB]...", help="Pending jobs; default: all.")
+@input_option(
+    "--timezone",
+    metavar="ZONE",
+    help="Time zone of the dates of a folder, such as Europe/Stockholm.",
+)
+@input_option(
+    "--run-times",
+    type=InputPath(),
+    help="Seconds from start to end by job (CSV job,seconds), instead of drawn ones; then only "
+    "scheduler timing is drawn, and nobody else submits.",
+)
+@cluster_option(
+    "--nodes",
+    type=CommaList(Integer(1, 10**7)),
+    help="Predict a job that is not submitted yet, on so many nodes: 1,2,4,8.",
+)
+@cluster_option(
+    "--time",
+    "limit",
+    metavar="TIME,...|auto",
+    help="Its time limit, as 4h, or as sbatch takes it; or auto.",
+)
+@cluster_option("--cpus-per-task", type=AnyInteger(), help="Its CPUs on each node.")
+@cluster_option("--mem", metavar="SIZE", help="Its memory on each node, such as 4G.")
+@cluster_option("--gpus", type=AnyInteger(), help="Its GPUs on each node.")
+@cluster_option(
+    "--constraint",
+    metavar="EXPRESSION",
+    help="Features that it needs, as sbatch takes them.",
+)
+@cluster_option(
+    "--licenses", metavar="NAME,...", help="Licenses that it needs, as sbatch takes them."
+)
+@cluster_option("--partition", metavar="NAME,...", help="Its partition.")
+@cluster_option("--account", metavar="NAME", help="Its account.")
+@cluster_option("--user", metavar="NAME", help="Its user.")
+@cluster_option("--qos", metavar="NAME", help="Its QOS.")
+@cluster_option("--runs", type=InputPath(), help="Its run times, as profile wrote them.")
+@cluster_option("--task", metavar="NAME", help="The code of these runs.")
+@analysis_option(
+    "--draws",
+    type=Integer(),
+    default=200,
+    show_default=True,
+    help="Simulated scenarios.",
+)
+@analysis_option(
+    "--seed", type=Integer(0, MAX_SEED), default=0, show_default=True, help="Random seed."
+)
+@analysis_option(
+    "--calibration",
+    type=InputPath(),
+    help="Result of a backtest: the intervals get the width that its errors need.",
+)
+@analysis_option(
+    "--backtest",
+    type=InputPath(),
+    help="Predict past start times instead: what sacct -P printed.",
+)
+@analysis_option(
+    "--moments",
+    type=Integer(),
+    default=20,
+    show_default=True,
+    help="With --backtest: how many times the past is asked.",
+)
+@analysis_option(
+    "--machine",
+    type=InputPath("path"),
+    help="With --backtest: slurm.conf, or a folder of outputs of scontrol show.",
+)
+@analysis_option(
+    "--accounts",
+    type=InputPath(),
+    help="With --backtest: output of sacctmgr -P show assoc and show qos.",
+)
+@analysis_option(
+    "--approximate",
+    is_flag=True,
+    help="With --backtest: ignore unsupported settings of slurm.conf.",
+)
+@execution_option(
+    "-w",
+    "--watch",
+    type=Seconds(),
+    help="Predict again after so many seconds, until Ctrl-C.",
+)
+@plot_option("Figure of the start times: .png, .svg or .pdf.")
+@output_option(
+    "--prometheus",
+    "metrics",
+    type=OutputFile(),
+    help="Quantiles for node_exporter (.prom).",
+)
+@output_option(
+    "-o",
+    "--output",
+    type=OutputFile(),
+    help="HTML report (.html); with --backtest the numbers for --calibration (.json).",
+)
+@json_option
+def when(
+    snapshot: Path | None,
+    jobs: tuple[str, ...],
+    timezone: str | None,
+    run_times: Path | None,
+    nodes: list[int] | None,
+    limit: str | None,
+    cpus_per_task: int | None,
+    mem: str | None,
+    gpus: int | None,
+    constraint: str | None,
+    licenses: str | None,
+    partition: str | None,
+    account: str | None,
+    user: str | None,
+    qos: str | None,
+    runs: Path | None,
+    task: str | None,
+    draws: int,
+    seed: int,
+    calibration: Path | None,
+    backtest: Path | None,
+    moments: int,
+    machine: Path | None,
+    accounts: Path | None,
+    approximate: bool,
+    watch: float | None,
+    picture: Path | None,
+    metrics: Path | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict start times of pending jobs, with prediction intervals.
+
+    With --nodes and --time it predicts a job that is not submitted yet, and compares sizes.
+
+    \b
+    Example: cosched when now.json 4711
+    """
+    from cosched import cluster
+    from cosched.cli import report
+    from cosched.cli.start_time_outputs import (
+        Outputs,
+        keep_watching,
+        read_calibration,
+        scenario_progress,
+        show_backtest,
+    )
+    from cosched.cli.start_time_requests import megabytes_of_option, read_requests
+    from cosched.errors import InvalidInstance
+
+    if output is not None:
+        check_output(output, (".html",) if backtest is None else (".json",))
+    job_options: dict[str, Any] = {
+        "cpus_per_task": cpus_per_task,
+        "mem": mem,
+        "gpus": gpus,
+        "constraint": constraint,
+        "licenses": licenses,
+        "partition": partition,
+        "account": account,
+        "user": user,
+        "qos": qos,
+    }
+    if nodes is None:
+        refuse_job_options({**job_options, "time": limit, "runs": runs, "task": task})
+    if backtest is not None:
+        if machine is None:
+            raise InvalidInstance("missing --machine: slurm.conf or scontrol folder (--backtest)")
+        if nodes is not None:
+            raise InvalidInstance("--nodes: expected no request with --backtest")
+        show_backtest(
+            {
+                "history": backtest,
+                "machine": machine,
+                "accounts": accounts,
+                "approximate": approximate,
+                "moments": moments,
+                "draws": draws,
+                "seed": seed,
+            },
+            output,
+            as_json=as_json,
+        )
+        return
+    job_ids = list(jobs)
+    if snapshot is not None and snapshot.name.isdigit() and not snapshot.exists():
+        job_ids.insert(0, str(snapshot))
+        snapshot = None
+    known_errors = read_calibration(calibration)
+    job_options["mem"] = megabytes_of_option(mem)
+    requests = [{**job_options, **request} for request in read_requests(nodes, limit, runs, task)]
+    outputs = Outputs(as_json, output, metrics, picture)
+
+    def read_snapshot() -> cluster.Snapshot:
+        if snapshot is not None:
+            return cluster.Snapshot.read(snapshot, timezone=timezone)  # as the file is by now
+        with report.working("asking Slurm"):
+            return cluster.Snapshot.ask(_HISTORY)
+
+    def predict(state: cluster.Snapshot, chosen_jobs: list[str] | None) -> pd.DataFrame:
+        with scenario_progress("scenarios", is_hidden=as_json) as progress:
+            return cluster.when(
+                state,
+                chosen_jobs,
+                requests,
+                draws=draws,
+                seed=seed,
+                run_times=run_times,
+                calibration=known_errors,
+                progress=progress,
+            )
+
+    if watch is None:
+        outputs.write(predict(read_snapshot(), job_ids or None))
+    else:
+        keep_watching(read_snapshot, predict, outputs, job_ids, watch, of_requests=bool(requests))
+
+
+def refuse_job_options(options: dict[str, Any]) -> None:
+    """Refuse options of a job that is not submitted yet, which say nothing without ``--nodes``."""
+    from cosched.errors import InvalidInstance
+
+    names = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
+    if names:
+        verb = "applies" if len(names) == 1 else "apply"
+        raise InvalidInstance(
+            f"{', '.join(names)} {verb} to a job that is not submitted yet: add --nodes"
+        )

@@ -1,0 +1,66 @@
+"""The judgement of a log, and the numbers that its observed schedule has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cosched import cluster
+from cosched.cli import report
+from cosched.cli.families import read_instance
+from cosched.core.text import count_of
+from cosched.notes import Note, NoteKind
+from cosched.slurm.live.times import duration
+
+
+def judgement_with_running_jobs(
+    file: Path, log_values: dict[str, Any], instance: cluster.Instance
+) -> tuple[cluster.LogJudgement | None, list[Note]]:
+    """The judgement of the log as ``slurm check`` judges it: with the jobs that run still, and with
+    waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf. And a
+    note on the jobs that only the judgement counts."""
+    is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
+    counts_from_submission = log_values["wait_from"] == "submit"
+    lacks_running_jobs = any(
+        note.kind is NoteKind.DROPPED and note.subject == cluster.files.NOT_ENDED
+        for note in instance.notes
+    )
+    if not is_of_slurm or not (counts_from_submission or lacks_running_jobs):
+        return None, []
+    values_of_judgement = {**log_values, "wait_from": None}
+    if lacks_running_jobs:
+        values_of_judgement["include_running"] = True
+    judgement = read_instance("cluster", file, values_of_judgement)
+    running_jobs = len(judgement) - len(instance)
+    notes = []
+    if running_jobs > 0:
+        verb = "runs" if running_jobs == 1 else "run"
+        text = (
+            f"assumed: {count_of(running_jobs, 'job')} that still {verb} at the end of the log: "
+            "the judgement of the log counts them, all other numbers do not (--include-running)"
+        )
+        notes.append(Note(NoteKind.ASSUMED, text, subject="running jobs", count=running_jobs))
+    return cluster.judge_log(judgement), notes
+
+
+def say_observed_waits(instance: cluster.Instance) -> None:
+    """Print the main numbers of a log: its jobs, their waits, the utilization of the machine."""
+    if "as-logged" not in cluster.FAMILY.names_of(instance, None):
+        return
+    metrics = cluster.solve(instance, "as-logged").metrics()
+    report.say(
+        f"observed: {count_of(len(instance), 'job')}, median wait "
+        f"{duration(metrics['median_wait'])}, 95th percentile "
+        f"{duration(metrics['p95_wait'])}, utilization {metrics['utilisation']:.0%}"
+    )
+
+
+def say_best_scenario(rows: list[dict[str, Any]]) -> None:
+    """Print the what-if scenario with the largest decrease of the mean wait, if there is one."""
+    gains = [row for row in rows if (row["difference"] or 0.0) < 0 and row["clear"]]
+    if gains:
+        best = min(gains, key=lambda row: row["difference"])
+        report.say(
+            f"best scenario: {best['what_if']}: mean wait {duration(best['mean_wait'])} "
+            f"instead of {duration(best['base_mean_wait'])}"
+        )
