@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -194,8 +195,10 @@ class Words(click.Choice):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if value not in self.choices:
             expected = ", ".join(map(str, self.choices))
+            near_words = get_close_matches(str(value), self.choices)
+            near = f" (near: {', '.join(near_words)})" if near_words else ""
             raise InvalidInstance(
-                f"{option_name(param)} {shorten(value)}: expected one of {expected}"
+                f"{option_name(param)} {shorten(value)}: expected one of {expected}{near}"
             )
         return str(value)
 

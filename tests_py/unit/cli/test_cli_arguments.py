@@ -56,7 +56,7 @@ def test_a_type_reads_a_text(option_type, text, value):
         (Seconds(), "none", "--size: 'none': expected a positive number of seconds, 5m"),
         (Seconds(allows_zero=True), "-1", "--size: '-1': expected a number >= 0 of seconds, or 5m"),
         (CommaList(Integer()), "1,,4", "--size: empty cell: expected an integer in 1..1000000"),
-        (Words(("low", "high")), "lo", "--size 'lo': expected one of low, high"),
+        (Words(("low", "high")), "lo", "--size 'lo': expected one of low, high (near: low)"),
         (
             OutputFile(".png", ".svg"),
             "a.pdf",

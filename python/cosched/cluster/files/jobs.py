@@ -216,7 +216,10 @@ def _read_jobs(
     events = io.bare_name(path).endswith(".events")
     if not events and _of_sacct(path, of_sacct["delimiter"]):
         if machine is None:
-            raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
+            raise InvalidInstance(
+                f"{path}: sacct output: expected a machine (--machine): slurm.conf, machine.toml "
+                "or a folder of scontrol outputs"
+            )
         part = _part(path, of_logs)
         sacct_options = {name: value for name, value in of_sacct.items() if value}
         jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **sacct_options)
@@ -266,7 +269,7 @@ def _table(path: str | PathLike[str], nodes: int | None) -> LogTable:
     else:
         jobs, lines, notes = read_csv(path)
     if nodes is None:
-        raise InvalidInstance(f"{path}: nodes are missing: expected their number")
+        raise InvalidInstance(f"{path}: nodes are missing: expected the cluster size (--nodes)")
     return LogTable(jobs, nodes, tuple(notes), lines=tuple(lines))
 
 

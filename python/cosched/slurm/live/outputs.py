@@ -97,7 +97,8 @@ def query_slurm(history: str | None) -> tuple[dict[str, str], list[Note]]:
             missing += [note.behind("assumed: ") for note in notes]
     if not texts:
         raise InvalidInstance(
-            f"no Slurm answers here ({missing[0]}): expected a login node, or outputs"
+            f"cannot reach Slurm ({missing[0]}): run on a login node, or pass a snapshot, or a "
+            "folder of outputs"
         )
     first = next(name for name in ("squeue.json", "scontrol_job.txt", *texts) if name in texts)
     texts["times.json"] = json.dumps({first: [begin, begin]})

@@ -55,6 +55,8 @@ class Dimension:
                 if max(-low, high) > MAX_EXACT_INTEGER:
                     raise InvalidInstance(f"{where}: expected ends up to {MAX_EXACT_INTEGER}")
                 return cls(key, (), low, high, match[1])
+            if ".." in values and "," not in values:
+                raise InvalidInstance(f"{where}: expected numbers around '..'")
             texts = values.split(",")
         if not isinstance(texts, Sequence) or isinstance(texts, bytes):
             raise InvalidInstance(f"{where}: expected A,B,C or LOW..HIGH")
@@ -100,7 +102,10 @@ def dimensions_of(instance: Instance, vary: Any) -> tuple[Dimension, ...]:
 
 def _require_simulated(instance: Instance, key: str, value: str) -> None:
     """Check that the simulator follows a change, and that Slurm takes the same jobs under it."""
-    scenario = scenario_of(instance, f"{key}={value}")
+    try:
+        scenario = scenario_of(instance, f"{key}={value}")
+    except InvalidInstance as error:
+        raise InvalidInstance(f"vary {key}={value}: {error}") from None
     verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
     if verdict.scenario_class is ScenarioClass.NOT_MODELLED:
         raise InvalidInstance(f"vary {key}={value}: {verdict.reason}")
