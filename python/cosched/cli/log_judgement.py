@@ -1,4 +1,4 @@
-"""The judgement of a log, and the numbers that its observed schedule has."""
+"""The judgement of a log, with the jobs that still run."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from cosched import cluster
-from cosched.cli import report
 from cosched.cli.families import read_instance
 from cosched.core.text import count_of
 from cosched.notes import Note, NoteKind
-from cosched.slurm.live.times import duration
 
 
 def judgement_with_running_jobs(
@@ -41,26 +39,3 @@ def judgement_with_running_jobs(
         )
         notes.append(Note(NoteKind.ASSUMED, text, subject="running jobs", count=running_jobs))
     return cluster.judge_log(judgement), notes
-
-
-def say_observed_waits(instance: cluster.Instance) -> None:
-    """Print the main numbers of a log: its jobs, their waits, the utilization of the machine."""
-    if "as-logged" not in cluster.FAMILY.names_of(instance, None):
-        return
-    metrics = cluster.solve(instance, "as-logged").metrics()
-    report.say(
-        f"observed: {count_of(len(instance), 'job')}, median wait "
-        f"{duration(metrics['median_wait'])}, 95th percentile "
-        f"{duration(metrics['p95_wait'])}, utilization {metrics['utilisation']:.0%}"
-    )
-
-
-def say_best_scenario(rows: list[dict[str, Any]]) -> None:
-    """Print the what-if scenario with the largest decrease of the mean wait, if there is one."""
-    gains = [row for row in rows if (row["difference"] or 0.0) < 0 and row["clear"]]
-    if gains:
-        best = min(gains, key=lambda row: row["difference"])
-        report.say(
-            f"best scenario: {best['what_if']}: mean wait {duration(best['mean_wait'])} "
-            f"instead of {duration(best['base_mean_wait'])}"
-        )

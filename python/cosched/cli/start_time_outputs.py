@@ -15,8 +15,9 @@ from cosched.core.text import count_of
 from cosched.errors import CoschedError, InvalidInstance
 from cosched.lazy import pd, plt
 from cosched.notes import note_records
+from cosched.reports.when import when_page
 from cosched.slurm.live.backtesting import coverage_by
-from cosched.slurm.live.page import FailedReading, page, prometheus
+from cosched.slurm.live.prometheus import FailedReading, prometheus
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
 from cosched.slurm.live.times import dated, duration, limit_text
 
@@ -35,7 +36,7 @@ class Outputs:
         if failed is None and (self.as_json or self.page is None):
             _show(frame, self.as_json)
         if self.page is not None:
-            io.write_text(page(frame, failed), self.page)
+            io.write_text(when_page(frame, failed), self.page)
             if failed is None and not self.as_json:
                 _say_summary(frame)
                 report.hint(f"wrote {self.page}")

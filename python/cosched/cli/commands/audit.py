@@ -56,6 +56,11 @@ from cosched.cli.options import (
     type=InputPath(),
     help="HTML report of cosched rightsize, to which this report links.",
 )
+@output_option(
+    "--anonymise",
+    is_flag=True,
+    help="Replace the names of users, accounts and groups in the report and its numbers.",
+)
 @plot_option("Figure of load, queue and waits: .png, .svg or .pdf.")
 @output_files_option(
     ".html", ".json", help="The report (.html), or its numbers (.json); may be given twice."
@@ -68,6 +73,7 @@ def audit(
     draws: int | None,
     time_limit: float | None,
     rightsize: Path | None,
+    anonymise: bool,
     picture: Path | None,
     outputs: tuple[Path, ...],
     as_json: bool,
@@ -80,11 +86,7 @@ def audit(
     """
     from cosched import cluster, plot
     from cosched.cli import report
-    from cosched.cli.log_judgement import (
-        judgement_with_running_jobs,
-        say_best_scenario,
-        say_observed_waits,
-    )
+    from cosched.cli.log_judgement import judgement_with_running_jobs
     from cosched.cli.output_files import scratch_files
 
     require_one_output(outputs, "the report (.html), or its numbers (.json)", unless=as_json)
@@ -103,16 +105,15 @@ def audit(
                 rightsize=rightsize,
                 json=numbers,
                 judgement=judgement,
+                anonymise=anonymise,
                 say=None if as_json else report.say,
             )
             if picture is not None and figure is not None:
                 plot.save(figure, picture)
-        rows = report.read_numbers(numbers)
+        audit_numbers = report.read_numbers(numbers)
     if as_json:
-        report.print_json(rows)
+        report.print_json(audit_numbers)
         return
     report.show_notes(instance)
-    say_observed_waits(instance)
-    say_best_scenario(rows["rows"])
     for path in outputs:
         report.hint(f"wrote {path}")

@@ -80,7 +80,7 @@ def rightsize(
     """
     from cosched import cluster, io
     from cosched.cli import report
-    from cosched.cluster.sizing.page import export
+    from cosched.cluster.sizing.exports import export
     from cosched.errors import InvalidInstance
     from cosched.execution.plan_input import toml_of
 
@@ -175,7 +175,10 @@ def _show(
 ) -> None:
     """Print the recommendations for the largest groups, and the backtest."""
     from cosched.cli import report
-    from cosched.cluster.sizing.page import above_the_promise
+    from cosched.cluster.sizing.backtest_summary import (
+        groups_above_sentence,
+        summarise_backtest,
+    )
     from cosched.units import format_time_limit
 
     hidden_columns = [name for name in _HIDDEN_COLUMNS if name in recommendations]
@@ -201,7 +204,7 @@ def _show(
         report.show_frame(
             f"would it have held? each {period} from what was known before it", backtest
         )
-        report.say(above_the_promise(right_size))
+        report.say(groups_above_sentence(summarise_backtest(right_size)))
     else:
         report.say(
             "no backtest: before no day of the log had enough like jobs ended for an advice "

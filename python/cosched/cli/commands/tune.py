@@ -132,7 +132,7 @@ def tune(
     from cosched import cluster
     from cosched.cli import report
     from cosched.cli.log_judgement import judgement_with_running_jobs
-    from cosched.cluster.page.judgement import lines_of_judgement
+    from cosched.cluster.judgement.sentences import lines_of_judgement
     from cosched.errors import printable
     from cosched.slurm.tune.space import vary_of_texts
     from cosched.slurm.tune.tuned import outcome_sentence
