@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from cosched import core
 from cosched.bags import algorithms, bounds
-from cosched.bags.instance import Instance, parse_watts
+from cosched.bags.instance import Instance
 from cosched.bags.result import Result, result_of_schedule
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound, Family, Presentation
-from cosched.core.options import argument, by_name
+from cosched.core.options import by_name
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "profit-rate": bounds.profit_rate_bound,
@@ -38,25 +38,4 @@ PRESENTATION = Presentation(
     objective="profit rate",
     unit=" a second",
     ideal="plan",
-    arguments=(
-        argument("price", "What the bag earns (1e6,2e6 compares several).", float, vary=True),
-        argument("energy_cost", "Price of a joule; 1 by default.", float),
-        argument(
-            "gamma",
-            "Instead of the price: its multiple of the least energy "
-            "cost (1.1,1.2 compares several).",
-            float,
-            vary=True,
-        ),
-        argument(
-            "idle_power",
-            "Watts of a machine that runs nothing: of all, or a number a machine type (60,45).",
-            parse_watts,
-        ),
-        argument("power_cap", "Most watts of all machines, on average.", float),
-        argument(
-            "missing", "Missing times: refuse, drop (the pair), drop-tasks or drop-machines.", str
-        ),
-    ),
-    example=("FOLDER", "--gamma 1.2", "ttb-best"),
 )

@@ -11,8 +11,7 @@ from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.outputs import write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
-from cosched.core import Argument, Bound, Family, Output, Presentation
-from cosched.core.options import argument
+from cosched.core import Bound, Family, Output, Presentation
 
 BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
 
@@ -67,36 +66,6 @@ FAMILY = Family(
 PRESENTATION = Presentation(
     family=FAMILY,
     objective="maximum stretch",
-    arguments=(
-        argument("nodes", "Nodes of the machine (rigid: processors)."),
-        argument("convention", "A log's jobs: dfrs or rigid (processors).", str),
-        argument("cores_per_node", "dfrs: cores of a node; default: header."),
-        argument("memory_per_node", "dfrs: KB of a node, or as 2GB.", str),
-        argument("drop", "Jobs to leave out: too-wide,cancelled,run-0,... .", str),
-        Argument("--from", "begin", "Only from this second of a log, warm.", parse=float),
-        argument("until", "Only jobs submitted before this second.", float),
-        argument("no_bound", "No bound beside the results.", bool),
-        argument("machine", "machine.toml, slurm.conf, or a folder of scontrol.", str),
-        argument("min_runtime", "Measure jobs of this run time or more (s).", float),
-        argument("timezone", "sacct output: where it was printed, as Europe/Stockholm.", str),
-        argument("wait_from", "Waits count from: eligible (default) or submit.", str),
-        argument("include_running", "sacct output: jobs that run still.", bool),
-        argument("delimiter", "sacct output: as sacct --delimiter.", str),
-        argument(
-            "slurm_version",
-            "Of a slurm.conf, as 22.05; default: its first comments, else 24.11.",
-            str,
-        ),
-        argument(
-            "accounts",
-            "Of a slurm.conf: what sacctmgr -P show assoc, show qos printed, or its script.",
-            str,
-        ),
-        argument(
-            "approximate", "slurm-backfill: leave out settings without a rule, with a note.", bool
-        ),
-        argument("week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
-    ),
     outputs=(
         Output(
             "--log",
@@ -112,7 +81,6 @@ PRESENTATION = Presentation(
     remark=remark,
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
-    example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),
     spelling="FCFS, EASY, conservative, slurm-backfill, as-logged, "
     "and 'SUBMIT */per/opt=min/minvt=600' with "
     "SUBMIT Greedy, GreedyP, GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, "

@@ -4,7 +4,7 @@ from cosched.border import guard_public
 from cosched.core.family import Algorithm as Algorithm, Family as Family
 from cosched.core.instance import Instance as Instance
 from cosched.core.limits import time_limit as time_limit
-from cosched.core.options import Argument as Argument, Output as Output
+from cosched.core.options import Output as Output
 from cosched.core.presentation import Presentation as Presentation
 from cosched.core.result import Bound as Bound, Overview as Overview, Result as Result
 from cosched.core.schedule import Schedule as Schedule

@@ -9,42 +9,6 @@ from typing import Any
 from cosched.errors import InvalidInstance, shorten
 
 
-@dataclass(frozen=True)
-class Argument:
-    """An argument of ``Instance.read`` that the command line offers as an option.
-
-    Attributes
-    ----------
-    flag, keyword : str
-        As typed (``--max-tasks``), and as passed (``max_tasks``).
-    help : str
-        One line for ``--help``.
-    parse : callable
-        Makes the value of the text.
-    vary : bool
-        A comma-separated list makes several instances in ``compare`` (and a column).
-
-    Examples
-    --------
-    >>> nodes = Argument("--nodes", "nodes", "Nodes of the machine.")
-    >>> nodes.parse("16"), nodes.vary
-    (16, False)
-    """
-
-    flag: str
-    keyword: str
-    help: str
-    parse: Callable[[str], Any] = int
-    vary: bool = False
-
-
-def argument(
-    keyword: str, help: str, parse: Callable[[str], Any] = int, vary: bool = False
-) -> Argument:
-    """An argument whose flag is its keyword with hyphens."""
-    return Argument(f"--{keyword.replace('_', '-')}", keyword, help, parse, vary)
-
-
 def by_name(module: Any, names: str) -> dict[str, Callable[..., Any]]:
     """Public names -> functions of a module, which are called so with underscores."""
     return {name: getattr(module, name.replace("-", "_")) for name in names.split()}

@@ -1,4 +1,4 @@
-"""How a family looks: its words, its tables and pictures, its options of the command line."""
+"""How a family looks: its words, its tables and pictures."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import Any
 
 from cosched.core.family import Family
 from cosched.core.limits import PATIENCE, Patience
-from cosched.core.options import Argument, Output
+from cosched.core.options import Output
 
 
 @dataclass(frozen=True, kw_only=True)
 class Presentation:
-    """What the command line shows and asks of a family; nothing here changes a result.
+    """What the command line shows of a family; nothing here changes a result.
 
     Attributes
     ----------
@@ -22,8 +22,6 @@ class Presentation:
         Of the objective, with its blank before it.
     ideal : str
         What a bound speaks of: no such thing is better.
-    arguments : tuple of Argument
-        What ``Instance.read`` takes on the command line.
     outputs : tuple of Output
         Files beside the schedule that ``cosched solve`` can write.
     panels : tuple of callable
@@ -37,8 +35,6 @@ class Presentation:
         What the row of a result has to say beside its numbers, one line, or an empty text.
     patience : float or None
         Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
-    example : (str, str, str)
-        A file, its arguments and an algorithm: for the examples that ``--help`` shows.
     spelling : str
         How names of algorithms are spelled, where there are too many to list.
 
@@ -54,12 +50,10 @@ class Presentation:
     objective: str
     unit: str = ""
     ideal: str = "schedule"
-    arguments: tuple[Argument, ...] = ()
     outputs: tuple[Output, ...] = ()
     panels: tuple[Callable[..., Any], ...] = ()
     screen: tuple[str, ...] = ()
     recorded: str = ""
     remark: Callable[[Mapping[str, Any]], str] | None = None
     patience: Patience | None = PATIENCE
-    example: tuple[str, str, str] = ("FILE", "", "NAME")
     spelling: str = ""

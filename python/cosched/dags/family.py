@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from cosched import core
 from cosched.core import Bound, Family, Presentation
-from cosched.core.options import argument, by_name
-from cosched.dags import algorithms, arguments, bounds
+from cosched.core.options import by_name
+from cosched.dags import algorithms, bounds
 from cosched.dags.instance import Instance
 from cosched.dags.replays import quantiles
 from cosched.dags.result import Result, result_of_schedule
@@ -55,41 +55,5 @@ PRESENTATION = Presentation(
     family=FAMILY,
     objective="makespan",
     unit=" s",
-    example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
     recorded="as-executed",
-    arguments=(
-        argument("units", "Units of each type: CPUs,GPUs as 16,4.", arguments.parse_units),
-        argument(
-            "acceleration",
-            "For files with one time a task: CPU time / time on each further type, or a CSV file.",
-            arguments.parse_acceleration,
-        ),
-        argument("times", "CSV file with the times of every task.", str),
-        argument(
-            "bandwidth",
-            "Bytes/s: transfers take time. A number, or a row a type of sender: inf,12e9;12e9,6e9.",
-            arguments.parse_matrix,
-        ),
-        argument("latency", "Seconds a transfer, likewise (default 0).", arguments.parse_matrix),
-        argument(
-            "memories",
-            "What shares a memory: host (CPUs), unit (none), or a number a unit as 0,0,1,2.",
-            arguments.parse_memories,
-        ),
-        argument(
-            "memory_capacity",
-            "Bytes that each memory holds at most: a number, or one a type as inf,16e9.",
-            arguments.parse_capacity,
-        ),
-        argument(
-            "edge_data",
-            "DOT, GraphML: attribute of arcs that says bytes (default: data, else size).",
-            str,
-        ),
-        argument(
-            "perfmodels",
-            "StarPU's tasks.rec: what starpu_perfmodel_recdump wrote, for times on other types.",
-            str,
-        ),
-    ),
 )

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from cosched import core, profiles
+from cosched import core
 from cosched.core import Bound, Family, Presentation
 from cosched.core.arrays import seed_of
-from cosched.core.options import argument, by_name
+from cosched.core.options import by_name
 from cosched.moldable import algorithms, bounds
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, result_of_schedule
@@ -67,11 +67,6 @@ PRESENTATION = Presentation(
     family=FAMILY,
     objective="makespan",
     unit=" s",
-    arguments=(
-        argument("machines", "Processors m (100,200 compares several).", vary=True),
-        *profiles.ARGUMENTS,
-    ),
-    example=("jobs.csv", "--machines 200", "local-search"),
 )
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from cosched import core, profiles
+from cosched import core
 from cosched.core import Bound, Family, Presentation
-from cosched.core.options import argument
 from cosched.packs import algorithms, bounds
 from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_schedule
@@ -55,10 +54,4 @@ PRESENTATION = Presentation(
     objective="cost",
     unit=" s",
     ideal="pack schedule",
-    arguments=(
-        argument("max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True),
-        argument("procs", "Processors p: read the times on 1..p only."),
-        *profiles.ARGUMENTS,
-    ),
-    example=("times.csv", "--max-tasks 4", "local-search"),
 )

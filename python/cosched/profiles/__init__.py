@@ -17,7 +17,6 @@ fit, scaled to meet the nearest measurement) goes on.
 """
 
 from cosched.border import guard_public
-from cosched.core.options import argument as _argument
 from cosched.described import described
 from cosched.profiles.completion import (
     COUNTS as COUNTS,
@@ -49,13 +48,6 @@ from cosched.profiles.sharing import (
     Sharing as Sharing,
     Slowdowns as Slowdowns,
     sharing_of_json as sharing_of_json,
-)
-
-#: What the command line takes for families that read such files.
-ARGUMENTS = (
-    _argument("fit", "Between measured counts: interpolation, amdahl or power-law.", str),
-    _argument("extrapolate", "Use the fitted model outside measured counts.", bool),
-    _argument("counts", "all, or measured: give tasks only counts that were measured.", str),
 )
 
 described(
