@@ -152,7 +152,7 @@ def format_duration(seconds: float) -> str:
     Examples
     --------
     >>> format_duration(42), format_duration(600), format_duration(11880), format_duration(400000)
-    ('42 s', '10 min', '3 h 18', '4.6 days')
+    ('42 s', '10 min', '3 h 18 min', '4.6 days')
     """
     if math.isnan(seconds):
         return "-"
@@ -164,7 +164,7 @@ def format_duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02}" if hours < 72 else f"{hours / 24:,.1f} days"
+    return f"{hours} h {minutes:02} min" if hours < 72 else f"{hours / 24:,.1f} days"
 
 
 def format_exact_duration(seconds: float) -> str:
@@ -173,7 +173,7 @@ def format_exact_duration(seconds: float) -> str:
     Examples
     --------
     >>> format_exact_duration(605), format_exact_duration(-605), format_exact_duration(11880)
-    ('10 min 05 s', '-10 min 05 s', '3 h 18')
+    ('10 min 05 s', '-10 min 05 s', '3 h 18 min')
     """
     if math.isnan(seconds):
         return "-"

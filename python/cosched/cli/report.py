@@ -70,8 +70,8 @@ def show_result(of: Presentation, result: Result) -> None:
         n_unlisted = overview.total - len(overview.frame)
         say(f"... and {n_unlisted:,} more {overview.what}; -o FILE writes the whole plan")
     measures = [
-        f"{key.replace('_', ' ')} {x if isinstance(x, str) else f'{x:.6g}'}"
-        for key, x in result.metrics().items()
+        f"{key.replace('_', ' ')} {tables.cell(key, value)}"
+        for key, value in result.metrics().items()
     ]
     if measures:
         say(", ".join(measures))

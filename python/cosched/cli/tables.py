@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cosched.core.text import percent
 from cosched.errors import printable
 from cosched.lazy import pd
+from cosched.units import format_duration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,6 +60,8 @@ def cell(title: str, value: Any) -> str:
         return "-"
     if title == "gap":
         return percent(value)
+    if title.endswith("wait"):
+        return format_duration(value)
     return f"{value:.3g}" if title == "seconds" else f"{value:.6g}"
 
 

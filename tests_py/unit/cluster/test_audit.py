@@ -128,7 +128,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     assert text.count('<tr class="counts"><td>EASY</td>') == 1
     (gpu,) = (table for table in groups if table[0][0] == "gpu")
     assert [(row[0], row[1], row[3]) for row in gpu[1:]] == [
-        ("with", "1", "1 h 00"),
+        ("with", "1", "1 h 00 min"),
         ("without", "3", "13 s"),
     ]
     assert longest[1][0] == "1"  # the log's, which under EASY waited a minute only

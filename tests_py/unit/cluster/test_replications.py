@@ -132,7 +132,7 @@ def test_means_are_over_all_replications(base):
         (60.0, "1 min 00 s", "+1 min 00 s"),
         (2002.6, "33 min 23 s", "+33 min 23 s"),
         (3599.0, "59 min 59 s", "+59 min 59 s"),
-        (3600.0, "1 h 00", "+1 h 00"),
+        (3600.0, "1 h 00 min", "+1 h 00 min"),
         (-88.0, "-1 min 28 s", "-1 min 28 s"),
         (float("nan"), "-", "-"),
     ],

@@ -162,4 +162,5 @@ def test_times_in_words():
         "never",
     ]  # fmt: skip
     assert duration(np.nan) == ""
-    assert [format_duration(seconds) for seconds in (-7140, -3, 59)] == ["-1 h 59", "-3 s", "59 s"]
+    durations = [format_duration(seconds) for seconds in (-7140, -3, 59)]
+    assert durations == ["-1 h 59 min", "-3 s", "59 s"]

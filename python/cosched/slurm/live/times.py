@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from datetime import datetime, timedelta, timezone
 
+from cosched.units import format_exact_duration
+
 
 def duration(seconds: float) -> str:
     """Return a duration as ``3 h 05 min``; one in the past as ``11 min 40 s ago``; infinite:
@@ -15,11 +17,7 @@ def duration(seconds: float) -> str:
         return "never"
     if round(seconds) < 0:
         return f"{duration(-seconds)} ago"
-    minutes, remainder = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{remainder} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {remainder:02d} s"
+    return format_exact_duration(seconds)
 
 
 def limit_text(seconds: float | None) -> str:
