@@ -78,25 +78,32 @@ class AnyInteger(TextType[int]):
 
 
 class Number(TextType[float]):
-    """A number; with `low` and `high` one between them, both excluded."""
+    """A number; with `low` and `high` one between them, `high` excluded, and `low` as well
+    unless `includes_low`."""
 
     name = "number"
 
-    def __init__(self, low: float = -math.inf, high: float = math.inf) -> None:
+    def __init__(
+        self, low: float = -math.inf, high: float = math.inf, *, includes_low: bool = False
+    ) -> None:
         self.low, self.high = low, high
+        self.includes_low = includes_low
 
     @property
     def expected(self) -> str:
         """What a message expects."""
         if math.isfinite(self.high):
             return f"a number between {self.low:g} and {self.high:g}"
+        if self.includes_low:
+            return f"a number >= {self.low:g}"
         return "a positive number" if self.low == 0 else "a number"
 
     def read(self, text: str, name: str) -> float:
         from cosched import io
 
         value = io.parse_number(text, name, self.expected)
-        if not self.low < value < self.high:
+        is_large_enough = value >= self.low if self.includes_low else value > self.low
+        if not (is_large_enough and value < self.high):
             raise InvalidInstance(f"{name}: {shorten(text)}: expected {self.expected}")
         return value
 

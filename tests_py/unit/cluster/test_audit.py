@@ -132,7 +132,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
         ("without", "3", "13 s"),
     ]
     assert longest[1][0] == "1"  # the log's, which under EASY waited a minute only
-    assert longest[1][2:5] == ["2026-03-01 23:30", "1 h 00", "1 min"]
+    assert longest[1][2:5] == ["2026-03-01 23:30", "1 h 00 min", "1 min"]
     assert longest[1][-2] == "a limit, a reservation, or fragmented resources"
     assert longest[1][-1] == (
         "no job ahead; 0 of 2 free at the eligible time; enough free in 97% of the wait; "

@@ -143,4 +143,4 @@ def test_the_command_writes_what_another_command_reads(tmp_path, capsys, suffix)
 
 def test_another_suffix_is_refused_before_the_log_is_read(tmp_path, capsys):
     assert main(["convert", str(tmp_path / "none.txt"), "-o", str(tmp_path / "log.xlsx")]) == 2
-    assert "expected a name that ends in .swf" in capsys.readouterr().err
+    assert "unsupported format (use .swf or .csv" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_command_line(csv, tmp_path, capsys):
     assert data["advice"][0]["asked_limit"] > 0
     for wrong, said in (
         ("0", "--risk: 0"),
-        ("1", "risk = 1"),
+        ("1", "--risk: 1"),
         ("5e-324", "risk = 4"),
         ("x", "--risk: x"),
     ):

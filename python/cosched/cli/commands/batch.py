@@ -126,7 +126,7 @@ def read_time(text: str, name: str, unit: float = 60.0) -> float:
 )
 @analysis_option(
     "--spread",
-    type=Number(),
+    type=Number(0, includes_low=True),
     help="Standard deviation of the logarithm of all run times, where no task was measured twice; "
     "0: they are exact; default: 0.1.",
 )
@@ -187,8 +187,6 @@ def batch(
     from cosched.errors import InvalidInstance
     from cosched.execution import batches
 
-    if spread is not None and spread < 0:
-        raise InvalidInstance(f"--spread: {spread:g}: expected a number >= 0")
     shape: dict[str, Any] = {
         "nodes": nodes,
         "limit": limit,

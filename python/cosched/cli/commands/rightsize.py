@@ -93,7 +93,7 @@ def rightsize(
         write_or_print(toml_of(file, risk), path)
         return
     if not 0 < risk < 1:
-        raise InvalidInstance(f"--risk {risk:g}: expected 0 < risk < 1")
+        raise InvalidInstance(f"--risk: {risk:g}: expected 0 < risk < 1")
     instance = read_instance("cluster", file, log_values)
     with report.working(f"right sizes of {file.name}"):
         right_size = cluster.rightsize(instance, risk=risk, by=by)
@@ -133,14 +133,9 @@ def rightsize(
 def split_outputs(
     outputs: tuple[Path, ...], *, is_export: bool, has_user: bool
 ) -> tuple[Path | None, Path | None]:
-    """The file for numbers, and the one for the report or the export.
-
-    A file ``.json`` has numbers, but for an export: that may be one of another program.
-    """
-    numbers_paths = [path for path in outputs if path.suffix == ".json" and not is_export]
-    if is_export and len(outputs) > 1:  # --json FILE of earlier versions stands beside -o FILE
-        numbers_paths = [path for path in outputs[:-1] if path.suffix == ".json"]
-    other_paths = [path for path in outputs if path not in numbers_paths]
+    """The file for numbers (.json), and the one for the report or the export."""
+    numbers_paths = [path for path in outputs if path.suffix == ".json"]
+    other_paths = [path for path in outputs if path.suffix != ".json"]
     if len(numbers_paths) > 1 or len(other_paths) > 1:
         raise click.UsageError("-o: expected one file per format")
     for path in numbers_paths:
