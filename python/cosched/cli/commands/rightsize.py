@@ -83,6 +83,7 @@ def rightsize(
     from cosched.cluster.sizing.exports import export
     from cosched.errors import InvalidInstance
     from cosched.execution.plan_input import toml_of
+    from cosched.notes import note_records
 
     numbers_path, path = split_outputs(outputs, is_export=form is not None, has_user=bool(user))
     if form == "codes":
@@ -104,6 +105,7 @@ def rightsize(
         "by": list(right_size.use.group_columns),
         "advice": io.plain(recommendations.to_dict("records")),
         "backtest": io.plain(backtest.to_dict("records")),
+        "note_records": note_records((*right_size.notes, *right_size.instance.notes)),
     }
     if numbers_path is not None:
         io.write_json(numbers, numbers_path)
