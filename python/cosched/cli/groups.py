@@ -46,11 +46,6 @@ class Command(click.Command):
         super().__init__(*arguments, **attributes)
         self.params = [*self.params, *_verbosity_options()]
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words of a command line, those of earlier versions included."""
-        takes_files = any(parameter.name == "outputs" for parameter in self.params)
-        return super().parse_args(ctx, json_files_as_outputs(args) if takes_files else args)
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each group of options in a section of its own."""
         for group, options in self.options_by_group(ctx):
@@ -74,6 +69,14 @@ class Command(click.Command):
         """Run the command, unless it would write over a file that it reads."""
         require_separate_outputs(self.params, ctx.params)
         return super().invoke(ctx)
+
+
+class ReportCommand(Command):
+    """A command that writes one file per format; ``--json FILE`` is an older name of one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of a command line, those of earlier versions included."""
+        return super().parse_args(ctx, json_files_as_outputs(args))
 
 
 def json_files_as_outputs(words: Sequence[str]) -> list[str]:

@@ -270,8 +270,8 @@ class OutputFile(InputPath):
         return path
 
 
-class NewFolder(OutputFile):
-    """A folder to make."""
+class OutputFolder(OutputFile):
+    """A folder to write into, or to make."""
 
     def __init__(self) -> None:
         super().__init__()

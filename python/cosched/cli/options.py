@@ -60,7 +60,7 @@ def output_file_option(*suffixes: str, help: str) -> Decorator[Any]:
 def output_files_option(*suffixes: str, help: str) -> Decorator[Any]:
     """``-o``, ``--output``, once per format: the parameter ``outputs``.
 
-    ``--json FILE`` is an older name of ``-o FILE``, see :class:`Command`.
+    ``--json FILE`` is an older name of ``-o FILE``, see :class:`ReportCommand`.
     """
     return output_option(
         "-o", "--output", "outputs", type=OutputFile(*suffixes), multiple=True, help=help

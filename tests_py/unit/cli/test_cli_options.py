@@ -5,7 +5,6 @@ import json
 
 import click
 import pytest
-from every_command import every_command
 
 import cosched as cs
 from cosched import cluster, execution, experiments
@@ -15,6 +14,7 @@ from cosched.cli.commands.generate import _UNLISTED, generate, option_names
 from cosched.cli.families import FAMILIES
 from cosched.registry import presentation
 from cosched.workloads import WORKLOADS
+from every_command import every_command
 
 #: What a text may be: a name, an expression, an address, a size or a time in Slurm's forms.
 TEXTS = {

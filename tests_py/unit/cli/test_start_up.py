@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from every_command import every_command
 
 import cosched as cs
 from cosched.cli import COMMANDS
+from every_command import every_command
 
 HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "rich", "cosched._core")
 #: What a run needs only when it plans anew, draws, or is watched.

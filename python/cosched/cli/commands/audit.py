@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from cosched.cli.families import read_instance
-from cosched.cli.groups import Command
+from cosched.cli.groups import ReportCommand
 from cosched.cli.option_types import AnyInteger, InputPath, Seconds, Words
 from cosched.cli.options import (
     analysis_option,
@@ -20,7 +20,7 @@ from cosched.cli.options import (
 )
 
 
-@click.command("audit", cls=Command)
+@click.command("audit", cls=ReportCommand)
 @click.argument("file", type=InputPath(), help="The job log.")
 @log_options()
 @no_bound_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.option_types import InputPath, Integer, NewFolder, Number, TextType
+from cosched.cli.option_types import InputPath, Integer, Number, OutputFolder, TextType
 from cosched.cli.options import (
     analysis_option,
     cluster_option,
@@ -150,7 +150,7 @@ def read_time(text: str, name: str, unit: float = 60.0) -> float:
     help="Bundle the tasks that have not completed and do not run, in the same shape unless "
     "another is given; with a longer limit where the limit ended tasks.",
 )
-@output_option("-o", "--output", type=NewFolder(), help="New folder for the scripts.")
+@output_option("-o", "--output", type=OutputFolder(), help="New folder for the scripts.")
 @json_option
 def batch(
     tasks: Path,

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.option_types import InputPath
+from cosched.cli.option_types import OutputFolder
 from cosched.cli.options import input_option, json_option, output_option
 
 
@@ -18,7 +18,7 @@ from cosched.cli.options import input_option, json_option, output_option
     "--output",
     "--out",
     "folder",
-    type=InputPath("folder"),
+    type=OutputFolder(),
     default=".",
     show_default=True,
     help="Existing folder to write into.",

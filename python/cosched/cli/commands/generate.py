@@ -26,7 +26,6 @@ from cosched.cli.option_types import (
 from cosched.cli.options import (
     Decorator,
     given_values,
-    input_option,
     output_option,
     require_output,
     workload_option,
@@ -50,10 +49,10 @@ generate = WorkloadGroup(
 
 #: Options of every workload.
 _COMMON_OPTIONS = (
-    input_option(
+    workload_option(
         "--seed", type=Integer(0, MAX_SEED), default=0, show_default=True, help="Random seed."
     ),
-    input_option(
+    output_option(
         "--option",
         "option",
         multiple=True,
@@ -125,7 +124,7 @@ def option_names(parameters: Sequence[click.Parameter]) -> list[str]:
     return [
         str(parameter.name)
         for parameter in parameters
-        if getattr(parameter, "group", "") == "Workload"
+        if getattr(parameter, "group", "") == "Workload" and parameter.name != "seed"
     ]
 
 

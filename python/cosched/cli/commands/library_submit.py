@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.option_types import InputPath
+from cosched.cli.option_types import InputPath, OutputFolder
 from cosched.cli.options import input_option, instance_name_argument, output_option
 
 
@@ -18,7 +18,7 @@ from cosched.cli.options import input_option, instance_name_argument, output_opt
     "--output",
     "--folder",
     "folder",
-    type=InputPath("folder"),
+    type=OutputFolder(),
     help="Where the record is written; default, and only in a clone: the package's records.",
 )
 def submit_schedule(name: str, schedule: Path, by: str, folder: Path | None) -> None:

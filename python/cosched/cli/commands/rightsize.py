@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cosched.cli.families import read_instance
-from cosched.cli.groups import Command
+from cosched.cli.groups import ReportCommand
 from cosched.cli.option_types import InputPath, Number, Seconds, Words, check_output
 from cosched.cli.options import (
     analysis_option,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cosched import cluster
 
 
-@click.command("rightsize", cls=Command)
+@click.command("rightsize", cls=ReportCommand)
 @click.argument("file", type=InputPath(), help="The job log; with --export codes: runs.csv.")
 @log_options()
 @no_bound_option

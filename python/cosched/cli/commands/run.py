@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.option_types import InputPath, NumberOrNone, OutputFile, Seconds
+from cosched.cli.option_types import InputPath, NumberOrNone, OutputFile, OutputFolder, Seconds
 from cosched.cli.options import (
     codes_option,
     execution_option,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     "--dry-run", is_flag=True, help="Print every command with its pinning; run nothing."
 )
 @output_option(
-    "--outputs", type=InputPath("folder"), help="Folder of the tasks' outputs, a file per attempt."
+    "--outputs", type=OutputFolder(), help="Folder of the tasks' outputs, a file per attempt."
 )
 @output_option(
     "--measure",

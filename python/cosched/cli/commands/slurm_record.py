@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.option_types import InputPath, Integer, Number, OutputFile, Seconds
+from cosched.cli.option_types import InputPath, Integer, Number, OutputFile, OutputFolder, Seconds
 from cosched.cli.options import cluster_option, execution_option, output_option
 from cosched.errors import InvalidInstance, require, shorten
 
@@ -66,7 +66,7 @@ _YEARS = (2001, 2037)
 )
 @output_option(
     "--export",
-    type=InputPath("folder"),
+    type=OutputFolder(),
     help="With --dbd: folder for the final output of sacct -P and sacctmgr -P, and for slurm.conf.",
 )
 @output_option(

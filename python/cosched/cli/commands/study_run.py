@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.option_types import InputPath, Integer, Seconds
+from cosched.cli.option_types import Integer, OutputFolder, Seconds
 from cosched.cli.options import execution_option, json_option, output_option
 from cosched.errors import StudyError, require
 
@@ -44,7 +44,7 @@ _MAX_ROWS = 40
     "--output",
     "--out",
     "folder",
-    type=InputPath("folder"),
+    type=OutputFolder(),
     help="Folder of its files; default: out/NAME; for all a folder of folders.",
 )
 @json_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cosched.cli.families import read_instance
-from cosched.cli.groups import Command
+from cosched.cli.groups import ReportCommand
 from cosched.cli.option_types import MAX_SEED, InputPath, Integer, Number, Seconds, Words
 from cosched.cli.options import (
     analysis_option,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cosched.slurm.tune.trials import Engine
 
 
-@click.command("tune", cls=Command)
+@click.command("tune", cls=ReportCommand)
 @click.argument("file", type=InputPath(), help="The job log.")
 @log_options()
 @no_bound_option
