@@ -14,6 +14,7 @@ from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new, literal
 from cosched.core.result import Result
 from cosched.core.schedule import Schedule
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.lazy import plt
 
@@ -298,9 +299,9 @@ Rectangle = tuple[float, float, float, float]
 
 
 def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
-    """Gantt chart of two rows on one axis of time: planned above, real below.
+    """Gantt chart of two rows on one axis of time: planned above, measured below.
 
-    Real bars of tasks that did not complete are hatched.
+    Each row names its makespan. Measured bars of tasks that did not complete are hatched.
 
     Parameters
     ----------
@@ -320,7 +321,7 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     >>> run = Execution(family="moldable", launcher="local", barrier=True, tasks=(one,))
     >>> ax = cs.plot.execution(run, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['planned', 'real']
+    ['planned\\n2 s', 'measured\\n2.3 s']
     """
     if not hasattr(execution, "tasks"):
         raise InvalidInstance(f"expected an Execution, got {type(execution).__name__}")
@@ -350,9 +351,12 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     has_many = len(rectangles) > 240
     draw_rectangles(ax, rectangles, colors, [hatched for _, hatched in owners], has_many)
     ax.set_xlim(0, max((rectangle[2] for rectangle in rectangles), default=0.0) or 1.0)
-    ax.set_ylim(height + len(lanes) - 0.5, -0.5)
+    ax.set_ylim(height + len(lanes), -1)
     ax.set_yticks([(len(lanes) - 1) / 2, height + (len(lanes) - 1) / 2])
-    ax.set_yticklabels(["planned", "real"])
+    makespans = (execution.planned_makespan, execution.makespan)
+    ax.set_yticklabels(
+        [_with_makespan(*row) for row in zip(("planned", "measured"), makespans, strict=True)]
+    )
     ax.axhline(len(lanes), color="black", linewidth=0.8)
     for end, low, high in (
         (execution.planned_makespan, -0.5, len(lanes) - 0.5),
@@ -360,7 +364,11 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     ):
         if not math.isnan(end):
             ax.vlines(end, low, high, color="black", linestyle="--", linewidth=1.0)
-    ax.set_xlabel("time (s)")
+    ax.set_xlabel(f"time (s); one lane for each of {count_of(len(lanes), 'unit')}")
     if not has_many:
         label_rectangles(ax, rectangles, [task.name for task, _ in owners])
     return ax
+
+
+def _with_makespan(name: str, makespan: float) -> str:
+    return name if math.isnan(makespan) else f"{name}\n{makespan:,.4g} s"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cosched import io, plot
 from cosched.execution import Execution
-from cosched.reports.charts import svg_of
+from cosched.reports.charts import drawing, svg_of
 from cosched.reports.document import Column, Figure, KeyFigure, Report, Section, Table
 from cosched.reports.sentences import notes_without_folders
 from cosched.workflows.report import by_rule
@@ -97,13 +97,9 @@ def _key_figures(execution: Execution) -> tuple[KeyFigure, ...]:
 
 
 def _drawing(execution: Execution) -> Drawing:
-    from matplotlib.figure import Figure as NewDrawing
-
-    ax = NewDrawing(figsize=(10, 5), layout="constrained").subplots()
-    plot.execution(execution, ax=ax)
-    drawing = ax.get_figure(root=True)
-    assert drawing is not None
-    return drawing
+    with drawing(5.0) as (figure, ax):
+        plot.execution(execution, ax=ax)
+    return figure
 
 
 def _rule_table(execution: Execution) -> Table:

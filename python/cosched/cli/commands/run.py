@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     help="Append the measured times to these runs (.csv).",
 )
 @plot_option("Gantt charts of the planned and the measured run: .png, .svg or .pdf.")
-@output_file_option(".json", help="The record of the run (.json).")
+@output_file_option(".html", ".json", help="The report of the run (.html), or its record (.json).")
 @json_option
 @click.pass_context
 def run(
@@ -181,9 +181,10 @@ def _write_record(record: execution.Execution, output: Path | None, picture: Pat
     """Write the files that the command was asked for."""
     from cosched import plot
     from cosched.cli import report
+    from cosched.reports.execution import write_execution
 
     if output is not None:
-        record.write(output)
+        write_execution(record, output)
     if picture is not None:
         report.without_screen()
         plot.save(plot.execution(record), picture)

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.text import count_of, require_columns
 from cosched.lazy import pd, plt
+from cosched.slurm.live.times import dated
 
 _HOUR = 3600.0
 _QUANTILE_COLUMNS = ("p05", "p25", "p50", "p75", "p95", "slurm")
 
 
+#: Colours of the intervals, those of the page.
+_INTERVAL_90_COLOR, _INTERVAL_50_COLOR = "#7aa6d6", "#2f6db3"
+#: Up to this time the axis is linear, from there on logarithmic: one late job would squeeze all
+#: others (h).
+_LINEAR_HOURS = 1.0
+_TICKS = {
+    0.0: "now",
+    0.5: "30 min",
+    1.0: "1 h",
+    2.0: "2 h",
+    6.0: "6 h",
+    12.0: "12 h",
+    24.0: "1 day",
+    72.0: "3 days",
+    168.0: "7 days",
+    720.0: "30 days",
+}
+
+
 def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
-    """Return a fan a job: when it starts in 50% and in 90% of the futures, and Slurm's own
-    estimate.
+    """Return the 50% and 90% prediction intervals of start times, one row per job, with the median
+    and Slurm's own estimate.
+
+    Pending jobs come in the order of their median start; requests keep their order.
 
     Parameters
     ----------
@@ -29,51 +53,70 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     >>> row = {"job": 7, "p05": 0.0, "p25": 60.0, "p50": 600.0, "p75": 900.0, "p95": 3600.0,
     ...        "limit_based_start": 7200.0, "slurm": 5400.0}
     >>> starts(pd.DataFrame([row])).get_xlabel()
-    'hours from now'
+    'time from now until the start'
     """
     require_columns(frame, ("job", *_QUANTILE_COLUMNS), "frame")
+    has_requests = "nodes" in frame
+    if not has_requests:
+        frame = frame.sort_values(["p50", "p95"], kind="stable")
     axes = axes_or_new(ax, (8, 4))
-    places = np.arange(len(frame))
+    positions = np.arange(len(frame))
     columns = {name: real_array(frame[name], name, 1) / _HOUR for name in _QUANTILE_COLUMNS}
-    finite = [values[np.isfinite(values)] for values in columns.values()]
-    last = max((float(column.max()) for column in finite if len(column)), default=1.0) * 1.05 or 1.0
+    last = _last_finite(columns.values())
     cut = {
         name: np.where(np.isinf(quantiles), last, quantiles) for name, quantiles in columns.items()
     }
-    axes.barh(
-        places,
-        cut["p95"] - cut["p05"],
-        left=cut["p05"],
-        height=0.7,
-        color="tab:blue",
-        alpha=0.3,
-        label="90% of futures",
-    )
-    axes.barh(
-        places,
-        cut["p75"] - cut["p25"],
-        left=cut["p25"],
-        height=0.7,
-        color="tab:blue",
-        alpha=0.6,
-        label="50%",
-    )
-    axes.plot(cut["p50"], places, "k|", markersize=12, label="median")
-    axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
-    if "nodes" in frame:
+    for low, high, height, color, label in (
+        ("p05", "p95", 0.7, _INTERVAL_90_COLOR, "90% prediction interval"),
+        ("p25", "p75", 0.7, _INTERVAL_50_COLOR, "50% prediction interval"),
+    ):
+        axes.barh(
+            positions, cut[high] - cut[low], left=cut[low], height=height, color=color, label=label
+        )
+    axes.plot(cut["p50"], positions, "k|", markersize=12, label="median")
+    axes.plot(cut["slurm"], positions, "x", color="0.45", label="Slurm's own estimate")
+    if has_requests:
         names = [
             str(job) if np.isnan(count) else _request_label(int(count), limit)
             for job, count, limit in zip(frame["job"], frame["nodes"], frame["time"], strict=True)
         ]
         ends = frame["end_p50"].to_numpy(dtype=float) / _HOUR
-        axes.plot(ends, places, "o", color="tab:green", label="ends (median)")
+        axes.plot(ends, positions, "o", color="tab:green", label="end (median)")
     else:
         names = [str(job) for job in frame["job"]]
-    axes.set_yticks(places, names)
-    axes.invert_yaxis()
-    axes.set_xlabel("hours from now")
-    axes.legend(fontsize=8)
+    axes.set_yticks(positions, names)
+    axes.set_ylim(len(frame) - 0.4, -0.6)
+    axes.set_ylabel("request" if has_requests else "job")
+    _set_time_axis(axes, last)
+    axes.set_xlabel("time from now until the start")
+    axes.set_title(_title(frame), loc="left", fontsize=11)
+    axes.legend(fontsize=8, frameon=False, ncols=5, loc="upper left", bbox_to_anchor=(0, -0.12))
     return axes
+
+
+def _last_finite(columns: Iterable[np.ndarray]) -> float:
+    """Return the end of the axis: a little after the last finite time (h)."""
+    finite = [float(values[np.isfinite(values)].max(initial=0.0)) for values in columns]
+    return max(finite, default=0.0) * 1.05 or 1.0
+
+
+def _set_time_axis(axes: plt.Axes, last: float) -> None:
+    """Make the axis logarithmic where it is long, with ticks in words."""
+    if last > 4 * _LINEAR_HOURS:
+        axes.set_xscale("symlog", linthresh=_LINEAR_HOURS)
+        ticks = [hours for hours in _TICKS if hours <= last]
+        axes.set_xticks(ticks, [_TICKS[hours] for hours in ticks])
+        axes.minorticks_off()
+    else:
+        axes.xaxis.set_major_formatter(lambda hours, _: f"{60 * hours:.0f} min")
+    axes.set_xlim(right=last * 1.02)
+
+
+def _title(frame: pd.DataFrame) -> str:
+    taken = frame.attrs.get("taken")
+    if taken is None:
+        return "Start times"
+    return f"Start times, snapshot of {dated(taken, frame.attrs.get('utc_offset', 0.0))}"
 
 
 def _request_label(nodes: int, limit: float) -> str:
