@@ -134,15 +134,15 @@ def _json(audit: Audit, report: Report, names: dict[str, str]) -> dict[str, Any]
 
 
 def _say(audit: Audit, report: Report, say: Callable[[str], object]) -> None:
-    """Print the answer, the key figures, the judgement of the log, and remarks on rows."""
-    for line in report.to_text().splitlines():
-        say(line)
+    """Print the judgement of the log, the answer, the key figures, and remarks on rows."""
     runs = audit.runs
     if runs.judgement is not None:
         for line in lines_of_judgement(runs.judgement):
             say(line)
         chosen = ", as chosen" if runs.chosen_reference else ""
         say(f"reference policy: {runs.reference_policy}{chosen}")
+    for line in report.to_text().splitlines():
+        say(line)
     for row in audit.scenarios:
         if row.remarks:
             say(f"{_scenario_name(row)}: {row.remarks}")

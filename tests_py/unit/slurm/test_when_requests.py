@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pandas as pd
 import pytest
 from unit.slurm.test_when import NOW, folder_of
 
@@ -227,3 +228,20 @@ def test_a_request_waits_in_those_of_its_partitions_that_can_hold_it(ask):
     for partitions in ("small,main", "main,small"):
         assert ask("NO", "--nodes", "3", "--partition", partitions) == (0, "")
     assert ask("NO", "--nodes", "4", "--partition", "main,small")[0] == 2
+
+
+def test_the_figure_has_jobs_in_the_order_of_their_median_start():
+    rows = [
+        {"job": job, "p05": p50 / 2, "p25": p50 * 0.9, "p50": p50, "p75": p50 * 1.1,
+         "p95": p50 * 2, "slurm": float("nan")}
+        for job, p50 in ((1, 36_000.0), (2, 60.0), (3, 7200.0))
+    ]  # fmt: skip
+    ax = starts(pd.DataFrame(rows))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["2", "3", "1"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == [
+        "now", "30 min", "1 h", "2 h", "6 h", "12 h",
+    ]  # fmt: skip
+    assert ax.get_ylabel() == "job"
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {
+        "90% prediction interval", "50% prediction interval", "median", "Slurm's own estimate",
+    }  # fmt: skip
