@@ -36,6 +36,8 @@ def folder(tmp_path, monkeypatch, capsys):
     [
         ("solve packs times.csv --algorithm optimal", "placements"),
         ("compare packs times.csv --algorithms pairs,optimal", 1),
+        ("solve cluster log.csv --nodes 8 --algorithm EASY --jobs jobs.csv", "placements"),
+        ("compare cluster log.csv --nodes 8 --policies FCFS,EASY", 1),
         ("bound packs times.csv", "method"),
         ("validate packs times.csv schedule.json", "gap"),
         ("plan runs.csv --codes codes.toml", "placements"),

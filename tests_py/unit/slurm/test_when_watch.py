@@ -8,7 +8,7 @@ import pytest
 from unit.slurm.test_when import CONFIG, JOBS, NOW, folder_of, json_22_05
 
 import cosched as cs
-from cosched.cli import main, when
+from cosched.cli import main, start_time_outputs
 from cosched.reports.when import when_page as page
 from cosched.slurm.live.times import dated
 
@@ -32,8 +32,8 @@ def watch(tmp_path, monkeypatch):
                 raise _Stop
             action()
 
-        monkeypatch.setattr(when.clock, "sleep", sleep)
-        monkeypatch.setattr(when.clock, "time", lambda: NOW + 90.0)
+        monkeypatch.setattr(start_time_outputs.clock, "sleep", sleep)
+        monkeypatch.setattr(start_time_outputs.clock, "time", lambda: NOW + 90.0)
         out, metrics = (tmp_path / name for name in FILES)
         with pytest.raises(_Stop):
             main(["when", str(folder), *options, "--draws", "5", "-w", "60", "-o", str(out),

@@ -51,13 +51,13 @@ def solve_instance(
     from cosched.registry import presentation
 
     of = presentation(family)
-    paths = {out: instance_options.pop(out.keyword, None) for out in of.outputs}
+    paths = [(out, instance_options.pop(out.keyword, None)) for out in of.outputs]
     instance = read_instance(family, file, instance_options)
     if algorithm is None:
         built_in_names = [of.spelling] if of.spelling else of.family.algorithms
         require_name("--algorithm", [*built_in_names, *of.family.offered()])
     parameters = parse_parameters(option)
-    for out, path in paths.items():
+    for out, path in paths:
         if path is not None:
             parameters.update(out.options)
     with report.working(f"{family} {algorithm}"):
@@ -68,7 +68,7 @@ def solve_instance(
         _ = result.gap
     if output is not None:
         report.write_result(result, output)
-    for out, path in paths.items():
+    for out, path in paths:
         if path is not None:
             out.write(result, path)
     if picture is not None:
