@@ -115,7 +115,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     assert easy.waits.mean() == 37.5
     easy_sentence = "EASY backfilling with the requested time limits they would wait 38 s"
     assert easy_sentence in said
-    assert "(observed: 7, EASY: 2)." in said  # (3600 + 600) / 600
+    assert "(observed: 7.0, EASY: 2.0)." in said  # (3600 + 600) / 600
     policies, *groups, longest = tables_of(text)
     rows = [row[:2] for row in policies[1:]]
     assert rows == [
