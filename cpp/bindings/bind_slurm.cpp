@@ -2,9 +2,9 @@
 
 #include "bind_slurm_trace.hpp"
 #include "cosched/core/errors.hpp"
-#include "cosched/slurm/simulate/futures.hpp"
+#include "cosched/slurm/simulate/replications.hpp"
 #include "cosched/slurm/simulate/retrace.hpp"
-#include "cosched/slurm/state/controller_state.hpp"
+#include "cosched/slurm/state/limit_blocks.hpp"
 #include "slurm_scenario.hpp"
 
 namespace cosched::cluster::bindings {

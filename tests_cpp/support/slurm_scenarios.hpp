@@ -9,6 +9,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/slurm/queue/queue.hpp"
 #include "cosched/slurm/select/allocations.hpp"
+#include "cosched/slurm/select/node_choice.hpp"
 
 namespace cosched::slurm {
 

@@ -17,10 +17,10 @@ Settings::Priority priority(Second period, Second half_life) {
 TEST(SlurmDecay, ItPassesOnceAPeriodFromItsStartOn) {
   Decay decay(priority(60, 600), -30.5);
   std::vector<Second> at, before;
-  const auto pass = [&](Second now, double left) {
+  const auto pass = [&](Second now, double fraction) {
     at.push_back(now);
     before.push_back(decay.last_pass_time());
-    EXPECT_EQ(left, decay.remaining_fraction(now - decay.last_pass_time()));
+    EXPECT_EQ(fraction, decay.remaining_fraction(now - decay.last_pass_time()));
   };
   EXPECT_FALSE(decay.advance(-31, pass));
   EXPECT_TRUE(decay.advance(29.5, pass));

@@ -13,12 +13,12 @@ TEST(SlurmRecordedBackfillClock, RecordedCyclesComeFirst) {
   clocks.cycle_times = {5, 9};
   RecordedBackfillClock clock(clocks, 30);
   EXPECT_EQ(clock.wake_time(), 5);
-  EXPECT_TRUE(clock.should_begin_cycle(true, false, 1000));
+  EXPECT_TRUE(clock.begin_cycle_or_sleep(true, false, 1000));
   clock.on_cycle_end(0);
   EXPECT_EQ(clock.wake_time(), 9);
   clock.on_cycle_end(0);
   EXPECT_EQ(clock.wake_time(), 39);
-  EXPECT_FALSE(clock.should_begin_cycle(true, true, 1000));
+  EXPECT_FALSE(clock.begin_cycle_or_sleep(true, true, 1000));
 }
 
 }  // namespace

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/plan/backfill_cycle.hpp"
+#include "cosched/slurm/select/node_choice.hpp"
+#include "cosched/slurm/select/select.hpp"
 #include "cosched/slurm/simulate/main_pass.hpp"
 #include "cosched/slurm/state/controller_state.hpp"
+#include "cosched/slurm/state/limit_blocks.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -49,7 +52,9 @@ void start(AccountingPolicy& policy, int job, int first, int last, Second now = 
 bool fits(const AccountingPolicy& policy, int job, int nodes) {
   return !policy.violation_with_nodes(of(job), nodes);
 }
-std::string name_of(AccountingPolicy::Violation held) { return held ? reason_of(*held) : ""; }
+std::string name_of(AccountingPolicy::Violation violation) {
+  return violation ? reason_of(*violation) : "";
+}
 
 TEST(SlurmAccountingPolicy, NodesOfAGroupTogether) {
   for (const bool by_account : {false, true}) {
@@ -101,7 +106,7 @@ TEST(SlurmAccountingPolicy, CpusOfAUserAndOfAnAccountInAQos) {
 }
 
 TEST(SlurmAccountingPolicy, NumbersOfJobs) {
-  const auto held = [](const Site& site, int job) {
+  const auto violation_of = [](const Site& site, int job) {
     const Scenario scenario = site.scenario();
     AccountingPolicy policy(scenario, 0);
     EXPECT_EQ(policy.violation_before_nodes(of(job)), nullptr);
@@ -110,25 +115,25 @@ TEST(SlurmAccountingPolicy, NumbersOfJobs) {
   };
   Site site;
   site.qos = qos_of({{Kind::user_jobs, -1, 1}});
-  EXPECT_EQ(held(site, 1), "QOSMaxJobsPerUserLimit");
-  EXPECT_EQ(held(site, 2), "");
+  EXPECT_EQ(violation_of(site, 1), "QOSMaxJobsPerUserLimit");
+  EXPECT_EQ(violation_of(site, 2), "");
   site.qos = qos_of({{Kind::account_jobs, -1, 1}});
-  EXPECT_EQ(held(site, 2), "MaxJobsPerAccount");
+  EXPECT_EQ(violation_of(site, 2), "MaxJobsPerAccount");
   site.qos = qos_of({{Kind::group_jobs, -1, 1}});
-  EXPECT_EQ(held(site, 2), "QOSGrpJobsLimit");
+  EXPECT_EQ(violation_of(site, 2), "QOSGrpJobsLimit");
   site = {};
   site.user = limits_of({{Kind::jobs, -1, 1}});
-  EXPECT_EQ(held(site, 1), "AssocMaxJobsLimit");
-  EXPECT_EQ(held(site, 2), "");
+  EXPECT_EQ(violation_of(site, 1), "AssocMaxJobsLimit");
+  EXPECT_EQ(violation_of(site, 2), "");
   site = {};
   site.account = limits_of({{Kind::group_jobs, -1, 1}});
-  EXPECT_EQ(held(site, 2), "AssocGrpJobsLimit");
+  EXPECT_EQ(violation_of(site, 2), "AssocGrpJobsLimit");
   site = {};
   site.account = limits_of({{Kind::jobs, -1, 1}});  // of each of its users
-  EXPECT_EQ(held(site, 1), "AssocMaxJobsLimit");
-  EXPECT_EQ(held(site, 2), "");
+  EXPECT_EQ(violation_of(site, 1), "AssocMaxJobsLimit");
+  EXPECT_EQ(violation_of(site, 2), "");
   site.user = limits_of({{Kind::jobs, -1, 2}});  // the user's own in its place
-  EXPECT_EQ(held(site, 1), "");
+  EXPECT_EQ(violation_of(site, 1), "");
 }
 
 TEST(SlurmAccountingPolicy, ALimitOfTheQosStandsInPlaceOfTheAssociations) {
@@ -320,8 +325,8 @@ TEST(SlurmAccountingPolicy, UsageFades) {
   EXPECT_TRUE(fits(policy, 0, 2));
   site.qos.no_decay = true;
   site.qos.limits = site.account.limits;
-  const Scenario kept = site.scenario();
-  AccountingPolicy fixed(kept, 0);
+  const Scenario fixed_scenario = site.scenario();
+  AccountingPolicy fixed(fixed_scenario, 0);
   fixed.advance(3600);
   EXPECT_EQ(name_of(fixed.violation_before_nodes(of(0))), "QOSGrpWallLimit");
 }
@@ -378,12 +383,12 @@ TEST(SlurmAccountingPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
   controller.end(0, 100, false);
   controller.complete_epilog(0, 101);
   EXPECT_EQ(cycle.run(110), Nodes{1});
-  bool told = false;
+  bool is_noted = false;
   for (const DecisionNote& note : std::move(controller).outcome().notes) {
     EXPECT_NE(note.action, Action::plan);
-    told = told || (note.job == 1 && note.limit == "QOSMaxNodePerUserLimit");
+    is_noted = is_noted || (note.job == 1 && note.limit == "QOSMaxNodePerUserLimit");
   }
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(is_noted);
 }
 
 // Of nodes of 4 and 8 cores the small one is taken: a whole node has six on the average, and this
@@ -415,8 +420,9 @@ TEST(SlurmAccountingPolicy, WhoMustEnd) {
   std::vector<Job> jobs = scenario.jobs();
   jobs[0].running_state = RunningState{0, choice_from(0, 2, 8).shares};
   for (const int node : {0, 1}) jobs[0].running_state->shares.nodes.push_back({node, 0, 0});
-  const Scenario held(scenario.machine(), jobs, scenario.settings(), {}, {}, scenario.accounts());
-  const auto all = limit_blocks(held);
+  const Scenario changed(scenario.machine(), jobs, scenario.settings(), {}, {},
+                         scenario.accounts());
+  const auto all = limit_blocks(changed);
   ASSERT_TRUE(all[1]);
   EXPECT_EQ(all[1]->reason, "QOSMaxNodePerUserLimit");
   EXPECT_EQ(all[1]->limit, 3);

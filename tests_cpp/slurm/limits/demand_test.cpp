@@ -1,6 +1,9 @@
+#include "cosched/slurm/limits/demand.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/limits/limit_rules.hpp"
+#include "cosched/slurm/select/node_choice.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -27,18 +30,18 @@ struct Given {
 TEST(SlurmDemand, WhatAJobWasGiven) {
   Given of;
   // CPUs, memory, nodes, billing, GPUs, those of the type
-  EXPECT_EQ(demand_of(of.scenario(), {0, 0}, of.choice).tres, (Amounts{8, 20, 2, 26, 1, 1}));
+  EXPECT_EQ(allocated_demand(of.scenario(), {0, 0}, of.choice).tres, (Amounts{8, 20, 2, 26, 1, 1}));
   of.machine.partitions[0].billing = {};
-  EXPECT_EQ(demand_of(of.scenario(), {0, 0}, of.choice).tres, (Amounts{8, 20, 2, 8, 1, 1}));
+  EXPECT_EQ(allocated_demand(of.scenario(), {0, 0}, of.choice).tres, (Amounts{8, 20, 2, 8, 1, 1}));
 }
 
 TEST(SlurmDemand, ThePriceIsTheSumOrTheDearestTimesTheUsageFactor) {
   Given of;
-  EXPECT_EQ(price_of(of.scenario(), {0, 0}, of.choice), 2 * 8 + 0.5 * 20);
-  EXPECT_EQ(price_of(of.scenario({{"MAX_TRES", 1}}), {0, 0}, of.choice), 2 * 8);
+  EXPECT_EQ(usage_per_second(of.scenario(), {0, 0}, of.choice), 2 * 8 + 0.5 * 20);
+  EXPECT_EQ(usage_per_second(of.scenario({{"MAX_TRES", 1}}), {0, 0}, of.choice), 2 * 8);
   of.machine.qos.resize(1);
   of.machine.qos[0].usage_factor = 0.25;
-  EXPECT_EQ(price_of(of.scenario(), {0, 0}, of.choice), 26 * 0.25);
+  EXPECT_EQ(usage_per_second(of.scenario(), {0, 0}, of.choice), 26 * 0.25);
 }
 
 }  // namespace

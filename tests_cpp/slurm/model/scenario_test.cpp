@@ -85,8 +85,8 @@ bool refused(const std::function<void(Machine&, Job&, std::vector<Association>&)
   std::vector<Association> accounts{{-1, 1, false}, {0, 1, true}};
   change(machine, job, accounts);
   try {
-    const Scenario made(machine, {job}, to_settings({}), {{0, 0, 600, nodes_from(0, 1, 2)}}, {},
-                        accounts);
+    const Scenario scenario(machine, {job}, to_settings({}), {{0, 0, 600, nodes_from(0, 1, 2)}}, {},
+                            accounts);
   } catch (const InvalidInstance&) {
     return true;
   }
@@ -96,31 +96,33 @@ bool refused(const std::function<void(Machine&, Job&, std::vector<Association>&)
 TEST(SlurmScenario, NumbersThatReferToNothingAreRefused) {
   EXPECT_FALSE(refused([](Machine&, Job&, std::vector<Association>&) {}));
   for (const int wrong : {-5, -2, 1, 1 << 30}) {
-    const auto job = [&](auto member) {
-      return refused([&](Machine&, Job& one, auto&) { member(one) = wrong; });
+    const auto refuses_job = [&](auto member) {
+      return refused([&](Machine&, Job& job, auto&) { member(job) = wrong; });
     };
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.partition; })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.node_set; })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.qos; })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.request.gpu_type; })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.conditions.reservation; })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.partitions.emplace_back(); })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& { return one.alternative_sets.emplace_back(); })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& {
-      return one.conditions.licences.emplace_back(0, 1).first;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.partition; })) << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.node_set; })) << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.qos; })) << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.request.gpu_type; })) << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.conditions.reservation; })) << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.partitions.emplace_back(); }))
+        << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& { return job.alternative_sets.emplace_back(); }))
+        << wrong;
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& {
+      return job.conditions.licences.emplace_back(0, 1).first;
     })) << wrong;
-    EXPECT_TRUE(job([](Job& one) -> int& {
-      return one.conditions.dependencies.emplace_back(Dependency{Dependency::Kind::after, {0}})
+    EXPECT_TRUE(refuses_job([](Job& job) -> int& {
+      return job.conditions.dependencies.emplace_back(Dependency{Dependency::Kind::after, {0}})
           .jobs[0];
     })) << wrong;
     EXPECT_TRUE(refused([&](Machine& machine, Job&, auto&) { machine.qos[0].preempts = {wrong}; }));
     EXPECT_TRUE(refused([&](Machine& machine, Job&, auto&) { machine.partitions[0].qos = wrong; }));
     EXPECT_TRUE(refused([&](Machine&, Job&, auto& accounts) { accounts[1].parent = wrong; }));
-    EXPECT_TRUE(refused([&](Machine&, Job& one, auto&) {
-      one.running_state = RunningState{0, {{{wrong == 1 ? 2 : wrong, 1, 0}}, {}}};
+    EXPECT_TRUE(refused([&](Machine&, Job& job, auto&) {
+      job.running_state = RunningState{0, {{{wrong == 1 ? 2 : wrong, 1, 0}}, {}}};
     }));
   }
-  EXPECT_TRUE(refused([](Machine&, Job& one, auto&) { one.association = 2; }));
+  EXPECT_TRUE(refused([](Machine&, Job& job, auto&) { job.association = 2; }));
   EXPECT_TRUE(refused([](Machine&, Job&, auto& accounts) { accounts[1].parent = -1; }));
   EXPECT_TRUE(refused([](Machine&, Job&, auto& accounts) { accounts[0].parent = 0; }));
   EXPECT_TRUE(refused([](Machine& machine, Job&, auto&) { machine.node_cores = {4}; }));

@@ -78,14 +78,14 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
        [](const Settings& s) -> double { return s.priority.weight_partition; }},
   };
   ASSERT_EQ(readers.size(), usual_parameters().size());
-  for (const auto& [given, usual] : usual_parameters()) {
+  for (const auto& [parameter, usual] : usual_parameters()) {
     const double other = usual == 0 ? 1 : usual + 7;
-    const Settings settings = to_settings({{given, other}});
+    const Settings settings = to_settings({{parameter, other}});
     for (const auto& [name, reader] : readers) {
-      const bool follows = (name == "bf_max_time" && given == "bf_interval") ||
-                           (name == "bf_node_space_size" && given == "bf_max_job_test");
-      const double expected = name == given || follows ? other : usual_parameters().at(name);
-      EXPECT_DOUBLE_EQ(reader(settings), expected) << name << " where " << given << " is given";
+      const bool follows = (name == "bf_max_time" && parameter == "bf_interval") ||
+                           (name == "bf_node_space_size" && parameter == "bf_max_job_test");
+      const double expected = name == parameter || follows ? other : usual_parameters().at(name);
+      EXPECT_DOUBLE_EQ(reader(settings), expected) << name << " where " << parameter << " is given";
     }
   }
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cosched/slurm/select/node_choice.hpp"
+#include "cosched/slurm/select/select.hpp"
+#include "cosched/slurm/state/journal.hpp"
 #include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
@@ -421,15 +424,15 @@ TEST(SlurmBackfillCycle, TasksArePlannedOneAfterTheOther) {
 }
 
 TEST(SlurmBackfillCycle, EachPartitionHasAPlanUnlessOneAJobIsTheRule) {
-  for (const bool one : {false, true}) {
+  for (const bool one_resv_per_job : {false, true}) {
     Machine machine = plain_machine(4);
     machine.partitions.push_back(machine.partitions[0]);
     std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 2, 60), plain_job(0, 2, 60)};
     jobs[1].partitions = {0, 1};
-    Cycles cycles(machine, jobs, {{"bf_one_resv_per_job", one ? 1.0 : 0.0}});
+    Cycles cycles(machine, jobs, {{"bf_one_resv_per_job", one_resv_per_job ? 1.0 : 0.0}});
     cycles.run(10);
-    EXPECT_EQ(cycles.plan(1).nodes, one ? (Nodes{0, 1}) : (Nodes{2, 3}));
-    EXPECT_EQ(cycles.plan(2).begin, one ? 300 : 360);
+    EXPECT_EQ(cycles.plan(1).nodes, one_resv_per_job ? (Nodes{0, 1}) : (Nodes{2, 3}));
+    EXPECT_EQ(cycles.plan(2).begin, one_resv_per_job ? 300 : 360);
   }
 }
 
@@ -495,7 +498,7 @@ Job some_job(Rng& rng) {
 TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
   constexpr int kNodes = 6, kJobs = 80;
   Rng rng(8);
-  std::size_t told = 0;
+  std::size_t note_count = 0;
   for (int round = 0; round < 120; ++round) {
     SHOW_ON_FAILURE(round);
     Machine machine = tiers_of(std::vector<int>(kNodes, 4), {1, round % 3 == 0 ? 2 : 1});
@@ -520,15 +523,15 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
     ControllerState first(scenario, -60, record), second(scenario, -60, record);
     Select remembers(scenario, first.allocations(), 0),
         forgets(scenario, second.allocations(), 0, false);
-    BackfillCycle one(clocks, first, remembers), other(clocks, second, forgets);
+    BackfillCycle remembering(clocks, first, remembers), other(clocks, second, forgets);
     for (ControllerState* tables : {&first, &second})
       for (int job = 0; job < kJobs; ++job) tables->submit(job, 0);
     for (int time = 30; time < 900; time += 30) {
-      ASSERT_EQ(one.run(time), other.run(time));
-      EXPECT_EQ(one.duration(), other.duration());
+      ASSERT_EQ(remembering.run(time), other.run(time));
+      EXPECT_EQ(remembering.duration(), other.duration());
       EXPECT_EQ(first.updates().last_job_update, second.updates().last_job_update);
       EXPECT_EQ(first.updates().last_node_update, second.updates().last_node_update);
-      const Nodes running = first.allocations().running();
+      const Nodes running = first.allocations().running_jobs();
       for (const int job : running) {
         if (rng.below(3)) continue;
         for (ControllerState* tables : {&first, &second}) {
@@ -542,14 +545,14 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
     };
     const std::vector<DecisionNote> notes = plans(first), same = plans(second);
     ASSERT_EQ(notes.size(), same.size());
-    told += notes.size();
+    note_count += notes.size();
     for (std::size_t k = 0; k < notes.size(); ++k) {
       EXPECT_EQ(notes[k].job, same[k].job);
       EXPECT_EQ(notes[k].start, same[k].start);
       EXPECT_EQ(notes[k].nodes, same[k].nodes);
     }
   }
-  EXPECT_GT(told, 10000U);
+  EXPECT_GT(note_count, 10000U);
 }
 
 }  // namespace

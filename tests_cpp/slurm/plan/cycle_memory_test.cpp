@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/plan/backfill_cycle.hpp"
+#include "cosched/slurm/select/select.hpp"
 #include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/plan/backfill_cycle.hpp"
+#include "cosched/slurm/select/select.hpp"
 #include "cosched/slurm/trace/trace_recorder.hpp"
 #include "support/slurm_scenarios.hpp"
 

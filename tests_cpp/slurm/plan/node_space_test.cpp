@@ -23,20 +23,20 @@ TEST(SlurmNodeSpace, EqualsATableOfSeconds) {
     all.add_range(0, kNodes);
     NodeSpace map;
     map.reset(0, kEnd, all);
-    std::vector<std::set<int>> taken(kEnd + 100);
+    std::vector<std::set<int>> reserved_nodes(kEnd + 100);
     for (int k = 0; k < 12; ++k) {
       SHOW_ON_FAILURE(k);
       const NodeBits nodes = some_nodes(rng, kNodes);
       const Second begin = 10 * rng.between(0, 18), end = begin + 10 * rng.between(0, 8);
       bool free = true;
       for (Second s = begin; s < std::min(end, kEnd); ++s)
-        for (const int node : nodes.to_list()) free = free && !taken[s].count(node);
+        for (const int node : nodes.to_list()) free = free && !reserved_nodes[s].count(node);
       if (end > begin) {
         EXPECT_EQ(map.is_free(nodes, begin, end), free);
       }
       map.reserve(nodes, begin, end, 10);
       for (Second s = begin; s < std::max(end, begin + 10); ++s)
-        for (const int node : nodes.to_list()) taken[s].insert(node);
+        for (const int node : nodes.to_list()) reserved_nodes[s].insert(node);
     }
     Second last = 0;
     for (int j = 0; j < map.record_count();
@@ -45,33 +45,33 @@ TEST(SlurmNodeSpace, EqualsATableOfSeconds) {
       last = map[j].end;
       for (Second s = map[j].begin; s < map[j].end; ++s)
         for (int node = 0; node < kNodes; ++node)
-          EXPECT_EQ(map[j].nodes.has(node), !taken[s].count(node)) << s << ' ' << node;
+          EXPECT_EQ(map[j].nodes.has(node), !reserved_nodes[s].count(node)) << s << ' ' << node;
     }
     EXPECT_EQ(last, kEnd);
   }
 }
 
 TEST(SlurmNodeSpace, OnePairOfEqualNeighboursAtMostBecomesOne) {
-  const NodeBits one = nodes_from(0, 1, 4);
+  const NodeBits first_node = nodes_from(0, 1, 4);
   NodeSpace map;
   map.reset(0, kEnd, nodes_from(0, 4, 4));
-  map.reserve(one, 10, 50, 10);
-  map.reserve(one, 100, 150, 10);
-  map.reserve(one, 50, 100, 10);  // equal to what is before and behind it
+  map.reserve(first_node, 10, 50, 10);
+  map.reserve(first_node, 100, 150, 10);
+  map.reserve(first_node, 50, 100, 10);  // equal to what is before and behind it
   std::vector<Second> ends;
   for (int j = 0; j < map.record_count(); ++j) ends.push_back(map[j].end);
   EXPECT_EQ(ends, (std::vector<Second>{10, 100, 150, kEnd}));
 }
 
 TEST(SlurmNodeSpace, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
-  const NodeBits one = nodes_from(0, 1, 4);
+  const NodeBits first_node = nodes_from(0, 1, 4);
   NodeSpace map;
   map.reset(0, kEnd, nodes_from(0, 4, 4));
-  map.reserve(one, 100, 150, 10);
-  EXPECT_TRUE(map.is_free(one, 50, 100));
-  EXPECT_FALSE(map.is_free(one, 50, 101));
-  EXPECT_FALSE(map.is_free(one, 149, 200));
-  EXPECT_TRUE(map.is_free(one, 150, 200));
+  map.reserve(first_node, 100, 150, 10);
+  EXPECT_TRUE(map.is_free(first_node, 50, 100));
+  EXPECT_FALSE(map.is_free(first_node, 50, 101));
+  EXPECT_FALSE(map.is_free(first_node, 149, 200));
+  EXPECT_TRUE(map.is_free(first_node, 150, 200));
 }
 
 // The window of a job, as the definition has it: record by record; on machines of several sizes.
@@ -110,11 +110,12 @@ TEST(SlurmNodeSpace, WindowHoldsTheNodesOfAllRecordsMet) {
     EXPECT_TRUE(*window.nodes == expected);
     EXPECT_EQ(window.later_start, later);
     EXPECT_EQ(window.valid_until, until);
-    // Who wants more than there are is told so; when there is more, too.
+    // A search for a number of nodes stops early, and still knows whether there are enough and when
+    // there are more.
     const int wanted = rng.between(1, count);
-    const NodeSpace::Window some = map.find_window(allowed, wanted, from, limit, beyond);
-    EXPECT_EQ(some.nodes->has_at_least(wanted), expected.has_at_least(wanted));
-    EXPECT_EQ(some.later_start, later);
+    const NodeSpace::Window early_window = map.find_window(allowed, wanted, from, limit, beyond);
+    EXPECT_EQ(early_window.nodes->has_at_least(wanted), expected.has_at_least(wanted));
+    EXPECT_EQ(early_window.later_start, later);
   }
 }
 

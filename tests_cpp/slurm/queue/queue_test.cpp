@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "cosched/slurm/queue/usage.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -59,8 +60,8 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
   const Usage usage(young, -60);
   Queue queue(young, usage);
   enter(queue, 0, 10.5);
-  EXPECT_TRUE(queue.holds_back(0, 39));
-  EXPECT_FALSE(queue.holds_back(0, 40));
+  EXPECT_TRUE(queue.is_below_reserve_minimums(0, 39));
+  EXPECT_FALSE(queue.is_below_reserve_minimums(0, 40));
   for (const double least : {12, 13}) {  // its priority is 100 / 8
     const Scenario low = scenario_of(
         plain_machine(8), jobs,
@@ -68,7 +69,7 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
     const Usage none(low, -60);
     Queue of(low, none);
     enter(of, 0, 10);
-    EXPECT_EQ(of.holds_back(0, 1000), least > 12);
+    EXPECT_EQ(of.is_below_reserve_minimums(0, 1000), least > 12);
   }
 }
 
@@ -146,7 +147,7 @@ TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
   Queue queue(scenario, usage);
   for (int job = 0; job < 3; ++job) {
     queue.submit(job, 0);
-    queue.start_age(job, 10);
+    queue.start_accrual(job, 10);
     queue.enter(job);
   }
   EXPECT_FALSE(usage.advance(29));
@@ -178,14 +179,14 @@ TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
     queue.submit(job, 0);
     queue.enter(job);
   }
-  queue.start_next_ages(20);
+  queue.start_next_accruals(20);
   usage.advance(100);
   queue.recalculate();
   EXPECT_EQ(queue.priority(0), 80);
   EXPECT_EQ(queue.priority(1), 1);  // the age of its user's first counts
   EXPECT_EQ(queue.priority(2), 80);
   queue.remove_if([](int job) { return job == 0; });
-  queue.start_next_ages(150);
+  queue.start_next_accruals(150);
   usage.advance(200);
   queue.recalculate();
   EXPECT_EQ(queue.priority(1), 50);
@@ -217,19 +218,19 @@ Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool
     queue.submit(job, 0);
     queue.enter(job);
   }
-  queue.start_next_ages(20);
+  queue.start_next_accruals(20);
   usage.advance(100);
   queue.recalculate();
-  Nodes found;
+  Nodes accruing_jobs;
   for (int job = 0; job < 5; ++job)
-    if (queue.priority(job) > 1) found.push_back(job);
-  return found;
+    if (queue.priority(job) > 1) accruing_jobs.push_back(job);
+  return accruing_jobs;
 }
 
-Limits accrual(int group, int own = -1) {
+Limits accrual(int group, int association = -1) {
   Limits limits;
   limits.max_accruing_group = group;
-  limits.max_accruing = own;
+  limits.max_accruing = association;
   return limits;
 }
 

@@ -54,9 +54,9 @@ TEST(SlurmReadiness, BeginIsASecondThatHasCome) {
 }
 
 TEST(SlurmReadiness, AHeldJobWaitsForItsRelease) {
-  Conditions held;
-  held.is_held = true;
-  QueueState of({job_with(held)});
+  Conditions held_conditions;
+  held_conditions.is_held = true;
+  QueueState of({job_with(held_conditions)});
   EXPECT_FALSE(of.readiness.submit(0, 0));
   EXPECT_EQ(of.admitted(1000), Nodes{});
   of.readiness.release(0);

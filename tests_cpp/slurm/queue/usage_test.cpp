@@ -1,8 +1,10 @@
+#include "cosched/slurm/queue/usage.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "cosched/slurm/queue/priority.hpp"
+#include "cosched/slurm/queue/priorities.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

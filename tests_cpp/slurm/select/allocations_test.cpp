@@ -2,16 +2,19 @@
 
 #include <gtest/gtest.h>
 
-#include "support/show_on_failure.hpp"
+#include "cosched/slurm/select/free_resources.hpp"
+#include "cosched/slurm/select/node_choice.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
 namespace {
 
-Nodes on_each(const Allocations& of, int FreeResources::Node::*what) {
-  Nodes found;
-  for (const FreeResources::Node& node : of.free_resources().nodes) found.push_back(node.*what);
-  return found;
+Nodes on_each(const Allocations& of, int FreeResources::Node::*member) {
+  const FreeResources& free_resources = of.free_resources();
+  Nodes counts;
+  for (std::size_t node = 0; node < free_resources.node_count(); ++node)
+    counts.push_back(free_resources.node(static_cast<int>(node)).*member);
+  return counts;
 }
 
 TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
@@ -23,10 +26,10 @@ TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
   of.start(2, choice_from(3, 4, 4), 6);
   of.start(1, choice_from(2, 3, 4), 6);
   EXPECT_EQ(of.expected_end(0), 105);
-  EXPECT_EQ(of.running(), (Nodes{1, 2, 0}));  // by due, then number
+  EXPECT_EQ(of.running_jobs(), (Nodes{1, 2, 0}));  // by due, then number
   EXPECT_EQ(of.busy_nodes().to_list(), (Nodes{0, 1, 2, 3}));
   of.end(0, 40);
-  EXPECT_EQ(of.running(), (Nodes{1, 2}));
+  EXPECT_EQ(of.running_jobs(), (Nodes{1, 2}));
   EXPECT_EQ(of.busy_nodes().to_list(), (Nodes{2, 3}));
   EXPECT_EQ(of.completing_nodes().to_list(), (Nodes{0, 1}));
   EXPECT_TRUE(of.has_ended(0));
@@ -49,7 +52,7 @@ TEST(SlurmAllocations, OfEqualEndsTheFirstOnTheListOfJobsComesFirst) {
   of.start(0, choice_from(0, 1, 5), 5);
   of.add_to_list(4);
   for (int job = 1; job < 5; ++job) of.start(job, choice_from(job, job + 1, 5), 5);
-  EXPECT_EQ(of.running(), (Nodes{0, 3, 1, 4, 2}));
+  EXPECT_EQ(of.running_jobs(), (Nodes{0, 3, 1, 4, 2}));
 }
 
 TEST(SlurmAllocations, CoresOfSharedNodesAreTakenAndGivenBack) {
@@ -84,9 +87,9 @@ TEST(SlurmAllocations, ANodeIsCleanWhenTheLastOfItsJobsIs) {
 TEST(SlurmAllocations, NodesGoDownAndComeBack) {
   const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 2, 100)});
   Allocations of(scenario);
-  of.set_up(nodes_from(1, 3, 4), false);
+  of.set_nodes_up(nodes_from(1, 3, 4), false);
   EXPECT_EQ(of.up_nodes().to_list(), (Nodes{0, 3}));
-  of.set_up(nodes_from(1, 2, 4), true);
+  of.set_nodes_up(nodes_from(1, 2, 4), true);
   EXPECT_EQ(of.up_nodes().to_list(), (Nodes{0, 1, 3}));
 }
 
@@ -104,7 +107,7 @@ TEST(SlurmAllocations, ALimitCountsWhatAJobHasRun) {
   NodeChoice choice = shares_from({{0, 1}}, 1);
   choice.cores = nodes_from(0, 1, 4);
   for (const int job : {0, 1}) of.start(job, choice, 10);
-  EXPECT_EQ(of.running(), (Nodes{0, 1}));
+  EXPECT_EQ(of.running_jobs(), (Nodes{0, 1}));
   auto changes = of.change_count();
   of.suspend(0, 100);
   EXPECT_TRUE(of.is_suspended(0));
@@ -115,7 +118,7 @@ TEST(SlurmAllocations, ALimitCountsWhatAJobHasRun) {
   EXPECT_FALSE(of.is_suspended(0));
   EXPECT_GT(of.change_count(), changes);
   EXPECT_EQ(of.expected_end(0), 500 + 510);
-  EXPECT_EQ(of.running(), (Nodes{1, 0}));
+  EXPECT_EQ(of.running_jobs(), (Nodes{1, 0}));
   of.suspend(0, 510);
   of.resume(0, 600);
   EXPECT_EQ(of.expected_end(0), 600 + 500);
@@ -144,8 +147,8 @@ TEST(SlurmAllocations, CoresOfTwoJobsCountOnce) {
   EXPECT_EQ(of.busy_nodes().to_list(), (Nodes{0}));
   of.end(0, 10);
   EXPECT_EQ(on_each(of, &FreeResources::Node::cores), (Nodes{1, 4}));
-  EXPECT_EQ(of.cores().cores_of(1).to_list(), (Nodes{1, 2, 3}));
-  EXPECT_FALSE(of.cores().cores_of(0).any());
+  EXPECT_EQ(of.core_map().cores_of(1).to_list(), (Nodes{1, 2, 3}));
+  EXPECT_FALSE(of.core_map().cores_of(0).any());
 }
 
 TEST(SlurmAllocations, LiftedFromItsCoresAlone) {
@@ -162,49 +165,15 @@ TEST(SlurmAllocations, LiftedFromItsCoresAlone) {
   of.hide(0);
   EXPECT_EQ(on_each(of, &FreeResources::Node::cores), Nodes{4});
   EXPECT_EQ(on_each(of, &FreeResources::Node::jobs), Nodes{0});
-  EXPECT_EQ(of.free_resources().nodes[0].memory, 30);
-  EXPECT_EQ(of.free_resources().gpus[0][0], 1);
-  EXPECT_EQ(of.running(), Nodes{});
+  EXPECT_EQ(of.free_resources().node(0).memory, 30);
+  EXPECT_EQ(of.free_resources().gpu_count(0, 0), 1);
+  EXPECT_EQ(of.running_jobs(), Nodes{});
   of.unhide(0);
   EXPECT_EQ(on_each(of, &FreeResources::Node::cores), Nodes{1});
   EXPECT_EQ(on_each(of, &FreeResources::Node::jobs), Nodes{1});
-  EXPECT_EQ(of.free_resources().nodes[0].memory, 30);
-  EXPECT_EQ(of.free_resources().gpus[0][0], 1);
-  EXPECT_EQ(of.running(), Nodes{0});
-}
-
-TEST(SlurmEndGroups, JobsThatHaveANodeThereEachOnceInOrderOfTheirEnds) {
-  Rng rng(5);
-  constexpr int kMachine = 150, kRunning = 200;  // three words of nodes, four of jobs
-  for (int round = 0; round < 30; ++round) {
-    SHOW_ON_FAILURE(round);
-    std::vector<Job> jobs;
-    for (int job = 0; job < kRunning; ++job) jobs.push_back(plain_job(0, 1, rng.between(1, 900)));
-    const Scenario scenario = scenario_of(plain_machine(kMachine), jobs);
-    Allocations allocations(scenario);
-    for (int job = 0; job < kRunning; ++job) {
-      const auto first = static_cast<int>(rng.below(kMachine));
-      const int most = rng.below(3) ? 1 : kMachine - first;
-      const int count = static_cast<int>(rng.between(1, most));
-      allocations.start(job, choice_from(first, first + count, kMachine), 0);
-    }
-    RunningByEnd order;
-    order.refresh(allocations);
-    const auto node = static_cast<int>(rng.below(kMachine - 5));
-    const NodeBits avail = nodes_from(node, node + 5, kMachine);
-    const Second from = rng.between(0, 400), later = rng.below(2) ? kNever : rng.between(400, 900);
-    Nodes before, then, gone;
-    for (const int job : allocations.running())
-      if (allocations.nodes(job).intersects(avail) && allocations.expected_end(job) <= later)
-        (allocations.expected_end(job) < from ? before : then).push_back(job);
-    const auto note = [&](const RunningByEnd::RunningJob& one) { gone.push_back(one.job); };
-    EndBatches groups(order, avail, 0, 0, from, later);
-    groups.for_each_ended(note);
-    EXPECT_EQ(gone, before);
-    gone.clear();
-    while (groups.next_batch(note) >= 0) continue;
-    EXPECT_EQ(gone, then);
-  }
+  EXPECT_EQ(of.free_resources().node(0).memory, 30);
+  EXPECT_EQ(of.free_resources().gpu_count(0, 0), 1);
+  EXPECT_EQ(of.running_jobs(), Nodes{0});
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
+#include "cosched/slurm/select/best_fit.hpp"
+
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
-#include "cosched/slurm/select/choose.hpp"
+#include "cosched/slurm/select/candidates.hpp"
 #include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
@@ -34,17 +36,17 @@ TEST(SlurmBestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
     best_fit.choose(candidates, wanted, chosen);
     std::vector<char> free(nodes);
     for (const int node : candidates.to_list()) free[node] = 1;
-    for (int left = wanted; left > 0;) {
+    for (int missing = wanted; missing > 0;) {
       std::pair<int, int> best{0, 0};
       for (const auto& run : runs_of(free)) {
-        const bool enough = run.first >= left, had = best.first >= left;
+        const bool enough = run.first >= missing, had = best.first >= missing;
         if (enough == had ? (enough ? run.first < best.first : run.first > best.first) : enough)
           best = run;
       }
       for (int node = best.second; node < best.second + best.first; ++node) {
-        if (left > 0) {
+        if (missing > 0) {
           expected.add(node);
-          --left;
+          --missing;
         }
         free[node] = 0;
       }

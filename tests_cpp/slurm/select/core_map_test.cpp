@@ -1,3 +1,5 @@
+#include "cosched/slurm/select/core_map.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/select/gang.hpp"
@@ -28,11 +30,12 @@ TEST(SlurmCoreMap, TakenByAnyPartition) {
 
 TEST(SlurmCoreMap, TheLowestThatAreFree) {
   const CoreMap map(three_nodes);
-  NodeBits taken(14);
-  for (const int core : {0, 2, 7}) taken.add(core);
-  EXPECT_EQ(map.lowest_free_cores({{0, 2, 0}, {2, 3, 0}}, taken).to_list(), (Nodes{1, 3, 6, 8, 9}));
-  EXPECT_EQ(map.lowest_free_cores({{1, 2, 0}}, taken).to_list(), (Nodes{4, 5}));
-  EXPECT_EQ(map.lowest_free_cores({{0, 3, 0}}, taken).to_list(),
+  NodeBits excluded_cores(14);
+  for (const int core : {0, 2, 7}) excluded_cores.add(core);
+  EXPECT_EQ(map.lowest_free_cores({{0, 2, 0}, {2, 3, 0}}, excluded_cores).to_list(),
+            (Nodes{1, 3, 6, 8, 9}));
+  EXPECT_EQ(map.lowest_free_cores({{1, 2, 0}}, excluded_cores).to_list(), (Nodes{4, 5}));
+  EXPECT_EQ(map.lowest_free_cores({{0, 3, 0}}, excluded_cores).to_list(),
             (Nodes{1, 3}));  // none of the next node
 }
 

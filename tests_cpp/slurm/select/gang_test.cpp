@@ -11,10 +11,11 @@ namespace {
 const Scenario tiers = suspending(tiers_of({8}, {1, 2, 2, 3}), std::vector<Job>(6, shared_job(1)));
 
 using Turns = std::vector<std::pair<int, bool>>;
-Turns turns(const std::vector<Gang::GangSwitch>& given) {
-  Turns found;
-  for (const Gang::GangSwitch& one : given) found.emplace_back(one.job, one.is_suspended);
-  return found;
+Turns turns(const std::vector<Gang::GangSwitch>& switches) {
+  Turns pairs;
+  for (const Gang::GangSwitch& gang_switch : switches)
+    pairs.emplace_back(gang_switch.job, gang_switch.is_suspended);
+  return pairs;
 }
 NodeBits cores(int first, int last) { return nodes_from(first, last, 8); }
 

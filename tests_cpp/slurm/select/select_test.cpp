@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/select/node_choice.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -22,8 +23,8 @@ struct Busy {
     for (int job = 0; job < 3; ++job) allocations.start(job, choice_from(job, job + 1, 8), 0);
   }
   std::pair<Second, Nodes> slot(Second now, bool at_once = false) {
-    const auto found = select.will_run({3, 0}, allocations.up_nodes(), {now, at_once});
-    return found ? std::pair(found->begin, found->nodes->to_list()) : std::pair(kNever, Nodes{});
+    const auto answer = select.will_run({3, 0}, allocations.up_nodes(), {now, at_once});
+    return answer ? std::pair(answer->begin, answer->nodes->to_list()) : std::pair(kNever, Nodes{});
   }
   Scenario scenario;
   Allocations allocations;
@@ -137,11 +138,11 @@ TEST(SlurmSelect, TheWindowOfGroupsGrows) {
 }
 
 TEST(SlurmSelect, ConsTresExpectsTheOverdueAfterKillWait) {
-  const std::map<std::string, double> given{
+  const std::map<std::string, double> parameters{
       {"cons_tres", 1}, {"KillWait", 20}, {"OverTimeLimit", 100}};
-  for (const Second now : {200, 210}) EXPECT_EQ(Busy(8, given).slot(now).first, 320);
-  EXPECT_EQ(Busy(8, given).slot(500).first, 501);
-  auto unlimited = given;
+  for (const Second now : {200, 210}) EXPECT_EQ(Busy(8, parameters).slot(now).first, 320);
+  EXPECT_EQ(Busy(8, parameters).slot(500).first, 501);
+  auto unlimited = parameters;
   unlimited["OverTimeLimit"] = 4e18;
   EXPECT_EQ(Busy(8, unlimited).slot(500).first, 700);  // its limit from now
 }
@@ -231,7 +232,7 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
   EXPECT_EQ(allocations.cores(1).to_list(), (Nodes{0, 1}));
   EXPECT_FALSE(select.select_now({2, 0}, every));
   EXPECT_FALSE(select.select_now({3, 1}, every));
-  for (int again = 0; again < 2; ++again) {
+  for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(select.will_run({2, 0}, every, {10})->begin, 100);
     EXPECT_EQ(select.will_run({3, 0}, every, {10})->begin, 300);
     EXPECT_EQ(select.will_run({3, 1}, every, {10})->begin, 300);

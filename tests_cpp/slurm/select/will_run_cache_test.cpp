@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/select/candidates.hpp"
+#include "cosched/slurm/select/node_choice.hpp"
 #include "cosched/slurm/select/select.hpp"
 #include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
@@ -46,7 +48,7 @@ struct Both {
         allocations(scenario),
         remembers(scenario, allocations, 7),
         forgets(scenario, allocations, 7, false) {
-    for (NodeBits& one : sets) one = some_nodes(rng, kAnswerNodes);
+    for (NodeBits& set : sets) set = some_nodes(rng, kAnswerNodes);
   }
 
   const NodeBits& nodes() {
@@ -58,35 +60,36 @@ struct Both {
   }
 
   void ask() {
-    const QueueEntry one = entry();
+    const QueueEntry tried = entry();
     const NodeBits& on = nodes();
     const Second from = now + (rng.below(2) ? 0 : 60 * rng.between(0, 3));
     const Select::StartWindow time{now, rng.below(4) == 0, from,
                                    rng.below(2) ? kNever : from + 60 * rng.between(0, 3)};
-    const auto first = remembers.will_run(one, on, time), second = forgets.will_run(one, on, time);
+    const auto first = remembers.will_run(tried, on, time),
+               second = forgets.will_run(tried, on, time);
     ASSERT_EQ(first.has_value(), second.has_value());
     if (!first) return;
     EXPECT_EQ(first->begin, second->begin);
     EXPECT_EQ(first->nodes->to_list(), second->nodes->to_list());
-    EXPECT_EQ(remembers.could_run(one, on), forgets.could_run(one, on));
+    EXPECT_EQ(remembers.could_run(tried, on), forgets.could_run(tried, on));
   }
 
   void start() {
-    const QueueEntry one = entry();
-    if (allocations.has_started(one.job)) return;
+    const QueueEntry tried = entry();
+    if (allocations.has_started(tried.job)) return;
     const NodeBits& on = nodes();
-    const Loan<NodeChoice> first = remembers.select_now(one, on),
-                           second = forgets.select_now(one, on);
+    const Loan<NodeChoice> first = remembers.select_now(tried, on),
+                           second = forgets.select_now(tried, on);
     ASSERT_EQ(static_cast<bool>(first), static_cast<bool>(second));
     if (!first) return;
     EXPECT_EQ(first->nodes.to_list(), second->nodes.to_list());
-    allocations.start(one.job, *first, now);
+    allocations.start(tried.job, *first, now);
   }
 
   void end() {
-    if (allocations.running().empty()) return;
-    const auto some = rng.below(allocations.running().size());
-    const int job = allocations.running()[some];
+    if (allocations.running_jobs().empty()) return;
+    const auto index = rng.below(allocations.running_jobs().size());
+    const int job = allocations.running_jobs()[index];
     allocations.end(job, now);
     if (rng.below(2)) allocations.complete_epilog(job);
   }
@@ -138,13 +141,13 @@ TEST(SlurmWillRunCache, HoldWhileNothingStartsOrEnds) {
   WillRunCache::Answer& fresh = answers.find(question, 1, weights);
   EXPECT_TRUE(fresh.empty());
   answers.store(fresh, 5, nodes, others);
-  EXPECT_EQ(WillRunCache::start_after(answers.find(question, 1, weights)), 5);
+  EXPECT_EQ(WillRunCache::preceding_job(answers.find(question, 1, weights)), 5);
   EXPECT_TRUE(answers.find(question, 1, others).empty());
-  Weights left = weights;
-  NodeBits found(4);
-  answers.load(answers.find(question, 1, left), found, left);
-  EXPECT_EQ(left, others);
-  EXPECT_EQ(found, nodes);
+  Weights loaded_weights = weights;
+  NodeBits loaded_nodes(4);
+  answers.load(answers.find(question, 1, loaded_weights), loaded_nodes, loaded_weights);
+  EXPECT_EQ(loaded_weights, others);
+  EXPECT_EQ(loaded_nodes, nodes);
   EXPECT_TRUE(answers.find({1, 0, false, false, 0, 0, nodes}, 1, weights).empty());
   EXPECT_TRUE(answers.find(question, 2, weights).empty());
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/select/select.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

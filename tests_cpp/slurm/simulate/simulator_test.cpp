@@ -44,12 +44,12 @@ TEST(SlurmSimulator, SparedCyclesChangeNothing) {
     clocks.epilog_delay = 0.3;
     clocks.launch_delay = 0.7;
     const Outcome brief = simulate(scenario, clocks, {}),
-                  told = simulate(scenario, clocks, {true, false});
-    EXPECT_EQ(brief.start_exact, told.start_exact);
-    EXPECT_EQ(brief.end_exact, told.end_exact);
-    EXPECT_EQ(brief.nodes, told.nodes);
-    EXPECT_EQ(brief.cycle_times, told.cycle_times);
-    spared += static_cast<int>(told.cycle_times.size());
+                  with_reasons = simulate(scenario, clocks, {true, false});
+    EXPECT_EQ(brief.start_exact, with_reasons.start_exact);
+    EXPECT_EQ(brief.end_exact, with_reasons.end_exact);
+    EXPECT_EQ(brief.nodes, with_reasons.nodes);
+    EXPECT_EQ(brief.cycle_times, with_reasons.cycle_times);
+    spared += static_cast<int>(with_reasons.cycle_times.size());
   }
   EXPECT_GT(spared, 1000);
 }
@@ -320,10 +320,10 @@ Outcome run_with(std::vector<Job> jobs, std::vector<AdminEvent> outside,
 TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
   std::vector<Job> jobs{plain_job(0, 2, 600, 300), plain_job(0, 1, 600, 300)};
   const AdminEvent down{AdminEvent::Kind::down, 50, -1, nodes_from(0, 1, 4)};
-  const Outcome again = run_with(jobs, {down});
-  EXPECT_GE(again.start[0], 171);
-  EXPECT_LE(again.start[0], 235);
-  EXPECT_EQ(again.nodes[0], (Nodes{1, 3}));  // node 2 has job 1, node 0 is down
+  const Outcome delayed = run_with(jobs, {down});
+  EXPECT_GE(delayed.start[0], 171);
+  EXPECT_LE(delayed.start[0], 235);
+  EXPECT_EQ(delayed.nodes[0], (Nodes{1, 3}));  // node 2 has job 1, node 0 is down
   jobs[0].can_requeue = false;
   const Outcome failed = run_with(jobs, {down});
   EXPECT_LT(failed.start[0], 10);
@@ -332,27 +332,27 @@ TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
 
 TEST(SlurmSimulator, OfSeveralThatLoseTheirNodesTheFirstSubmittedComesFirst) {
   const std::vector<Job> jobs{plain_job(0, 2, 900, 300), plain_job(0, 2, 400, 300)};
-  const Outcome found =
+  const Outcome outcome =
       run_with(jobs, {{AdminEvent::Kind::down, 50, -1, nodes_from(1, 3, 4)}}, {{"since_24", 1}});
-  EXPECT_EQ(found.nodes[0], (Nodes{0, 3}));  // what is left holds one of them
-  EXPECT_GE(found.start[1], found.start[0] + 300);
+  EXPECT_EQ(outcome.nodes[0], (Nodes{0, 3}));  // what is left holds one of them
+  EXPECT_GE(outcome.start[1], outcome.start[0] + 300);
 }
 
 TEST(SlurmSimulator, ANodeThatReturnsIsNotThereForThePassOfThatTick) {
-  const Outcome found = run_with({plain_job(0, 4, 600, 10)},
-                                 {{AdminEvent::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
-                                  {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
-                                 {{"builtin", 1}, {"batch_sched_delay", 0}});
-  EXPECT_GE(found.start[0], 504);  // it is for one of the full passes
-  EXPECT_LE(found.start[0], 562);
+  const Outcome outcome = run_with({plain_job(0, 4, 600, 10)},
+                                   {{AdminEvent::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
+                                    {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
+                                   {{"builtin", 1}, {"batch_sched_delay", 0}});
+  EXPECT_GE(outcome.start[0], 504);  // it is for one of the full passes
+  EXPECT_LE(outcome.start[0], 562);
 }
 
 TEST(SlurmSimulator, ADrainedNodeEndsItsJobAndTakesNoOther) {
-  const Outcome found = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
-                                 {{AdminEvent::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
-                                  {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
-  EXPECT_EQ(found.end[0], found.start[0] + 100);
-  EXPECT_GE(found.start[1], 500);
+  const Outcome outcome = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
+                                   {{AdminEvent::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
+                                    {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
+  EXPECT_EQ(outcome.end[0], outcome.start[0] + 100);
+  EXPECT_GE(outcome.start[1], 500);
 }
 
 TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
@@ -400,11 +400,11 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   std::vector<Job> jobs{plain_job(100, 1, 600, 500)};
   jobs[0].conditions.reservation = 0;
   const std::vector<Reservation> all{{-10, 200, 400, nodes_from(0, 2, 4)}};
-  const Outcome found = run_with(jobs, {}, {}, plain_machine(4), all);
-  EXPECT_GE(found.start[0], 200);
-  EXPECT_GE(found.end[0], 400);
-  EXPECT_LE(found.end[0], 431);
-  EXPECT_EQ(found.is_killed[0], 1);
+  const Outcome outcome = run_with(jobs, {}, {}, plain_machine(4), all);
+  EXPECT_GE(outcome.start[0], 200);
+  EXPECT_GE(outcome.end[0], 400);
+  EXPECT_LE(outcome.end[0], 431);
+  EXPECT_EQ(outcome.is_killed[0], 1);
 }
 
 TEST(SlurmSimulator, TasksOfAnArrayAreSubmittedTogether) {
@@ -468,7 +468,7 @@ TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
   EXPECT_EQ(outcome.end_exact[3] + clocks.epilog_delay, 121);
   EXPECT_EQ(outcome.end_exact[1], 121);  // 40 s until 41, 60 s from 61 on
   EXPECT_EQ(std::count_if(outcome.pauses.begin(), outcome.pauses.end(),
-                          [](const Pause& one) { return one.job == 1; }),
+                          [](const Pause& pause) { return pause.job == 1; }),
             1);
 }
 
@@ -512,20 +512,20 @@ TEST(SlurmSimulator, OfTiersNobodySharesACore) {
     };
     std::vector<Piece> pieces;
     for (std::size_t job = 0; job < jobs.size(); ++job) {
-      double from = outcome.start_exact[job], ran = 0;
+      double from = outcome.start_exact[job], run_time = 0;
       for (const Pause& pause : outcome.pauses)
         if (static_cast<std::size_t>(pause.job) == job) {
           pieces.push_back({from, pause.begin, outcome.core_ids[job]});
-          ran += pause.begin - from;
+          run_time += pause.begin - from;
           from = pause.end;
           ++pauses;
         }
       pieces.push_back({from, outcome.end_exact[job], outcome.core_ids[job]});
-      ran += outcome.end_exact[job] - from;
+      run_time += outcome.end_exact[job] - from;
       if (outcome.is_killed[job]) {
-        EXPECT_GE(ran, static_cast<double>(jobs[job].limit) - 1);
+        EXPECT_GE(run_time, static_cast<double>(jobs[job].limit) - 1);
       } else {
-        EXPECT_NEAR(ran, jobs[job].runtime + Clocks().launch_delay, 1e-6);
+        EXPECT_NEAR(run_time, jobs[job].runtime + Clocks().launch_delay, 1e-6);
       }
     }
     for (const Piece& a : pieces)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/select/node_choice.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -167,9 +168,9 @@ TEST(SlurmControllerState, ARequeuedJobHasNoAgeUntilItIsReadyAgain) {
 }
 
 TEST(SlurmControllerState, NewPrioritiesAreMoreWorkWhereSomebodyWaits) {
-  Conditions later, held;
+  Conditions later, held_conditions;
   later.begin = 1000;
-  held.is_held = true;
+  held_conditions.is_held = true;
   const auto more_work = [](const Conditions& conditions) {
     Job job = plain_job(0, 1, 60);
     job.conditions = conditions;
@@ -181,7 +182,7 @@ TEST(SlurmControllerState, NewPrioritiesAreMoreWorkWhereSomebodyWaits) {
   };
   EXPECT_TRUE(more_work({}));
   EXPECT_TRUE(more_work(later));
-  EXPECT_FALSE(more_work(held));
+  EXPECT_FALSE(more_work(held_conditions));
 }
 
 TEST(SlurmControllerState, AgeCountsFromWhenAJobIsFoundReadyOrFromItsBegin) {

@@ -1,4 +1,5 @@
-// The clock of the thread that accounts usage, and what it leaves of it (RULES.md 13.1).
+// When the thread that accounts usage makes its passes, and what part of usage remains (RULES.md
+// 13.1): `_decay_thread` of priority_multifactor.c.
 #pragma once
 
 #include "cosched/slurm/model/settings.hpp"
@@ -7,36 +8,35 @@ namespace cosched::slurm {
 
 class Decay {
  public:
-  /// `start`: of the thread, which passes at once; `known`: what came of that pass is known
-  /// already.
-  Decay(const Settings::Priority& settings, double start, bool known = false)
+  /// `start`: of the thread, which makes its first pass at once.  `is_first_pass_done`: the effects
+  /// of that pass are known already.
+  Decay(const Settings::Priority& settings, double start, bool is_first_pass_done = false)
       : start_(start),
         period_(settings.calc_period),
         factor_per_second_(
             settings.half_life > 0 ? 1 - kHalf / static_cast<double>(settings.half_life) : 1),
-        pass_count_(known ? 1 : 0),
+        pass_count_(is_first_pass_done ? 1 : 0),
         last_pass_time_(to_second(start)) {}
 
-  /// When the next pass is.
   double next_pass_time() const { return start_ + static_cast<double>(pass_count_ * period_); }
-  /// All passes up to `time`, and whether there were any: `pass(now, left)`, left of usage since
-  /// the last one.
-  template <class Pass>
-  bool advance(double time, Pass&& pass) {
-    const std::int64_t before = pass_count_;
+  /// Makes all passes up to `time`: calls run_pass(now, remaining_fraction), where the fraction is
+  /// of usage as of the last pass.  Returns whether there were any.
+  template <class RunPass>
+  bool advance(double time, RunPass&& run_pass) {
+    const std::int64_t count_before = pass_count_;
     for (; next_pass_time() <= time; ++pass_count_) {
       const Second now = to_second(next_pass_time());
-      pass(now, remaining_fraction(now - last_pass_time_));
+      run_pass(now, remaining_fraction(now - last_pass_time_));
       last_pass_time_ = now;
     }
-    return pass_count_ > before;
+    return pass_count_ > count_before;
   }
 
-  /// Of usage, so many seconds later.
+  /// What remains of usage after so many seconds.
   double remaining_fraction(Second seconds) const {
     return std::pow(factor_per_second_, static_cast<double>(seconds));
   }
-  /// Passes so far, and the second of the last: in a pass, of the one before it.
+  /// Passes so far, and the second of the last one; within a pass, of the one before it.
   std::int64_t pass_count() const { return pass_count_; }
   Second last_pass_time() const { return last_pass_time_; }
 
@@ -45,7 +45,7 @@ class Decay {
 
   double start_;
   Second period_;
-  double factor_per_second_;  // a second's part of usage that is left
+  double factor_per_second_;  // the part of usage that remains after a second
   std::int64_t pass_count_;
   Second last_pass_time_;
 };

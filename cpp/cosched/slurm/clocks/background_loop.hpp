@@ -5,14 +5,14 @@
 
 namespace cosched::slurm {
 
-/// The background loop.
+/// The background loop (`_slurmctld_background`).
 class BackgroundLoop {
  public:
-  /// `since_24`: it ticks at the turns of seconds.
-  BackgroundLoop(const Clocks& clocks, bool since_24)
-      : begin_(since_24 ? std::floor(clocks.controller_start) + kTickOffset
+  /// Of 24.11 it ticks when a second begins, of 22.05 at its own phase.
+  BackgroundLoop(const Clocks& clocks, bool is_24_11)
+      : begin_(is_24_11 ? std::floor(clocks.controller_start) + kTickOffset
                         : clocks.controller_start + clocks.tick_offset),
-        period_(since_24 ? 1 : clocks.tick_period) {}
+        period_(is_24_11 ? 1 : clocks.tick_period) {}
   /// The first tick at or after `time`.
   double tick_at(double time) const {
     const double ticks = std::max(1.0, std::ceil((time - begin_) / period_));
@@ -25,7 +25,9 @@ class BackgroundLoop {
  private:
   static constexpr double kTickOffset = 0.005;
 
-  double begin_, period_;  // tick k is at begin + k period
+  // Tick k is at begin_ + k period_.
+  double begin_;
+  double period_;
 };
 
 }  // namespace cosched::slurm

@@ -1,5 +1,5 @@
-// What the clocks of slurmctld know (RULES.md 0, 2.1 to 2.3, 3): the two hidden numbers, what the
-// host adds, and the times that a recording tells.
+// Parameters of the clocks of slurmctld (RULES.md 0, 2.1 to 2.3, 3): the two hidden numbers of rule
+// 0.4, delays of the host, and the times of a recording.
 #pragma once
 
 #include <utility>
@@ -31,7 +31,7 @@ struct Periods {
   }
 };
 
-/// The two hidden numbers, and what the host adds.
+/// The parameters of all clocks of a simulation.
 struct Clocks {
   double controller_start = -60;  // s on the time base of the jobs
   Second epoch = 0;               // Unix time of that base's 0
@@ -45,32 +45,33 @@ struct Clocks {
   // background loop begins
   double decay_after = 0;
   double sleep_extra = 0;  // s that a sleep of bf_interval takes longer
-  double nap_extra = 0;    // s that a sleep of one second does
-  // s of a backfill cycle: of any, for each job that it tests, and for each that it starts
-  double cycle_cost = 0, test_cost = 0, start_cost = 0;
-  std::vector<double> cycle_times;        // recorded begins of cycles: replay; empty = by the rules
-  std::vector<double> limit_check_times;  // recorded limit checks that ended a job: replay
-  // Recorded passes of the main scheduler and whether they were full ones, and seconds from a job's
-  // start to its end (not a number: not recorded), by job: replay.
-  std::vector<std::pair<double, bool>> main_passes;
-  std::vector<double> run_lengths;
-  // As recorded, by job (not a number: not recorded): s from when a pass or cycle began or went on
-  // until it started the job, and from its end until its nodes were free; what each of `cycles`
-  // did.
-  std::vector<double> start_delays, epilog_delays;
-  std::vector<std::vector<Slice>> slices;
-  // Jobs: when all of them have started, the run is over; empty = when all have ended.
+  double nap_extra = 0;    // s that a sleep of one second takes longer
+  double cycle_cost = 0;   // s that each backfill cycle takes
+  double test_cost = 0;    // s more for each job that it tests
+  double start_cost = 0;   // s more for each job that it starts
+
+  // Times of a recording that is replayed; empty: the rules decide.
+  std::vector<double> cycle_times;                   // when backfill cycles began
+  std::vector<std::vector<Slice>> slices;            // of each of these cycles
+  std::vector<double> limit_check_times;             // of limit checks that ended a job
+  std::vector<std::pair<double, bool>> main_passes;  // of the main scheduler; is it a full one?
+  // By job, s; not a number: not recorded.
+  std::vector<double> run_lengths;    // from its start to its end
+  std::vector<double> start_delays;   // from when a pass or cycle began or resumed to its start
+  std::vector<double> epilog_delays;  // from its end until its nodes were free
+
+  // When all of these jobs have started, the run is over; empty: when all jobs have ended.
   std::vector<int> watched_jobs;
   Periods periods;
 
-  /// Of a controller that waits for a slurmdbd before its loop begins.
+  /// The clocks of a controller that waits for a slurmdbd before its loop begins.
   Clocks after_slurmdbd_start() const {
     Clocks later = *this;
     later.controller_start += decay_after;
     return later;
   }
 
-  /// Down to a multiple of `grid` of the Unix clock.
+  /// `time` rounded down to a multiple of `grid` of the Unix clock.
   Second round_down(Second time, Second grid) const {
     const Second rest = (((epoch + time) % grid) + grid) % grid;
     return time - rest;

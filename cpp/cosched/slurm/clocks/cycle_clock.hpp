@@ -20,7 +20,7 @@ class CycleClock {
  public:
   virtual ~CycleClock() = default;
 
-  /// The cycle begins, or goes on after it has yielded its locks.
+  /// The cycle begins, or resumes after it has yielded its locks.
   virtual void begin_slice(double time, const CycleProgress& progress) = 0;
   /// The simulated time at which the next job is tried.
   virtual double current_time(const CycleProgress& progress) const = 0;
@@ -31,7 +31,7 @@ class CycleClock {
   virtual bool has_reached_max_time(Second elapsed, Second max_time) const = 0;
   /// How long a cycle that began at `begin` took (s).
   virtual double duration(double begin, const CycleProgress& progress) const = 0;
-  /// True when times are those of a recording: they are other ones in each cycle.
+  /// True when times are those of a recording, so that they differ from cycle to cycle.
   virtual bool is_recorded() const = 0;
 };
 

@@ -8,9 +8,9 @@ namespace cosched::slurm {
 /// When the time limits of jobs are checked.
 class LimitClock {
  public:
-  LimitClock(const Clocks& clocks, bool since_24)
+  LimitClock(const Clocks& clocks, bool is_24_11)
       : periods_(clocks.periods),
-        loop_(clocks, since_24),
+        loop_(clocks, is_24_11),
         recorded_check_times_(clocks.limit_check_times),
         last_check_(to_second(clocks.controller_start)) {}
 

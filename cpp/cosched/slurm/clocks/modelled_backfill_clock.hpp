@@ -17,7 +17,7 @@ class ModelledBackfillClock : public BackfillClock {
 
   double wake_time() const override { return wake_time_; }
   Second last_cycle_end() const override { return last_cycle_end_; }
-  bool should_begin_cycle(bool is_completing, bool has_more_work, double quiet_until) override;
+  bool begin_cycle_or_sleep(bool is_completing, bool has_more_work, double quiet_until) override;
   void on_cycle_end(double duration) override;
 
   /// A cycle of a recording is over after `duration` seconds; the next one begins at `next_time`,

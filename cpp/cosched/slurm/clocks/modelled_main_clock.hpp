@@ -8,15 +8,15 @@ namespace cosched::slurm {
 
 class ModelledMainClock : public MainClock {
  public:
-  ModelledMainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false)
+  ModelledMainClock(const Clocks& clocks, const Settings::Main& settings, bool is_24_11 = false)
       : periods_(clocks.periods),
-        loop_(clocks, since_24),
+        loop_(clocks, is_24_11),
         settings_(settings),
         last_tick_(to_second(clocks.controller_start)),
         last_full_pass_(last_tick_) {}
 
   void request_at_tick(double time) override;
-  void request_now(double time, bool full) override;
+  void request_now(double time, bool is_full) override;
   double next_requesting_tick() const override;
   void on_tick(double time) override;
   double next_tick(double time) const override { return loop_.tick_at(time); }
@@ -26,7 +26,7 @@ class ModelledMainClock : public MainClock {
 
   /// A pass of a recording took place at `time`, at which the loop ticked, too.  `counts` = false:
   /// it does not count as the last pass.
-  void follow_recorded_pass(double time, bool full, bool counts);
+  void follow_recorded_pass(double time, bool is_full, bool counts);
   double tick_period() const { return loop_.period(); }
 
  private:

@@ -10,10 +10,10 @@ RecordedBackfillClock::RecordedBackfillClock(const Clocks& clocks, Second interv
   modelled_clock_.wake_at(recorded_cycles_.front());
 }
 
-bool RecordedBackfillClock::should_begin_cycle(bool is_completing, bool has_more_work,
-                                               double quiet_until) {
+bool RecordedBackfillClock::begin_cycle_or_sleep(bool is_completing, bool has_more_work,
+                                                 double quiet_until) {
   return !is_over() ||
-         modelled_clock_.should_begin_cycle(is_completing, has_more_work, quiet_until);
+         modelled_clock_.begin_cycle_or_sleep(is_completing, has_more_work, quiet_until);
 }
 
 void RecordedBackfillClock::on_cycle_end(double duration) {

@@ -12,7 +12,7 @@ class RecordedBackfillClock : public BackfillClock {
 
   double wake_time() const override { return modelled_clock_.wake_time(); }
   Second last_cycle_end() const override { return modelled_clock_.last_cycle_end(); }
-  bool should_begin_cycle(bool is_completing, bool has_more_work, double quiet_until) override;
+  bool begin_cycle_or_sleep(bool is_completing, bool has_more_work, double quiet_until) override;
   void on_cycle_end(double duration) override;
 
  private:

@@ -6,10 +6,10 @@ void RecordedMainClock::request_at_tick(double time) {
   if (is_over()) modelled_clock_.request_at_tick(time);
 }
 
-void RecordedMainClock::request_now(double time, bool full) {
+void RecordedMainClock::request_now(double time, bool is_full) {
   constexpr double kLatestPass = 4;  // s after the request
   if (is_over())
-    modelled_clock_.request_now(time, full);
+    modelled_clock_.request_now(time, is_full);
   else
     unrecorded_pass_ = std::min(unrecorded_pass_, time + kLatestPass);
 }

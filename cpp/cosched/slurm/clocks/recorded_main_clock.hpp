@@ -8,11 +8,11 @@ namespace cosched::slurm {
 class RecordedMainClock : public MainClock {
  public:
   /// The passes are those of `clocks.main_passes`.
-  RecordedMainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false)
-      : modelled_clock_(clocks, settings, since_24), recorded_passes_(clocks.main_passes) {}
+  RecordedMainClock(const Clocks& clocks, const Settings::Main& settings, bool is_24_11 = false)
+      : modelled_clock_(clocks, settings, is_24_11), recorded_passes_(clocks.main_passes) {}
 
   void request_at_tick(double time) override;
-  void request_now(double time, bool full) override;
+  void request_now(double time, bool is_full) override;
   double next_requesting_tick() const override;
   void on_tick(double time) override { modelled_clock_.on_tick(time); }
   double next_tick(double time) const override;

@@ -1,19 +1,31 @@
-// Which limits hold for a job, of its QOS, its partition's and its association (RULES.md 14.1 to
-// 14.3).
+// Which limits hold for a job: of its QOS, of its partition's QOS, and of its association (RULES.md
+// 14.1 to 14.3).
 #pragma once
 
 #include <array>
+#include <map>
 
-#include "cosched/slurm/select/allocations.hpp"
+#include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {
 
 /// Rules of jobs of one association, QOS, user and partition, in the order in which slurmctld tests
 /// them.
 struct RuleSet {
-  std::vector<LimitRule> before_nodes, with_nodes, submission;
-  std::vector<int> counters;  // what the jobs count in
-  int first_qos = -1, second_qos = -1;
+  std::vector<LimitRule> before_nodes;  // acct_policy_job_runnable_pre_select
+  std::vector<LimitRule> with_nodes;    // acct_policy_job_runnable_post_select
+  std::vector<LimitRule> submission;    // acct_policy_validate
+  std::vector<int> counters;            // in which the jobs count
+  int first_qos = -1;
+  int second_qos = -1;
+
+  /// True where is_match(rule) for one of the rules.
+  template <class IsMatch>
+  bool has_rule(IsMatch is_match) const {
+    return std::any_of(before_nodes.begin(), before_nodes.end(), is_match) ||
+           std::any_of(with_nodes.begin(), with_nodes.end(), is_match) ||
+           std::any_of(submission.begin(), submission.end(), is_match);
+  }
 };
 
 class LimitRules {
@@ -22,50 +34,43 @@ class LimitRules {
   explicit LimitRules(const Scenario& scenario);
 
   const RuleSet& rules_of(QueueEntry entry) const {
-    const auto& [part, first] = rules_by_job_[entry.job];
-    return entry.partition == part ? *first : rule_sets_.at(key_of(entry));
+    const auto& [first_partition, rule_set] = rules_by_job_[entry.job];
+    return entry.partition == first_partition ? *rule_set : rule_sets_.at(key_of(entry));
   }
-  /// Counters are of an association (and those below), of a QOS, or of a user or account in a QOS.
+  /// A counter is of an association (and those below), of a QOS, or of a user or account in a QOS.
   std::size_t counter_count() const { return counter_numbers_.size(); }
-  /// Of an association or a QOS: -1 where nobody counts in it.
-  int counter_of(bool of_qos, int which) const;
+  /// The counters of a QOS and of an association; -1: no job counts in it.
+  int counter_of_qos(int qos) const { return find_counter({kQos, qos, -1}); }
+  int counter_of_association(int association) const {
+    return find_counter({kAssociation, association, -1});
+  }
 
  private:
-  using Key = std::array<int, 4>;  // association, QOS, user, QOS of the partition
+  struct RuleKey {
+    int association;
+    int qos;
+    int user;
+    int partition_qos;
+    auto operator<=>(const RuleKey& other) const = default;
+  };
   enum Level : int { kAssociation, kQos, kUser, kAccount };
+  // Level, number of the association or QOS, and user or account in the QOS (-1: all).
+  using CounterKey = std::array<int, 3>;
 
-  Key key_of(QueueEntry entry) const;
-  RuleSet make_rule_set(const Key& key);
-  void add_qos(RuleSet& set, int qos, const Key& key);
-  void add_associations(RuleSet& set, const Key& key);
-  double factor_of(const RuleSet& set) const;
-  int counter_number(Level level, int which, int of = -1);
+  RuleKey key_of(QueueEntry entry) const;
+  RuleSet make_rule_set(const RuleKey& key);
+  void add_qos(RuleSet& rule_set, int qos, const RuleKey& key);
+  void add_associations(RuleSet& rule_set, const RuleKey& key);
+  double limit_factor_of(const RuleSet& rule_set) const;
+  int make_counter(const CounterKey& key);
+  int find_counter(const CounterKey& key) const;
   int account_of(int association) const;
 
   const Scenario& scenario_;
-  std::map<Key, RuleSet> rule_sets_;
-  std::vector<std::pair<int, const RuleSet*>>
-      rules_by_job_;  // its first partition, and those there
-  std::map<std::array<int, 3>, int> counter_numbers_;
+  std::map<RuleKey, RuleSet> rule_sets_;
+  // By job: its first partition, and the rules there.
+  std::vector<std::pair<int, const RuleSet*>> rules_by_job_;
+  std::map<CounterKey, int> counter_numbers_;
 };
-
-// What a job has, or would have, of what limits count (RULES.md 14.4).
-
-struct Demand {
-  Amounts tres;
-  const NodeBits* nodes = nullptr;  // which, where that is known
-};
-
-/// Of a job on so many nodes that nobody knows yet.
-Demand request_of(const Scenario& scenario, QueueEntry entry, int nodes);
-/// As it was submitted: the CPUs that it names.
-Demand submitted_of(const Scenario& scenario, QueueEntry entry);
-/// On these, which must outlive what is returned.
-Demand demand_of(const Scenario& scenario, QueueEntry entry, const NodeChoice& choice);
-
-/// All that these nodes have; billing is none.
-Amounts amounts_of(const Scenario& scenario, const NodeBits& nodes);
-/// What a second of the job costs: billing times UsageFactor of its QOS.
-double price_of(const Scenario& scenario, QueueEntry entry, const NodeChoice& choice);
 
 }  // namespace cosched::slurm

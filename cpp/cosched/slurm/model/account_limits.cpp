@@ -10,12 +10,12 @@ namespace {
 
 using Kind = Limit::Kind;
 
-const char* name_of(Tres tres, bool of_qos) {
+const char* name_of(Tres tres, bool is_of_qos) {
   switch (tres) {
     case kCpu:
       return "Cpu";
     case kMemory:
-      return of_qos ? "Memory" : "Mem";
+      return is_of_qos ? "Memory" : "Mem";
     case kNode:
       return "Node";
     case kBilling:
@@ -25,27 +25,29 @@ const char* name_of(Tres tres, bool of_qos) {
   }
 }
 
-// Some names have "Limit" at their end, others do not.
-std::string reason_of_tres(Kind kind, int number, bool of_qos) {
-  const auto tres = static_cast<Tres>(number);
-  const std::string whose = of_qos ? "QOS" : "Assoc", name = name_of(tres, of_qos);
-  const bool cpu = tres == kCpu, plain = cpu || tres == kNode;
-  const std::string limit = plain ? "Limit" : "";
+// The reason that squeue prints for a limit of a TRES.  Slurm ends some of these names with
+// "Limit", others not.
+std::string reason_of_tres(Kind kind, int tres_number, bool is_of_qos) {
+  const auto tres = static_cast<Tres>(tres_number);
+  const std::string owner = is_of_qos ? "QOS" : "Assoc";
+  const std::string name = name_of(tres, is_of_qos);
+  const bool is_cpu = tres == kCpu;
+  const std::string limit = is_cpu || tres == kNode ? "Limit" : "";
   switch (kind) {
     case Kind::group:
-      return whose + "Grp" + (tres == kMemory ? "MemLimit" : name + limit);
+      return owner + "Grp" + (tres == kMemory ? "MemLimit" : name + limit);
     case Kind::group_minutes:
-      return whose + "Grp" + (cpu ? "CPUMinutesLimit" : name + "Minutes");
+      return owner + "Grp" + (is_cpu ? "CPUMinutesLimit" : name + "Minutes");
     case Kind::group_run_minutes:
-      return whose + "Grp" + (cpu ? "CPURunMinutesLimit" : name + "RunMinutes");
+      return owner + "Grp" + (is_cpu ? "CPURunMinutesLimit" : name + "RunMinutes");
     case Kind::job_minutes:
-      return whose + "Max" + name + "MinutesPerJob" + (cpu ? "Limit" : "");
+      return owner + "Max" + name + "MinutesPerJob" + (is_cpu ? "Limit" : "");
     case Kind::job:
-      return whose + "Max" + name + "PerJob" + limit;
+      return owner + "Max" + name + "PerJob" + limit;
     case Kind::node:
-      return whose + "Max" + name + "PerNode";
+      return owner + "Max" + name + "PerNode";
     case Kind::min:
-      return whose + "Min" + name + (cpu ? "NotSatisfied" : "");
+      return owner + "Min" + name + (is_cpu ? "NotSatisfied" : "");
     case Kind::account:
       return "Max" + name + "PerAccount";
     case Kind::account_run_minutes:
@@ -53,17 +55,18 @@ std::string reason_of_tres(Kind kind, int number, bool of_qos) {
     case Kind::user_run_minutes:
       return "Max" + name + "RunMinsPerUser";
     default:
-      return whose + "Max" + name + "PerUser" + limit;
+      return owner + "Max" + name + "PerUser" + limit;
   }
 }
 
-// Names in sacctmgr, and what squeue writes, where the limit is of no TRES; "*" is QOS or Assoc.
-struct Known {
+// A kind of limit: its name in sacctmgr, and the reason that squeue prints for it.
+struct LimitName {
   const char* name;
   Kind kind;
+  // "*" stands for QOS or Assoc; null: the limit is of a TRES, see reason_of_tres.
   const char* reason = nullptr;
 };
-constexpr Known kKnown[] = {
+constexpr LimitName kLimitNames[] = {
     {"GrpJobs", Kind::group_jobs, "*GrpJobsLimit"},
     {"GrpWall", Kind::group_wall, "*GrpWallLimit"},
     {"MaxJobsPA", Kind::account_jobs, "MaxJobsPerAccount"},
@@ -90,17 +93,20 @@ constexpr Known kKnown[] = {
 }  // namespace
 
 Kind kind_of(const std::string& name) {
-  for (const Known& known : kKnown)
-    if (name == known.name) return known.kind;
+  for (const LimitName& limit_name : kLimitNames)
+    if (name == limit_name.name) return limit_name.kind;
   throw InvalidInstance("slurm: limit '" + name + "' is not known");
 }
 
 std::string reason_of(const LimitRule& rule) {
-  const auto known = std::find_if(std::begin(kKnown), std::end(kKnown),
-                                  [&](const Known& one) { return one.kind == rule.limit.kind; });
-  const char* const reason = known->reason;
+  const auto limit_name =
+      std::find_if(std::begin(kLimitNames), std::end(kLimitNames),
+                   [&](const LimitName& candidate) { return candidate.kind == rule.limit.kind; });
+  const char* const reason = limit_name->reason;
   if (!reason) return reason_of_tres(rule.limit.kind, rule.limit.tres, rule.is_of_qos);
-  return *reason != '*' ? reason : (rule.is_of_qos ? "QOS" : "Assoc") + std::string(reason + 1);
+  if (*reason != '*') return reason;
+  const std::string owner = rule.is_of_qos ? "QOS" : "Assoc";
+  return owner + (reason + 1);
 }
 
 }  // namespace cosched::slurm

@@ -1,5 +1,4 @@
-// What limits of associations and QOS count, and what they say, by the names of sacctmgr (RULES.md
-// 14).
+// Limits of associations and QOS, by the names of sacctmgr (RULES.md 14).
 #pragma once
 
 #include <cstdint>
@@ -44,14 +43,17 @@ struct Limit {
   Kind kind;
   int tres;                // -1: of jobs or time
   double value;            // minutes, where it is of time
-  double used_before = 0;  // when the simulation begins, of what runs no more: minutes
+  double used_before = 0;  // minutes that ended jobs had used when the simulation begins
 };
 
 /// Of a QOS or an association.
 struct Limits {
   std::vector<Limit> limits;
-  // Jobs that wait and whose age counts (RULES.md 13.6); -1: none.
-  int max_accruing_group = -1, max_accruing_account = -1, max_accruing_user = -1, max_accruing = -1;
+  // How many pending jobs may accrue age (RULES.md 13.6); -1: no limit.
+  int max_accruing_group = -1;    // GrpJobsAccrue
+  int max_accruing_account = -1;  // MaxJobsAccruePA
+  int max_accruing_user = -1;     // MaxJobsAccruePU
+  int max_accruing = -1;          // MaxJobsAccrue
 };
 
 struct Qos : Limits {
@@ -60,15 +62,16 @@ struct Qos : Limits {
   bool is_usage_factor_safe = false;     // UsageFactorSafe
   bool no_decay = false;                 // NoDecay
   bool no_reserve = false;               // NoReserve
-  bool ignores_partition_nodes =
-      false;  // PartitionMaxNodes, PartitionMinNodes: not those of the partition
+  // PartitionMaxNodes, PartitionMinNodes: those of the partition do not hold.
+  bool ignores_partition_nodes = false;
   double usage_factor = 1;
   double limit_factor = -1;  // below 0: none
   // Preemption (RULES.md 15).
   std::vector<int> preempts = {};  // QOS whose jobs it may end
   double priority = 0;
-  int preempt_mode = -1;                                  // of its jobs; -1: the cluster's
-  std::int64_t grace_time = 0, preempt_exempt_time = -1;  // s; -1: not said
+  int preempt_mode = -1;                  // of its jobs; -1: the cluster's
+  std::int64_t grace_time = 0;            // GraceTime (s)
+  std::int64_t preempt_exempt_time = -1;  // PreemptExemptTime (s); -1: not set
 };
 
 /// The kind of this name in sacctmgr, as GrpTRES or MaxJobsPU.  Throws InvalidInstance for another.
@@ -78,10 +81,10 @@ Limit::Kind kind_of(const std::string& name);
 struct LimitRule {
   Limit limit;
   bool is_of_qos;
-  int counter;  // of Policy
+  int counter;  // of AccountingPolicy, in which the limit counts
 };
 
-/// As squeue writes it: QOSGrpNodeLimit.
+/// The reason of a job that the rule keeps waiting, as squeue prints it: QOSGrpNodeLimit.
 std::string reason_of(const LimitRule& rule);
 
 }  // namespace cosched::slurm

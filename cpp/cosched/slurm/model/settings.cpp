@@ -13,12 +13,12 @@ int count_of(double value) {
 
 struct Parameter {
   const char* name;
-  double usual;
+  double default_value;
   void (*set)(Settings&, double);
 };
 
 const Parameter kParameters[] = {
-    // SchedulerParameters; bf_window in seconds; 0 = none, or as settled below
+    // SchedulerParameters; bf_window in seconds; 0 = none, or as in set_derived_defaults
     {"bf_interval", 30, [](Settings& s, double v) { s.backfill.interval = to_duration(v); }},
     {"bf_resolution", 60, [](Settings& s, double v) { s.backfill.resolution = to_duration(v); }},
     {"bf_window", 86400, [](Settings& s, double v) { s.backfill.window = to_duration(v); }},
@@ -92,8 +92,8 @@ const Parameter kParameters[] = {
     {"PriorityWeightPartition", 0, [](Settings& s, double v) { s.priority.weight_partition = v; }},
 };
 
-// What a parameter without a value of its own is.
-void settle(Settings& settings) {
+// Some parameters have the value of another one by default.
+void set_derived_defaults(Settings& settings) {
   Settings::Backfill& backfill = settings.backfill;
   if (backfill.max_time == 0) backfill.max_time = backfill.interval;
   if (backfill.node_space_size == 0) backfill.node_space_size = backfill.max_job_test;
@@ -102,26 +102,27 @@ void settle(Settings& settings) {
 }  // namespace
 
 const std::map<std::string, double>& usual_parameters() {
-  static const std::map<std::string, double> usual = [] {
-    std::map<std::string, double> all;
-    for (const Parameter& parameter : kParameters) all[parameter.name] = parameter.usual;
-    all["bf_max_time"] = all["bf_interval"];
-    all["bf_node_space_size"] = all["bf_max_job_test"];
-    return all;
+  static const std::map<std::string, double> kDefaults = [] {
+    std::map<std::string, double> defaults;
+    for (const Parameter& parameter : kParameters)
+      defaults[parameter.name] = parameter.default_value;
+    defaults["bf_max_time"] = defaults["bf_interval"];
+    defaults["bf_node_space_size"] = defaults["bf_max_job_test"];
+    return defaults;
   }();
-  return usual;
+  return kDefaults;
 }
 
-Settings to_settings(const std::map<std::string, double>& given) {
-  for (const auto& [name, value] : given)
+Settings to_settings(const std::map<std::string, double>& values) {
+  for (const auto& [name, value] : values)
     if (usual_parameters().count(name) == 0)
       throw InvalidInstance("slurm: parameter '" + name + "' is not known");
   Settings settings;
   for (const Parameter& parameter : kParameters) {
-    const auto found = given.find(parameter.name);
-    parameter.set(settings, found == given.end() ? parameter.usual : found->second);
+    const auto value = values.find(parameter.name);
+    parameter.set(settings, value == values.end() ? parameter.default_value : value->second);
   }
-  settle(settings);
+  set_derived_defaults(settings);
   return settings;
 }
 

@@ -47,11 +47,12 @@ std::vector<int> BackfillCycle::run(double time) {
   memory_.begin_cycle(slice_start_second_, window_end_, !tracer_.is_on());
   test_counts_.begin_cycle();
   planned_jobs_.clear();
-  rejected_array_ = planned_array_ = -1;
+  rejected_array_ = -1;
+  planned_array_ = -1;
   queue_.clear();
   for (const QueueEntry entry : controller_.queue().entries())
     if (!controller_.readiness().is_array_full(entry.job))
-      queue_.emplace_back(entry, controller_.queue().priority(entry.job));
+      queue_.push_back({entry, controller_.queue().priority(entry.job)});
   next_entry_ = 0;
   if (tracer_.is_on()) trace_queue();
   return attempt_backfill();
@@ -81,7 +82,7 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       yield_locks(*slice);
       break;
     }
-    const QueueEntry entry = queue_[next_entry_].first;
+    const QueueEntry entry = queue_[next_entry_].entry;
     if (job_test_count_ >= settings_.max_job_test) {
       cycle_end_ = CycleEnd::max_job_test;
       break;
@@ -133,7 +134,7 @@ void BackfillCycle::finish_slice(Second now) {
   tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), job_test_count_, node_space_);
   const bool marks_allocated_nodes = keep_planned_mark(now);
   const bool has_later_second = cycle_clock_->is_recorded() || now > slice_start_second_ ||
-                                controller_.reservations().has_any(slice_start_);
+                                controller_.reservations().has_existing(slice_start_);
   memory_.end_cycle(slice_start_second_, has_later_second, marks_allocated_nodes);
 }
 
@@ -177,7 +178,7 @@ void BackfillCycle::yield_locks(const Slice& slice) {
 // The next job and the time at which it is tried again, where its first try does not decide.
 std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try(Second now) {
   for (std::size_t k = next_entry_; k < queue_.size(); ++k) {
-    const QueueEntry entry = queue_[k].first;
+    const QueueEntry entry = queue_[k].entry;
     if (ineligibility(entry) || is_array_rejected(entry)) continue;
     if (controller_.readiness().is_array_full(entry.job) ||
         !controller_.licences().are_available(entry.job))
@@ -185,7 +186,7 @@ std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try
     JobTry attempt = make_try(entry, now, true);
     if (!test_counts_.can_test(attempt.job, entry.partition)) return std::nullopt;
     const TryOutcome outcome = try_job(attempt, 0);
-    if (outcome.action != LoopAction::stop_cycle) return std::nullopt;
+    if (outcome.action != LoopAction::retry_job) return std::nullopt;
     return InterruptedTry{entry, outcome.begin};
   }
   return std::nullopt;
@@ -208,7 +209,7 @@ bool BackfillCycle::keep_planned_mark(Second now) {
   if (marks_allocated_nodes) controller_.note_node_change(now);
   planned_nodes_ -= allocations.busy_nodes();
   if (controller_.scenario().shares_nodes() && !is_24_11)
-    for (const int job : allocations.running()) planned_nodes_ -= allocations.nodes(job);
+    for (const int job : allocations.running_jobs()) planned_nodes_ -= allocations.nodes(job);
   if (planned_nodes_.any()) controller_.note_node_change(now);
   return marks_allocated_nodes;
 }
@@ -216,7 +217,7 @@ bool BackfillCycle::keep_planned_mark(Second now) {
 // --- the queue ---
 
 int BackfillCycle::array_of_entry(std::size_t index) const {
-  return index < queue_.size() ? controller_.scenario().array_of(queue_[index].first.job) : -1;
+  return index < queue_.size() ? controller_.scenario().array_of(queue_[index].entry.job) : -1;
 }
 
 // The job that starts in place of the next entry.  Of an array that is the first pending task like
@@ -224,15 +225,15 @@ int BackfillCycle::array_of_entry(std::size_t index) const {
 int BackfillCycle::first_pending_task() const {
   const Scenario& scenario = controller_.scenario();
   const int array = array_of_entry(next_entry_);
-  const QueueEntry next = queue_[next_entry_].first;
+  const QueueEntry next = queue_[next_entry_].entry;
   std::size_t first = next_entry_;
   for (std::size_t k = next_entry_; array >= 0 && k > 0 && array_of_entry(k - 1) == array; --k) {
-    const QueueEntry entry = queue_[k - 1].first;
+    const QueueEntry entry = queue_[k - 1].entry;
     const bool is_like_next =
         entry.partition == next.partition && scenario.job(entry).kind == scenario.job(next).kind;
     if (is_like_next && !controller_.allocations().has_started(entry.job)) first = k - 1;
   }
-  return queue_[first].first.job;
+  return queue_[first].entry.job;
 }
 
 // Priorities that a pass has changed since the cycle began are undone: of an array, which is one
@@ -240,12 +241,12 @@ int BackfillCycle::first_pending_task() const {
 void BackfillCycle::restore_priority() {
   const int array = array_of_entry(next_entry_);
   if (array < 0) {
-    controller_.restore_priority(queue_[next_entry_].first.job, queue_[next_entry_].second);
+    controller_.restore_priority(queue_[next_entry_].entry.job, queue_[next_entry_].priority);
     return;
   }
   if (next_entry_ > 0 && array_of_entry(next_entry_ - 1) == array) return;
   for (std::size_t k = next_entry_; array_of_entry(k) == array; ++k)
-    controller_.restore_priority(queue_[k].first.job, queue_[k].second);
+    controller_.restore_priority(queue_[k].entry.job, queue_[k].priority);
 }
 
 // Why the cycle does not look at the job, whatever nodes there are: it has started in another
@@ -329,19 +330,20 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool
   const bool has_plan =
       settings_.one_resv_per_job &&
       std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
-  attempt.starts_now_or_never = controller_.queue().holds_back(entry.job, now) || has_plan;
+  attempt.starts_now_or_never =
+      controller_.queue().is_below_reserve_minimums(entry.job, now) || has_plan;
   attempt.depends_on_reservations =
-      job.conditions.reservation >= 0 || controller_.reservations().has_any(slice_start_);
+      job.conditions.reservation >= 0 || controller_.reservations().has_existing(slice_start_);
   return attempt;
 }
 
-// In a dry run nothing is started or planned; `stop_cycle` then means that the job would be tried
-// again, from `begin` on.
+// Tries the job from `retry_from` on.  A dry run starts and plans nothing, and ends with `retry_job`
+// where the first test does not decide.
 BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_from) {
   const bool is_24_11 = controller_.scenario().settings().is_24_11;
   const Second now = attempt.now;
   for (Second from = std::max(now, retry_from);;) {
-    if (attempt.is_dry_run && from > now) return {LoopAction::stop_cycle, Verdict::no_begin, from};
+    if (attempt.is_dry_run && from > now) return {LoopAction::retry_job, Verdict::no_begin, from};
     const std::optional<AvailableNodes> available = nodes_at(attempt, from);
     if (!available) return {LoopAction::continue_queue, Verdict::no_begin};
     Select::Slot slot = earliest_slot(attempt, *available);

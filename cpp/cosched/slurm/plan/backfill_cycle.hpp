@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cosched/slurm/clocks/cycle_clock.hpp"
+#include "cosched/slurm/limits/test_counts.hpp"
 #include "cosched/slurm/plan/cycle_memory.hpp"
 #include "cosched/slurm/plan/cycle_tracer.hpp"
 #include "cosched/slurm/state/controller_state.hpp"
@@ -41,7 +42,7 @@ class BackfillCycle {
   double duration() const;
 
  private:
-  enum class LoopAction { continue_queue, stop_cycle };
+  enum class LoopAction { continue_queue, stop_cycle, retry_job };
   enum class StartResult { started, over_limit, no_nodes };
   // What became of a job.
   struct TryOutcome {
@@ -63,6 +64,11 @@ class BackfillCycle {
     bool has_no_reserve = false;           // its QOS has the flag NoReserve
     bool depends_on_reservations = false;  // an advance reservation may take nodes from it
     TryEffects effects = {};
+  };
+  // An entry of the cycle's queue, with its priority when the cycle began.
+  struct CycleEntry {
+    QueueEntry entry;
+    double priority;
   };
   // A job in whose middle the cycle yielded, and the time from which it is tried next.
   struct InterruptedTry {
@@ -143,15 +149,15 @@ class BackfillCycle {
   std::unique_ptr<CycleClock> cycle_clock_;
   NodeSpace node_space_;
   TestCounts test_counts_;
-  std::vector<std::pair<QueueEntry, double>> queue_;  // with the priorities at its begin
-  std::size_t next_entry_ = 0;                        // of queue_
-  std::vector<int> planned_jobs_;                     // where bf_one_resv_per_job is set
-  int rejected_array_ = -1;                           // reject_array_job: a task has no plan
-  int rejected_partition_ = -1;                       // reject_array_part
-  int planned_array_ = -1;                            // of the last plan
-  int array_plan_count_ = 0;                          // plans of tasks of that array
-  NodeBits begin_nodes_;                              // nodes that were up at its begin
-  NodeBits ignored_nodes_;                            // bf_ignore_node_bitmap, and nodes gone down
+  std::vector<CycleEntry> queue_;
+  std::size_t next_entry_ = 0;     // of queue_
+  std::vector<int> planned_jobs_;  // where bf_one_resv_per_job is set
+  int rejected_array_ = -1;        // reject_array_job: a task has no plan
+  int rejected_partition_ = -1;    // reject_array_part
+  int planned_array_ = -1;         // of the last plan
+  int array_plan_count_ = 0;       // plans of tasks of that array
+  NodeBits begin_nodes_;           // nodes that were up at its begin
+  NodeBits ignored_nodes_;         // bf_ignore_node_bitmap, and nodes gone down
   double cycle_start_ = 0;
   Second window_end_ = 0;
   int job_test_count_ = 0;  // of the last cycle where this one would repeat it

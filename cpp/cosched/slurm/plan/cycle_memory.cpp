@@ -53,7 +53,7 @@ void CycleMemory::begin_cycle(Second now, Second window_end, bool recalls) {
   last_cycle_.weights_before = select_.weights();
   // The plan may change when the limit of a running job passes; a job whose limit has passed is
   // expected to end "now", which is another time in each cycle.
-  const std::vector<int>& running = controller_.allocations().running();
+  const std::vector<int>& running = controller_.allocations().running_jobs();
   last_cycle_.valid_until =
       running.empty() ? kNever
                       : std::max(now, controller_.allocations().expected_end(running.front()));

@@ -21,12 +21,16 @@ void sort_like_qsort(std::vector<Value>& values, const ComesBefore& comes_before
     const std::size_t middle = begin + (end - begin) / 2;
     self(self, begin, middle);
     self(self, middle, end);
-    std::size_t left = begin, right = middle;
+    std::size_t left_next = begin;
+    std::size_t right_next = middle;
     for (std::size_t k = begin; k < end; ++k) {
       const bool takes_right =
-          left == middle || (right < end && !comes_before(values[left], values[right]) &&
-                             comes_before(values[right], values[left]));
-      merged[k] = values[takes_right ? right++ : left++];
+          left_next == middle ||
+          (right_next < end && !comes_before(values[left_next], values[right_next]) &&
+           comes_before(values[right_next], values[left_next]));
+      std::size_t& source = takes_right ? right_next : left_next;
+      merged[k] = values[source];
+      ++source;
     }
     std::copy(merged.begin() + static_cast<std::ptrdiff_t>(begin),
               merged.begin() + static_cast<std::ptrdiff_t>(end),

@@ -3,20 +3,26 @@
 namespace cosched::slurm {
 namespace {
 
-// Partitions of which a job waits: jobs behind it get none of their nodes.
+// Partitions in which a job waits for nodes: jobs behind it get none of their nodes
+// (`failed_parts` of job_scheduler.c).
 class BlockedPartitions {
  public:
-  BlockedPartitions(const std::vector<Partition>& parts, NodeBits up)
-      : partitions_(parts), is_blocked_(parts.size()), allowed_nodes_(std::move(up)) {}
+  BlockedPartitions(const std::vector<Partition>& partitions, NodeBits up_nodes)
+      : partitions_(partitions),
+        is_blocked_(partitions.size()),
+        allowed_nodes_(std::move(up_nodes)) {}
+
   bool has(int partition) const { return is_blocked_[partition]; }
+  bool has_all() const { return blocked_count_ == partitions_.size(); }
+  /// Nodes of no blocked partition (`avail_node_bitmap`).
+  const NodeBits& allowed_nodes() const { return allowed_nodes_; }
+
   void add(int partition) {
     if (is_blocked_[partition]) return;
     is_blocked_[partition] = 1;
     ++blocked_count_;
     allowed_nodes_ -= partitions_[partition].nodes;
   }
-  bool are_all_blocked() const { return blocked_count_ == partitions_.size(); }
-  const NodeBits& allowed_nodes() const { return allowed_nodes_; }  // nodes of none of them
 
  private:
   const std::vector<Partition>& partitions_;
@@ -25,8 +31,8 @@ class BlockedPartitions {
   NodeBits allowed_nodes_;
 };
 
-Verdict verdict_of(Action wait) {
-  switch (wait) {
+Verdict verdict_of(Action wait_reason) {
+  switch (wait_reason) {
     case Action::wait_priority:
       return Verdict::priority;
     case Action::wait_licences:
@@ -49,13 +55,13 @@ class MainPass {
         scenario_(controller.scenario()),
         time_(time),
         now_second_(to_second(time)),
-        has_reservations_now_(controller.reservations().has_any(time)),
+        has_reservations_now_(controller.reservations().has_existing(time)),
         has_reservations_(!scenario_.reservations().empty()),
         blocked_(scenario_.machine().partitions, controller.allocations().up_nodes()),
         unreserved_nodes_(scenario_.machine().nodes),
         trace_(trace) {}
 
-  std::vector<int> run(bool full) {
+  std::vector<int> run(bool is_full) {
     const Settings::Main& settings = scenario_.settings().main;
     std::vector<int> partition_counts(scenario_.machine().partitions.size());
     int depth = 0;
@@ -75,7 +81,7 @@ class MainPass {
         const int partition_count = partition_counts[entry.partition];
         if (settings.partition_depth) ++partition_counts[entry.partition];
         if (settings.partition_depth && partition_count >= settings.partition_depth) continue;
-        if (!full && depth > settings.queue_depth) break;
+        if (!is_full && depth > settings.queue_depth) break;
         ++depth;
       }
       if (!try_entry(entry)) break;
@@ -84,30 +90,30 @@ class MainPass {
   }
 
  private:
-  // False: nothing that comes can start.
+  // Tries the entry.  Returns whether the pass goes on; false: no later entry can start.
   bool try_entry(QueueEntry entry) {
-    const bool blocked = blocked_.has(entry.partition) && !is_in_reservation(entry);
-    if (blocked && is_one_waiting_ && !blocked_.are_all_blocked())
-      return true;  // it leaves no more behind than one
+    const bool is_blocked = blocked_.has(entry.partition) && !is_in_reservation(entry);
+    // A second blocked entry has no other effect than the first one.
+    if (is_blocked && has_blocked_entry_ && !blocked_.has_all()) return true;
     if (const std::optional<Verdict> verdict = rejection(entry)) {
       trace_verdict(entry, *verdict);
       return true;
     }
-    if (blocked) {
+    if (is_blocked) {
       wait(entry, Action::wait_priority);
       controller_.note_job_change(now_second_);
-      is_one_waiting_ = !controller_.journal().notes_reasons();
-      return !blocked_.are_all_blocked() || controller_.journal().notes_reasons() ||
-             has_reservations_now_;
+      const bool notes_reasons = controller_.journal().notes_reasons();
+      has_blocked_entry_ = !notes_reasons;
+      return !blocked_.has_all() || notes_reasons || has_reservations_now_;
     }
-    if (const AccountingPolicy::Violation held =
-            controller_.policy().violation_before_nodes(entry)) {
-      note_limit(entry, *held);
+    if (const auto violation = controller_.policy().violation_before_nodes(entry)) {
+      note_limit(entry, *violation);
       return true;
     }
-    if (blocked_.allowed_nodes().count_common(scenario_.partition(entry).nodes) <
-        scenario_.job(entry).nodes) {
-      controller_.note_job_change(now_second_);  // its nodes are kept for jobs of other partitions
+    const NodeBits& partition_nodes = scenario_.partition(entry).nodes;
+    if (blocked_.allowed_nodes().count_common(partition_nodes) < scenario_.job(entry).nodes) {
+      // Nodes of the entry are kept for jobs of other partitions.
+      controller_.note_job_change(now_second_);
       wait(entry, Action::wait_resources);
       blocked_.add(entry.partition);
     } else if (!controller_.licences().are_available(entry.job)) {
@@ -119,8 +125,8 @@ class MainPass {
     return true;
   }
 
-  // Why the entry is not looked at: its job has started in another partition or waits for its
-  // victims, or it is behind a task of its array that could not start.  None: it is looked at.
+  // Why the entry is not tried: its job has started in another partition or waits for its victims,
+  // or it is behind a task of its array that could not start.  None: the entry is tried.
   std::optional<Verdict> rejection(QueueEntry entry) const {
     if (controller_.allocations().has_started(entry.job)) return Verdict::started_elsewhere;
     if (controller_.preemption().is_in_progress(entry.job)) return Verdict::preempting;
@@ -137,29 +143,27 @@ class MainPass {
   }
 
   void start_or_block(QueueEntry entry) {
-    const NodeBits* allowed = &blocked_.allowed_nodes();
+    const NodeBits* allowed_nodes = &blocked_.allowed_nodes();
     bool has_lost_nodes = false;  // to a reservation
     if (has_reservations_now_ || is_in_reservation(entry)) {
-      unreserved_nodes_ = *allowed;
-      const auto left = controller_.reservations().remove_reserved(entry, now_second_, false, time_,
-                                                                   unreserved_nodes_);
-      if (!left.can_run) {
+      unreserved_nodes_ = *allowed_nodes;
+      const auto remaining = controller_.reservations().remove_reserved(entry, now_second_, false,
+                                                                        time_, unreserved_nodes_);
+      if (!remaining.can_run) {
         wait(entry, Action::wait_reservation);
         return reject(entry);
       }
-      has_lost_nodes = left.has_lost_nodes;
-      for (const int failed : failed_reservations_)
-        if (failed == scenario_.job(entry.job).conditions.reservation) {
-          trace_verdict(entry, Verdict::priority);
-          return reject(entry);
-        }
-      allowed = &unreserved_nodes_;
+      if (has_reservation_failed(entry)) {
+        trace_verdict(entry, Verdict::priority);
+        return reject(entry);
+      }
+      has_lost_nodes = remaining.has_lost_nodes;
+      allowed_nodes = &unreserved_nodes_;
     }
-    const Loan<NodeChoice> choice = select_.select_now(entry, *allowed);
-    if (!choice && try_preempt(entry, *allowed)) return reject(entry);
-    if (const AccountingPolicy::Violation held =
-            controller_.policy().violation_with_nodes(entry, choice.get())) {
-      note_limit(entry, *held);
+    const Loan<NodeChoice> choice = select_.select_now(entry, *allowed_nodes);
+    if (!choice && try_preempt(entry, *allowed_nodes)) return reject(entry);
+    if (const auto violation = controller_.policy().violation_with_nodes(entry, choice.get())) {
+      note_limit(entry, *violation);
       return reject(entry);
     }
     if (choice) {
@@ -173,28 +177,35 @@ class MainPass {
     wait(entry, waits_for_reservation ? Action::wait_reserved_nodes : Action::wait_resources);
     if (is_in_reservation(entry))
       failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
-    else if (!controller_.queue().holds_back(entry.job, now_second_) &&
-             waits_for_nodes(entry, *allowed))
+    else if (!controller_.queue().is_below_reserve_minimums(entry.job, now_second_) &&
+             should_wait_for_nodes(entry, *allowed_nodes))
       blocked_.add(entry.partition);
   }
 
-  // Whether reservations alone keep the entry from starting now.  Asked only where reasons are
-  // told; the answer leaves no trace in later tests.
+  // True when an earlier job of the entry's reservation could not start.
+  bool has_reservation_failed(QueueEntry entry) const {
+    return std::find(failed_reservations_.begin(), failed_reservations_.end(),
+                     scenario_.job(entry.job).conditions.reservation) != failed_reservations_.end();
+  }
+
+  // Whether reservations alone keep the entry from starting now: tested only where reasons are
+  // noted, and without an effect on later tests.
   bool could_start_without_reservations(QueueEntry entry) {
     if (!controller_.journal().notes_reasons() || is_in_reservation(entry)) return false;
-    const auto weights = select_.weights();
+    const Weights weights = select_.weights();
     const bool could_start = static_cast<bool>(select_.select_now(entry, blocked_.allowed_nodes()));
     select_.restore_weights(weights);
     return could_start;
   }
 
-  // Other jobs go for it: it waits until their nodes are clean, and blocks its partition.
-  bool try_preempt(QueueEntry entry, const NodeBits& allowed) {
-    const auto victims = controller_.choose_victims(entry, allowed, now_second_, select_);
+  // The entry preempts other jobs: it waits for their nodes, and blocks its partition.  Returns
+  // whether there are such jobs.
+  bool try_preempt(QueueEntry entry, const NodeBits& allowed_nodes) {
+    const auto victims = controller_.choose_victims(entry, allowed_nodes, now_second_, select_);
     if (victims.jobs.empty()) return false;
-    if (const AccountingPolicy::Violation held =
+    if (const auto violation =
             controller_.policy().violation_with_nodes(entry, victims.choice.get())) {
-      note_limit(entry, *held);
+      note_limit(entry, *violation);
       return true;
     }
     if (controller_.try_begin_preemption(entry.job, now_second_))
@@ -204,17 +215,17 @@ class MainPass {
     return true;
   }
 
-  // Not if those that are there would not do even if they were empty.
-  bool waits_for_nodes(QueueEntry entry, const NodeBits& allowed) {
-    const NodeBits& own = scenario_.partition(entry).nodes;
-    if (own.is_subset_of(allowed) || (!scenario_.shares_nodes() && !has_reservations_now_))
-      return true;
-    NodeBits out = own;
-    out &= allowed;
+  // False when the allowed nodes would not be enough even if no job ran on them.
+  bool should_wait_for_nodes(QueueEntry entry, const NodeBits& allowed_nodes) {
+    const NodeBits& partition_nodes = scenario_.partition(entry).nodes;
+    if (partition_nodes.is_subset_of(allowed_nodes)) return true;
+    if (!scenario_.shares_nodes() && !has_reservations_now_) return true;
+    NodeBits nodes = partition_nodes;
+    nodes &= allowed_nodes;
     const Job& job = scenario_.job(entry);
-    if (job.node_set >= 0) out &= scenario_.machine().node_sets[job.node_set];
-    return out.intersects(controller_.allocations().completing_nodes()) ||
-           select_.could_run(entry, allowed);
+    if (job.node_set >= 0) nodes &= scenario_.machine().node_sets[job.node_set];
+    return nodes.intersects(controller_.allocations().completing_nodes()) ||
+           select_.could_run(entry, allowed_nodes);
   }
 
   // The job does not start in this pass.
@@ -245,6 +256,7 @@ class MainPass {
     traced.nodes = nodes;
   }
 
+  // Later tasks of the entry's array are not tried in this pass.
   void reject(QueueEntry entry) {
     rejected_array_ = scenario_.array_of(entry.job);
     rejected_partition_ = entry.partition;
@@ -255,19 +267,20 @@ class MainPass {
   const Scenario& scenario_;
   const double time_;
   const Second now_second_;
-  const bool has_reservations_now_;  // there are reservations
-  const bool has_reservations_;      // at some time
+  const bool has_reservations_now_;
+  const bool has_reservations_;  // at some time
   BlockedPartitions blocked_;
-  NodeBits unreserved_nodes_;
+  NodeBits unreserved_nodes_;  // scratch: nodes that reservations leave the entry
   std::vector<int> started_jobs_;
-  std::vector<int> failed_reservations_;
-  int rejected_array_ = -1, rejected_partition_ = -1;
-  bool is_one_waiting_ = false;  // after another one of its partition; reasons are not recorded
-  PassTrace* trace_;             // null: nobody wants it
+  std::vector<int> failed_reservations_;  // of which a job could not start
+  int rejected_array_ = -1;
+  int rejected_partition_ = -1;
+  bool has_blocked_entry_ = false;  // where reasons are not noted
+  PassTrace* trace_;                // null: no sink wants it
 };
 
-PassTrace begin_trace(const ControllerState& controller, double time, bool full) {
-  PassTrace trace{time, full};
+PassTrace begin_trace(const ControllerState& controller, double time, bool is_full) {
+  PassTrace trace{time, is_full};
   for (const QueueEntry entry : controller.queue().entries())
     trace.queue.push_back({entry.job, entry.partition, controller.queue().priority(entry.job)});
   return trace;
@@ -275,19 +288,19 @@ PassTrace begin_trace(const ControllerState& controller, double time, bool full)
 
 }  // namespace
 
-std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full,
+std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool is_full,
                            TraceSink* trace_sink) {
   if (controller.waits_for_completion(to_second(time))) return {};
   controller.admit(time);
   controller.sort_queue();
   const bool is_traced = trace_sink != nullptr && trace_sink->wants_pass(time);
   PassTrace trace;
-  if (is_traced) trace = begin_trace(controller, time, full);
-  std::vector<int> started =
-      MainPass(controller, select, time, is_traced ? &trace : nullptr).run(full);
+  if (is_traced) trace = begin_trace(controller, time, is_full);
+  std::vector<int> started_jobs =
+      MainPass(controller, select, time, is_traced ? &trace : nullptr).run(is_full);
   if (is_traced) trace_sink->add_pass(std::move(trace));
-  if (!started.empty()) controller.remove_started_jobs();
-  return started;
+  if (!started_jobs.empty()) controller.remove_started_jobs();
+  return started_jobs;
 }
 
 }  // namespace cosched::slurm

@@ -7,9 +7,10 @@
 
 namespace cosched::slurm {
 
-/// Starts jobs; returns them.  `full`: looks at more than default_queue_depth jobs.  `trace_sink`
-/// gets the trace of the pass if it wants it; null: nobody does.
-std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full,
+/// Makes a pass (`_schedule` of job_scheduler.c); returns the jobs that it started.  `is_full`: it
+/// tries more than default_queue_depth jobs.  `trace_sink` gets the trace of the pass if it wants
+/// it; may be null.
+std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool is_full,
                            TraceSink* trace_sink = nullptr);
 
 }  // namespace cosched::slurm

@@ -6,7 +6,7 @@
 namespace cosched::slurm {
 namespace {
 
-// Those of one instant in this order.
+// Events of one instant happen in this order.
 enum class EventKind : char { end, submit, release, build_queue, start, sample };
 
 struct RecordedEvent {
@@ -20,44 +20,45 @@ struct RecordedEvent {
 };
 
 std::vector<RecordedEvent> recorded_events(const Scenario& scenario, const Clocks& clocks,
-                                           const std::vector<RecordedRun>& lives,
-                                           const std::vector<double>& times) {
-  std::vector<RecordedEvent> all;
-  for (std::size_t j = 0; j < lives.size(); ++j) {
+                                           const std::vector<RecordedRun>& runs,
+                                           const std::vector<double>& sample_times) {
+  std::vector<RecordedEvent> events;
+  for (std::size_t j = 0; j < runs.size(); ++j) {
     const int job = static_cast<int>(j);
-    all.push_back({scenario.job(job).submit, EventKind::submit, job});
-    if (std::isnan(lives[j].start)) continue;
-    all.push_back({lives[j].start, EventKind::start, job});
-    if (!std::isnan(lives[j].end)) all.push_back({lives[j].end, EventKind::end, job});
+    events.push_back({scenario.job(job).submit, EventKind::submit, job});
+    if (std::isnan(runs[j].start)) continue;
+    events.push_back({runs[j].start, EventKind::start, job});
+    if (!std::isnan(runs[j].end)) events.push_back({runs[j].end, EventKind::end, job});
   }
-  for (const AdminEvent& one : scenario.admin_events())
-    if (one.kind == AdminEvent::Kind::release)
-      all.push_back({one.time, EventKind::release, one.job});
-  for (const double time : clocks.cycle_times) all.push_back({time, EventKind::build_queue, 0});
-  for (const double time : times) all.push_back({time, EventKind::sample, 0});
-  std::sort(all.begin(), all.end());
-  return all;
+  for (const AdminEvent& event : scenario.admin_events())
+    if (event.kind == AdminEvent::Kind::release)
+      events.push_back({event.time, EventKind::release, event.job});
+  for (const double time : clocks.cycle_times) events.push_back({time, EventKind::build_queue, 0});
+  for (const double time : sample_times) events.push_back({time, EventKind::sample, 0});
+  std::sort(events.begin(), events.end());
+  return events;
 }
 
-// When queues were built: by recorded cycles; by the passes that started jobs; between them by
-// those that the rules say there were.
+// When slurmctld built its queue: at recorded cycles; at the passes that started jobs; between them
+// at the passes that the rules demand.
 class QueueBuilds {
  public:
   QueueBuilds(const Scenario& scenario, const Clocks& clocks, ControllerState& controller,
-              const std::vector<RecordedEvent>& moments)
+              const std::vector<RecordedEvent>& events)
       : controller_(controller),
         clock_(clocks.after_slurmdbd_start(), scenario.settings().main,
                scenario.settings().is_24_11),
         epilog_delay_(clocks.epilog_delay) {
-    for (const RecordedEvent& one : moments)
-      if (one.kind == EventKind::start) start_times_.push_back(one.time);
+    for (const RecordedEvent& event : events)
+      if (event.kind == EventKind::start) start_times_.push_back(event.time);
     clock_.request_at_tick(clocks.controller_start + clocks.decay_after);
   }
 
-  /// Passes before that time.
+  /// Makes the passes before that time.
   void run_passes_until(double time) {
-    for (;;) {
-      const double tick = clock_.next_requesting_tick(), pass = clock_.next_pass_time();
+    while (true) {
+      const double tick = clock_.next_requesting_tick();
+      const double pass = clock_.next_pass_time();
       if (std::min(tick, pass) >= time) return;
       if (tick < pass) {
         clock_.on_tick(tick);
@@ -67,25 +68,30 @@ class QueueBuilds {
       }
     }
   }
+
   void build_at(double time) {
     last_build_ = time;
     controller_.admit(time);
   }
+
   /// A job started: the first of its pass or cycle built the queue.
   void on_start(double time) {
-    if (time - last_build_ > kOnePass) build_at(time);
+    if (time - last_build_ > kPassDuration) build_at(time);
   }
-  void request(double time) { clock_.request_at_tick(time); }
-  /// The last message of a job has come: a pass that started a job soon was the one that it asked
-  /// for.
+
+  void request_pass(double time) { clock_.request_at_tick(time); }
+
+  /// The last epilog message of a job has come, and asks for a pass.  If a job started soon after
+  /// it, that was this pass.
   void on_end(double time) {
-    const auto next = std::lower_bound(start_times_.begin(), start_times_.end(), time);
-    if (next == start_times_.end() || *next > time + kSoon)
+    const auto next_start = std::lower_bound(start_times_.begin(), start_times_.end(), time);
+    if (next_start == start_times_.end() || *next_start > time + kPassDelay)
       clock_.request_now(time + epilog_delay_, false);
   }
 
  private:
-  static constexpr double kOnePass = 0.5, kSoon = 4;
+  static constexpr double kPassDuration = 0.5;  // s that a pass takes at most
+  static constexpr double kPassDelay = 4;       // s after a request at most
 
   ControllerState& controller_;
   ModelledMainClock clock_;
@@ -106,48 +112,49 @@ Sample sample_of(const ControllerState& controller, double time) {
 }  // namespace
 
 std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
-                            const std::vector<RecordedRun>& lives,
-                            const std::vector<double>& times) {
+                            const std::vector<RecordedRun>& runs,
+                            const std::vector<double>& sample_times) {
   ControllerState controller(scenario, clocks.controller_start, {},
                              clocks.controller_start + clocks.decay_after);
-  const std::vector<RecordedEvent> moments = recorded_events(scenario, clocks, lives, times);
-  QueueBuilds looks(scenario, clocks, controller, moments);
+  const std::vector<RecordedEvent> events = recorded_events(scenario, clocks, runs, sample_times);
+  QueueBuilds queue_builds(scenario, clocks, controller, events);
   std::vector<Sample> samples;
   NodeChoice choice(scenario.machine().nodes);
-  for (const RecordedEvent& one : moments) {
-    const auto job = static_cast<std::size_t>(one.job);
-    looks.run_passes_until(one.time);
-    switch (one.kind) {
+  QueueEntry entry{};
+  for (const RecordedEvent& event : events) {
+    queue_builds.run_passes_until(event.time);
+    switch (event.kind) {
       case EventKind::end:
-        controller.end(one.job, one.time, false);
-        controller.complete_epilog(one.job, one.time);
-        looks.on_end(one.time);
+        controller.end(event.job, event.time, false);
+        controller.complete_epilog(event.job, event.time);
+        queue_builds.on_end(event.time);
         break;
       case EventKind::submit:
-        controller.submit(one.job, one.time);
-        looks.request(one.time);
+        controller.submit(event.job, event.time);
+        queue_builds.request_pass(event.time);
         break;
       case EventKind::release:
-        controller.release(one.job, one.time);
-        looks.request(one.time);
+        controller.release(event.job, event.time);
+        queue_builds.request_pass(event.time);
         break;
       case EventKind::start:
-        looks.on_start(one.time);
-        choice.shares = lives[job].shares;
+        queue_builds.on_start(event.time);
+        entry = {event.job, scenario.job(event.job).partition};
+        choice.shares = runs[static_cast<std::size_t>(event.job)].shares;
         choice.set_nodes_from_shares();
-        controller.set_cores({one.job, scenario.job(one.job).partition}, choice);
-        controller.start({one.job, scenario.job(one.job).partition}, choice, one.time,
-                         Scheduler::main);
-        controller.remove_from_queue(one.job);
+        controller.set_cores(entry, choice);
+        controller.start(entry, choice, event.time, Scheduler::main);
+        controller.remove_from_queue(event.job);
         break;
       case EventKind::build_queue:
-        looks.build_at(one.time);
-        for (const QueueEntry& entry : controller.queue().entries())
-          if (!controller.policy().violation_before_nodes(entry)) controller.mark_tested(entry.job);
+        queue_builds.build_at(event.time);
+        for (const QueueEntry& waiting : controller.queue().entries())
+          if (!controller.policy().violation_before_nodes(waiting))
+            controller.mark_tested(waiting.job);
         break;
       case EventKind::sample:
-        controller.advance(one.time);
-        samples.push_back(sample_of(controller, one.time));
+        controller.advance(event.time);
+        samples.push_back(sample_of(controller, event.time));
         break;
     }
   }

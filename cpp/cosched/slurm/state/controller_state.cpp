@@ -30,22 +30,23 @@ void ControllerState::adopt_running(int job) {
 
 void ControllerState::set_cores(QueueEntry entry, NodeChoice& choice) const {
   if (!scenario_.suspends_jobs()) return;
-  const CoreMap& map = allocations_.cores();
-  int wanted = 0;
-  for (const Share& share : choice.shares.nodes) wanted += share.cores;
+  const CoreMap& core_map = allocations_.core_map();
+  int wanted_count = 0;
+  for (const Share& share : choice.shares.nodes) wanted_count += share.cores;
   choice.partition = entry.partition;
-  choice.cores = map.lowest_free_cores(choice.shares.nodes, map.allocated_cores());
-  if (choice.cores.count() < wanted)
-    choice.cores = map.lowest_free_cores(choice.shares.nodes, map.cores_of(entry.partition));
+  choice.cores = core_map.lowest_free_cores(choice.shares.nodes, core_map.allocated_cores());
+  if (choice.cores.count() < wanted_count)
+    choice.cores =
+        core_map.lowest_free_cores(choice.shares.nodes, core_map.cores_of(entry.partition));
 }
 
 void ControllerState::advance(double time) {
   if (is_decay_blocked_) return;
   policy_.advance(time);
   if (!usage_.advance(time)) return;
-  const std::vector<int> waiting = readiness_.unheld_jobs();
-  queue_.recalculate(waiting);
-  if (!waiting.empty() || !queue_.entries().empty())
+  const std::vector<int> unready_jobs = readiness_.unheld_jobs();
+  queue_.recalculate(unready_jobs);
+  if (!unready_jobs.empty() || !queue_.entries().empty())
     updates_.last_job_update = usage_.last_pass_time();
 }
 
@@ -57,7 +58,7 @@ void ControllerState::submit(int job, double time) {
   if (readiness_.submit(job, to_second(time)))
     queue_.enter(job);
   else
-    queue_.stop_age(job);
+    queue_.stop_accrual(job);
   updates_.last_job_update = to_second(time);
 }
 
@@ -68,30 +69,34 @@ void ControllerState::sort_queue() {
 void ControllerState::admit(double time) {
   advance(time);
   preemption_.begin_pass();
-  std::vector<int> fresh;  // that nothing keeps them any more is seen after ages
-  readiness_.admit(to_second(time), [&](int job, bool free_before) {
-    const Conditions& of = scenario_.job(job).conditions;
-    queue_.start_age(job, of.dependencies.empty() && !of.is_held && of.begin > 0 ? of.begin : time);
-    if (free_before)
+  // Jobs that other jobs kept from being ready until now: they enter the queue behind the accrual.
+  std::vector<int> newly_independent_jobs;
+  readiness_.admit(to_second(time), [&](int job, bool was_independent) {
+    const Conditions& conditions = scenario_.job(job).conditions;
+    const bool waited_for_begin_time =
+        conditions.dependencies.empty() && !conditions.is_held && conditions.begin > 0;
+    queue_.start_accrual(job, waited_for_begin_time ? conditions.begin : time);
+    if (was_independent)
       queue_.enter(job);
     else
-      fresh.push_back(job);
+      newly_independent_jobs.push_back(job);
   });
-  queue_.start_next_ages(time);
-  for (const int job : fresh) queue_.enter(job);
+  queue_.start_next_accruals(time);
+  for (const int job : newly_independent_jobs) queue_.enter(job);
 }
 
-void ControllerState::start(QueueEntry entry, const NodeChoice& choice, double time, Scheduler by) {
+void ControllerState::start(QueueEntry entry, const NodeChoice& choice, double time,
+                            Scheduler scheduler) {
   const auto j = static_cast<std::size_t>(entry.job);
   if (j < start_delays_.size() && !std::isnan(start_delays_[j])) time += start_delays_[j];
-  allocate(entry, choice, time, by);
+  allocate(entry, choice, time, scheduler);
   updates_.mark_both(to_second(time));
 }
 
-void ControllerState::end(int job, double time, bool killed) {
+void ControllerState::end(int job, double time, bool is_killed) {
   release_resources(job, time, true);
-  readiness_.end(job, killed || scenario_.job(job).exits_with_error);
-  journal_.end(job, time, killed);
+  readiness_.end(job, is_killed || scenario_.job(job).exits_with_error);
+  journal_.note_end(job, time, is_killed);
 }
 
 void ControllerState::complete_epilog(int job, double time) {
@@ -107,53 +112,58 @@ void ControllerState::release(int job, double time) {
   updates_.last_job_update = to_second(time);
 }
 
-void ControllerState::terminate(int job, double time, bool requeues) {
-  constexpr Second kCredential = 121;
-  const Second begin = to_second(time) + kCredential;
-  requeues = requeues && scenario_.job(job).can_requeue;
-  if (requeues)
-    requeue(job, time, begin);
+void ControllerState::terminate(int job, double time, bool should_requeue) {
+  constexpr Second kCredentialLifetime = 121;  // s
+  const Second earliest_begin = to_second(time) + kCredentialLifetime;
+  const bool is_requeued = should_requeue && scenario_.job(job).can_requeue;
+  if (is_requeued)
+    requeue(job, time, earliest_begin);
   else
     end(job, time, true);
-  terminated_jobs_.push_back({job, requeues, begin});
+  terminated_jobs_.push_back({job, is_requeued, earliest_begin});
 }
 
 void ControllerState::preempt(int job, double time) {
-  const Second left = preemption_.grace_time(job);
-  if (left > 0 &&
-      grace_deadlines_.try_emplace(job, to_second(time) + left).first->second > to_second(time))
-    return;
-  journal_.preempt(job, time);
+  const Second now = to_second(time);
+  const Second grace_time = preemption_.grace_time(job);
+  if (grace_time > 0) {
+    const auto deadline = grace_deadlines_.try_emplace(job, now + grace_time).first;
+    if (deadline->second > now) return;
+  }
+  journal_.note_preemption(job, time);
   terminate(job, time, preemption_.mode(job) == Preemption::Mode::requeue);
 }
 
 std::vector<int> ControllerState::grace_expired(Second now) const {
-  std::vector<int> found;
-  for (const auto& [job, until] : grace_deadlines_)
-    if (until <= now) found.push_back(job);
-  return found;
+  std::vector<int> jobs;
+  for (const auto& [job, deadline] : grace_deadlines_)
+    if (deadline <= now) jobs.push_back(job);
+  return jobs;
 }
 
 std::vector<int> ControllerState::overdue(Second now) const {
-  std::vector<int> late;
-  const Second over_time = scenario_.settings().job_ends.over_time_limit;
-  if (over_time < kNever)
-    for (const int job : allocations_.running()) {
-      if (allocations_.expected_end(job) + over_time > now) break;
-      if (!allocations_.is_suspended(job) && !scenario_.job(job).is_unlimited) late.push_back(job);
+  const Settings::JobEnds& settings = scenario_.settings().job_ends;
+  std::vector<int> overdue_jobs;
+  const auto is_listed = [&](int job) {
+    return std::find(overdue_jobs.begin(), overdue_jobs.end(), job) != overdue_jobs.end();
+  };
+  if (settings.over_time_limit < kNever)
+    for (const int job : allocations_.running_jobs()) {
+      if (allocations_.expected_end(job) + settings.over_time_limit > now) break;
+      if (!allocations_.is_suspended(job) && !scenario_.job(job).is_unlimited)
+        overdue_jobs.push_back(job);
     }
-  for (const int job : allocations_.running())
-    if (policy_.exceeded_group_limit(job) && std::find(late.begin(), late.end(), job) == late.end())
-      late.push_back(job);
-  if (scenario_.reservations().empty()) return late;
+  for (const int job : allocations_.running_jobs())
+    if (policy_.exceeded_group_limit(job) && !is_listed(job)) overdue_jobs.push_back(job);
+  if (scenario_.reservations().empty()) return overdue_jobs;
   // Jobs in a reservation end with it.
-  for (const int job : allocations_.running()) {
-    const int which = scenario_.job(job).conditions.reservation;
-    if (which < 0 || std::find(late.begin(), late.end(), job) != late.end()) continue;
-    const Reservation& own = scenario_.reservations()[which];
-    if (own.end + scenario_.settings().job_ends.resv_over_run <= now) late.push_back(job);
+  for (const int job : allocations_.running_jobs()) {
+    const int number = scenario_.job(job).conditions.reservation;
+    if (number < 0 || is_listed(job)) continue;
+    const Reservation& reservation = scenario_.reservations()[number];
+    if (reservation.end + settings.resv_over_run <= now) overdue_jobs.push_back(job);
   }
-  return late;
+  return overdue_jobs;
 }
 
 bool ControllerState::waits_for_completion(Second now) const {
@@ -161,20 +171,20 @@ bool ControllerState::waits_for_completion(Second now) const {
   return wait > 0 && allocations_.has_completing_since(now - wait);
 }
 
-// The job runs on what it has from now on.
+// The job runs on the chosen nodes from now on.
 void ControllerState::allocate(QueueEntry entry, const NodeChoice& choice, double time,
-                               Scheduler by) {
+                               Scheduler scheduler) {
   allocations_.start(entry.job, choice, to_second(time));
-  usage_.start(entry.job, price_of(scenario_, entry, choice), to_second(time));
+  usage_.start(entry.job, usage_per_second(scenario_, entry, choice), to_second(time));
   readiness_.count_tasks(entry.job, 1);
-  licences_.take(entry.job);
+  licences_.allocate(entry.job);
   policy_.start(entry, choice, to_second(time));
   preemption_.start(entry);
-  journal_.start(entry, time, by, allocations_);
+  journal_.note_start(entry, time, scheduler, allocations_);
   if (scenario_.suspends_jobs()) apply_switches(gang_.start(entry, choice.cores), time);
 }
 
-// The job gives back what it has; `is_over`: it is no submitted one any more.
+// The job releases its nodes and licences.  `is_over`: it does not count as submitted any more.
 void ControllerState::release_resources(int job, double time, bool is_over) {
   advance(time);
   usage_.end(job, to_second(time));
@@ -186,22 +196,23 @@ void ControllerState::release_resources(int job, double time, bool is_over) {
   updates_.mark_both(to_second(time));
 }
 
-void ControllerState::requeue(int job, double time, Second begin) {
+void ControllerState::requeue(int job, double time, Second earliest_begin) {
   release_resources(job, time, false);
-  readiness_.requeue(job, begin);
+  readiness_.requeue(job, earliest_begin);
   queue_.resubmit(job, time, scenario_.settings().is_24_11);
-  journal_.requeue(job);
+  journal_.note_requeue(job);
 }
 
 void ControllerState::apply_switches(const std::vector<Gang::GangSwitch>& switches, double time) {
-  for (const Gang::GangSwitch& one : switches) {
-    if (!allocations_.running(one.job)) continue;
-    if (one.is_suspended)
-      allocations_.suspend(one.job, to_second(time));
+  for (const Gang::GangSwitch& gang_switch : switches) {
+    const int job = gang_switch.job;
+    if (!allocations_.is_running(job)) continue;
+    if (gang_switch.is_suspended)
+      allocations_.suspend(job, to_second(time));
     else
-      allocations_.resume(one.job, to_second(time));
-    journal_.suspend_or_resume(one.job, time, one.is_suspended);
-    gang_switches_.push_back(one);
+      allocations_.resume(job, to_second(time));
+    journal_.note_switch(job, time, gang_switch.is_suspended);
+    gang_switches_.push_back(gang_switch);
   }
 }
 
@@ -225,9 +236,9 @@ void ControllerState::clear_queue() {
   queue_.remove_if([](int) { return true; });
 }
 
-Preemption::Victims ControllerState::choose_victims(QueueEntry entry, const NodeBits& allowed,
+Preemption::Victims ControllerState::choose_victims(QueueEntry entry, const NodeBits& allowed_nodes,
                                                     Second now, Select& select) {
-  return preemption_.choose_victims(entry, allowed, now, select);
+  return preemption_.choose_victims(entry, allowed_nodes, now, select);
 }
 
 bool ControllerState::try_begin_preemption(int job, Second now) {
@@ -236,25 +247,6 @@ bool ControllerState::try_begin_preemption(int job, Second now) {
 
 Preemption::ScopedHidden ControllerState::hide_jobs(std::vector<int> jobs) {
   return {preemption_, std::move(jobs)};
-}
-
-std::vector<std::optional<LimitBlock>> limit_blocks(const Scenario& scenario) {
-  ControllerState controller(scenario, 0, {});
-  const int jobs = static_cast<int>(scenario.jobs().size());
-  for (int job = 0; job < jobs; ++job)
-    if (scenario.job(job).running_state) controller.adopt_running(job);
-  std::vector<std::optional<LimitBlock>> all(scenario.jobs().size());
-  const AccountingPolicy& policy = controller.policy();
-  for (int job = 0; job < jobs; ++job) {
-    if (scenario.job(job).running_state) continue;
-    const QueueEntry entry{job, scenario.job(job).partition};
-    AccountingPolicy::Violation held = policy.violation_before_nodes(entry);
-    if (!held) held = policy.violation_with_nodes(entry, scenario.job(entry).nodes);
-    if (held)
-      all[job] = LimitBlock{reason_of(*held), held->limit.value, policy.counted_usage(*held),
-                            policy.running_jobs_of(*held)};
-  }
-  return all;
 }
 
 }  // namespace cosched::slurm

@@ -1,19 +1,22 @@
 // The state of slurmctld, and the life of a job in it (RULES.md 6).  Both schedulers read and
-// change it; time is given.
+// change it.
 #pragma once
 
 #include "cosched/slurm/limits/accounting_policy.hpp"
-#include "cosched/slurm/limits/limits.hpp"
+#include "cosched/slurm/limits/licences.hpp"
 #include "cosched/slurm/queue/queue.hpp"
 #include "cosched/slurm/queue/readiness.hpp"
+#include "cosched/slurm/select/gang.hpp"
+#include "cosched/slurm/select/preemption.hpp"
 #include "cosched/slurm/select/reservations.hpp"
 #include "cosched/slurm/state/journal.hpp"
+#include "cosched/slurm/state/last_updates.hpp"
 
 namespace cosched::slurm {
 
-/// Invariant: allocations, usage, licences, limits, counts of tasks and the journal tell of the
-/// same running jobs, and each change of jobs or nodes is noted in `updates`.  Others read the
-/// parts; what changes them is a function here.
+/// Invariant: allocations, usage, licences, limits, counts of tasks and the journal have the same
+/// running jobs, and each change of jobs or nodes is noted in `updates`.  Callers read the parts;
+/// only functions of this class change them.
 class ControllerState {
  public:
   /// `decay_start`: of the thread that accounts usage.  Requires that `scenario` outlives it.
@@ -36,23 +39,23 @@ class ControllerState {
 
   // --- jobs ---
 
-  /// A job that runs from the beginning holds what it has.
+  /// A job runs when the simulation begins: its nodes are allocated.
   void adopt_running(int job);
-  /// Gives a job cores where jobs are suspended: idle ones, else some that a job of another
-  /// partition has, too.
+  /// Where jobs are suspended: chooses cores on the chosen nodes, idle ones, else some that a job of
+  /// another partition has, too.
   void set_cores(QueueEntry entry, NodeChoice& choice) const;
   void submit(int job, double time);
-  /// A held job is held no more.
+  /// A held job is released.
   void release(int job, double time);
-  void start(QueueEntry entry, const NodeChoice& choice, double time, Scheduler by);
-  void end(int job, double time, bool killed);
+  void start(QueueEntry entry, const NodeChoice& choice, double time, Scheduler scheduler);
+  void end(int job, double time, bool is_killed);
   void complete_epilog(int job, double time);
-  /// A job that had run waits to run again.
+  /// A requeued job whose epilog is complete is pending again.
   void mark_pending(int job) { allocations_.mark_pending(job); }
-  /// A running job must end: it runs again, two minutes later at the earliest, or (`requeues` is
-  /// false, or the job cannot be requeued) is over.
-  void terminate(int job, double time, bool requeues);
-  /// A running job must end for another one; it may have some time left.
+  /// A running job must end.  It is requeued, to run again two minutes later at the earliest, or
+  /// (`should_requeue` is false, or the job cannot be requeued) is over.
+  void terminate(int job, double time, bool should_requeue);
+  /// A running job is preempted; with a GraceTime it ends only when that is over.
   void preempt(int job, double time);
   /// Running jobs whose GraceTime is over.
   std::vector<int> grace_expired(Second now) const;
@@ -67,7 +70,8 @@ class ControllerState {
     bool is_requeued;
     Second earliest_begin;
   };
-  /// Jobs that had to end, and jobs that stopped or went on, since these were taken last.
+  /// Jobs that were terminated, and jobs that were suspended or resumed, since the last call of
+  /// `take_*`.
   const std::vector<TerminatedJob>& terminated_jobs() const { return terminated_jobs_; }
   const std::vector<Gang::GangSwitch>& gang_switches() const { return gang_switches_; }
   std::vector<TerminatedJob> take_terminated_jobs();
@@ -75,13 +79,13 @@ class ControllerState {
 
   // --- the queue ---
 
-  /// Usage, and priorities, as of the last pass of the thread that accounts usage.
+  /// Makes the passes of the decay thread up to `time`: they change usage and priorities.
   void advance(double time);
-  /// True: the thread that accounts usage waits for the locks.
+  /// True: the decay thread waits for the locks.
   void block_decay(bool is_blocked) { is_decay_blocked_ = is_blocked; }
-  /// Jobs that are ready by now wait in the queue.
+  /// Jobs that are ready by now enter the queue.
   void admit(double time);
-  /// A pass or a cycle begins: the queue is in order.
+  /// A pass or a cycle begins: the queue is sorted.
   void sort_queue();
   void remove_started_jobs();
   void remove_from_queue(int job);
@@ -95,13 +99,15 @@ class ControllerState {
 
   // --- nodes, preemption ---
 
-  void set_nodes_up(const NodeBits& nodes, bool are_up) { allocations_.set_up(nodes, are_up); }
-  /// As `Preemption` has them.
-  Preemption::Victims choose_victims(QueueEntry entry, const NodeBits& allowed, Second now,
+  void set_nodes_up(const NodeBits& nodes, bool are_up) {
+    allocations_.set_nodes_up(nodes, are_up);
+  }
+  /// As the functions of `Preemption` with these names.
+  Preemption::Victims choose_victims(QueueEntry entry, const NodeBits& allowed_nodes, Second now,
                                      Select& select);
   bool try_begin_preemption(int job, Second now);
   void begin_preemption_pass() { preemption_.begin_pass(); }
-  /// As if these jobs were gone, for as long as the result lives.
+  /// These running jobs count as ended for as long as the returned object lives.
   Preemption::ScopedHidden hide_jobs(std::vector<int> jobs);
 
   // --- notes ---
@@ -110,24 +116,23 @@ class ControllerState {
   void note_job_change(Second now) { updates_.last_job_update = now; }
   void note_node_change(Second now) { updates_.last_node_update = now; }
   void note_change(Second now) { updates_.mark_both(now); }
-  void note_cycle(double time) { journal_.cycle(time); }
-  void note_wait(int job, double time, Action reason) { journal_.wait(job, time, reason); }
+  void note_cycle(double time) { journal_.note_cycle(time); }
+  void note_wait(int job, double time, Action reason) { journal_.note_wait(job, time, reason); }
   void note_limit(int job, double time, const LimitRule& rule) {
     journal_.note_limit(job, time, rule);
   }
   void note_plan(QueueEntry entry, double time, Second begin, Second end, const NodeBits& nodes) {
-    journal_.plan(entry, time, begin, end, nodes);
+    journal_.note_plan(entry, time, begin, end, nodes);
   }
-  /// As recorded, by job (not a number: not recorded): s from when a pass or cycle began or went on
-  /// until it started the job.
+  /// By job, s from when a pass or cycle began or resumed until it started the job; not a number:
+  /// not recorded.
   void set_start_delays(std::vector<double> delays) { start_delays_ = std::move(delays); }
-  /// What the run leaves behind.
   Outcome outcome() && { return std::move(journal_).outcome(); }
 
  private:
-  void allocate(QueueEntry entry, const NodeChoice& choice, double time, Scheduler by);
+  void allocate(QueueEntry entry, const NodeChoice& choice, double time, Scheduler scheduler);
   void release_resources(int job, double time, bool is_over);
-  void requeue(int job, double time, Second begin);
+  void requeue(int job, double time, Second earliest_begin);
   void apply_switches(const std::vector<Gang::GangSwitch>& switches, double time);
 
   const Scenario& scenario_;
@@ -146,17 +151,7 @@ class ControllerState {
   bool is_decay_blocked_ = false;
   std::vector<TerminatedJob> terminated_jobs_;
   std::vector<Gang::GangSwitch> gang_switches_;
-  std::map<int, Second> grace_deadlines_;  // of jobs that another takes the place of
+  std::map<int, Second> grace_deadlines_;  // of preempted jobs
 };
-
-/// Which limit keeps a waiting job when a simulation begins, and whose jobs must end (RULES.md 14).
-struct LimitBlock {
-  std::string reason;  // as squeue writes it
-  double limit, used;
-  std::vector<int> blocking_jobs;  // that run and count in it
-};
-
-/// By job; none: no limit is in the way, or the job runs.
-std::vector<std::optional<LimitBlock>> limit_blocks(const Scenario& scenario);
 
 }  // namespace cosched::slurm
