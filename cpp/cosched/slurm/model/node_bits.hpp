@@ -7,8 +7,9 @@
 
 namespace cosched::slurm {
 
-/// A set of node numbers below a size fixed at construction.  Two sets that meet have one size.
-/// What the backfill cycle asks for each job and record is inline: sets are a few words.
+/// A set of node numbers below a size that the constructor sets.  Operations on two sets require
+/// equal sizes.  Functions that the backfill cycle calls for each job and record are inline, since
+/// sets are a few words.
 class NodeBits {
  public:
   explicit NodeBits(int nodes = 0) : words_((static_cast<std::size_t>(nodes) + 63) / 64) {}
@@ -17,14 +18,7 @@ class NodeBits {
   void add(int node) { words_[word(node)] |= std::uint64_t{1} << bit(node); }
   void remove(int node) { words_[word(node)] &= ~(std::uint64_t{1} << bit(node)); }
   /// Adds the nodes [first, last).
-  void add_range(int first, int last) {
-    for (int node = first; node < last;) {
-      const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
-      const std::uint64_t ones = room == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << room) - 1;
-      words_[word(node)] |= ones << bit(node);
-      node += room;
-    }
-  }
+  void add_range(int first, int last);
   void clear() { words_.assign(words_.size(), 0); }
 
   NodeBits& operator&=(const NodeBits& other) {
@@ -47,7 +41,7 @@ class NodeBits {
     return sum;
   }
   bool has_at_least(int count) const { return has_at_least(words_.data(), words_.size(), count); }
-  /// Of words: so many bits, which is mostly one.
+  /// True when `size` words have at least `count` bits; `count` is 1 in most calls.
   template <class Size>
   static bool has_at_least(const std::uint64_t* words, Size size, int count) {
     if (count > 1) {
@@ -59,16 +53,7 @@ class NodeBits {
     return count < 1 || any != 0;
   }
   /// How many of the nodes [first, last) are members.
-  int count_range(int first, int last) const {
-    int sum = 0;
-    for (int node = first; node < last;) {
-      const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
-      const std::uint64_t ones = room == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << room) - 1;
-      sum += popcount(words_[word(node)] >> bit(node) & ones);
-      node += room;
-    }
-    return sum;
-  }
+  int count_range(int first, int last) const;
   bool any() const {
     return std::any_of(words_.begin(), words_.end(), [](auto word) { return word != 0; });
   }
@@ -82,7 +67,7 @@ class NodeBits {
       if (words_[w] & other.words_[w]) return true;
     return false;
   }
-  bool is_subset_of(const NodeBits& other) const {  // is a subset of it
+  bool is_subset_of(const NodeBits& other) const {
     for (std::size_t w = 0; w < words_.size(); ++w)
       if (words_[w] & ~other.words_[w]) return false;
     return true;
@@ -92,15 +77,9 @@ class NodeBits {
   template <class Visit>
   void for_each_run(Visit visit) const;
   /// Members, increasing.
-  std::vector<int> to_list() const {
-    std::vector<int> members;
-    for_each_run([&](int first, int length) {
-      for (int node = first; node < first + length; ++node) members.push_back(node);
-    });
-    return members;
-  }
+  std::vector<int> to_list() const;
 
-  /// Those that are in each of these 64-node words, from node 0 on.
+  /// The members as bits: word w has the nodes from 64 w on.
   const std::vector<std::uint64_t>& words() const { return words_; }
   std::vector<std::uint64_t>& words() { return words_; }
 
@@ -115,6 +94,13 @@ class NodeBits {
  private:
   static std::size_t word(int node) { return static_cast<std::size_t>(node) >> 6; }
   static unsigned bit(int node) { return static_cast<unsigned>(node) & 63; }
+  // How many of the nodes [node, last) are in the word of `node`.
+  static int count_in_word(int node, int last) {
+    return std::min(last - node, 64 - static_cast<int>(bit(node)));
+  }
+  static std::uint64_t low_bits(int count) {
+    return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+  }
 
   std::vector<std::uint64_t> words_;
 };
@@ -124,15 +110,16 @@ void NodeBits::for_each_run(Visit visit) const {
   int first = -1;
   for (std::size_t w = 0; w < words_.size(); ++w) {
     const int base = static_cast<int>(w) * 64;
-    int at = 0;
-    while (at < 64) {
-      const std::uint64_t rest = (first < 0 ? words_[w] : ~words_[w]) >> at;
-      if (rest == 0) break;
-      at += __builtin_ctzll(rest);
+    int position = 0;
+    while (position < 64) {
+      // Bits that end the search: members outside of a run, gaps within one.
+      const std::uint64_t next_bits = (first < 0 ? words_[w] : ~words_[w]) >> position;
+      if (next_bits == 0) break;
+      position += __builtin_ctzll(next_bits);
       if (first < 0) {
-        first = base + at;
+        first = base + position;
       } else {
-        visit(first, base + at - first);
+        visit(first, base + position - first);
         first = -1;
       }
     }
