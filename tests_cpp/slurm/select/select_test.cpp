@@ -73,7 +73,8 @@ TEST(SlurmSelect, LinearTestsAfterEachJob) {
   EXPECT_EQ(few.slot(10), std::pair(Second{10}, Nodes({3, 4, 5, 6, 7})));
 }
 
-// What one test gives back, the next does not have: on a machine so large that few nodes are copied.
+// What one test gives back, the next does not have: on a machine so large that few nodes are
+// copied.
 TEST(SlurmSelect, NodesGivenBackAreTakenAgain) {
   const std::vector<Job> jobs{shared_job(4, 100), shared_job(4, 200), shared_job(8), shared_job(7)};
   const Scenario scenario =

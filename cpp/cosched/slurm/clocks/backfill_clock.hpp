@@ -15,8 +15,9 @@ class BackfillClock {
   virtual double wake_time() const = 0;
   /// The second in which the last cycle ended.
   virtual Second last_cycle_end() const = 0;
-  /// The thread has woken up.  Returns whether a cycle begins; else the thread sleeps again.  Requires
-  /// that no other event happens before `quiet_until`: the thread may skip the checks until then.
+  /// The thread has woken up.  Returns whether a cycle begins; else the thread sleeps again.
+  /// Requires that no other event happens before `quiet_until`: the thread may skip the checks
+  /// until then.
   virtual bool begin_cycle_or_sleep(bool is_completing, bool has_more_work, double quiet_until) = 0;
   /// The cycle that began is over after `duration` seconds.
   virtual void on_cycle_end(double duration) = 0;

@@ -48,8 +48,8 @@ struct QueueEntry {
   }
 };
 
-/// Immutable.  Invariants: every job's partitions exist, have enough nodes for it and allow so many;
-/// limits are finite.
+/// Immutable.  Invariants: every job's partitions exist, have enough nodes for it and allow so
+/// many; limits are finite.
 class Scenario {
  public:
   /// Cuts limits, and takes jobs out of partitions that would never run them.  Throws
@@ -86,8 +86,8 @@ class Scenario {
   const Partition& partition(QueueEntry entry) const {
     return machine_.partitions[entry.partition];
   }
-  /// Partitions of lower tiers that share nodes with this one: its jobs may preempt theirs (RULES.md
-  /// 15.1).
+  /// Partitions of lower tiers that share nodes with this one: its jobs may preempt theirs
+  /// (RULES.md 15.1).
   const std::vector<int>& lower_partitions(int partition) const {
     return lower_partitions_[partition];
   }

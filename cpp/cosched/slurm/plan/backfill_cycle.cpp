@@ -337,8 +337,8 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool
   return attempt;
 }
 
-// Tries the job from `retry_from` on.  A dry run starts and plans nothing, and ends with `retry_job`
-// where the first test does not decide.
+// Tries the job from `retry_from` on.  A dry run starts and plans nothing, and ends with
+// `retry_job` where the first test does not decide.
 BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_from) {
   const bool is_24_11 = controller_.scenario().settings().is_24_11;
   const Second now = attempt.now;

@@ -31,8 +31,8 @@ class Queue {
 
   /// Something keeps the job from being ready: it accrues no age.
   void stop_accrual(int job) { start_accrual(job, kNoAccrual); }
-  /// The job is ready since `since`, and accrues age; where accrual is limited, `start_next_accruals`
-  /// decides when.
+  /// The job is ready since `since`, and accrues age; where accrual is limited,
+  /// `start_next_accruals` decides when.
   void start_accrual(int job, double since);
   /// Where accrual is limited: the next jobs begin to accrue age.
   void start_next_accruals(double time);

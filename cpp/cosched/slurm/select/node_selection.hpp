@@ -1,5 +1,5 @@
-// One attempt to choose nodes for a job run by run: `_eval_nodes_consec` of cons_tres (RULES.md 8.3,
-// 8.4).
+// One attempt to choose nodes for a job run by run: `_eval_nodes_consec` of cons_tres (RULES.md
+// 8.3, 8.4).
 #pragma once
 
 #include "cosched/slurm/model/scenario.hpp"

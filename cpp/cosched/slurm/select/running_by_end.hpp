@@ -1,4 +1,5 @@
-// Running jobs in order of their expected ends, for will-run tests: each of them looks at many jobs.
+// Running jobs in order of their expected ends, for will-run tests: each of them looks at many
+// jobs.
 #pragma once
 
 #include "cosched/slurm/select/allocations.hpp"

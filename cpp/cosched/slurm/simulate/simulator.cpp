@@ -378,8 +378,8 @@ class Simulator {
     return epilog_end;
   }
 
-  // When the epilog of a job is complete that slurmctld ended at `end`.  Its messages ask for a pass
-  // at once: a recorded pass that comes sooner than they usually do is that one.
+  // When the epilog of a job is complete that slurmctld ended at `end`.  Its messages ask for a
+  // pass at once: a recorded pass that comes sooner than they usually do is that one.
   double epilog_time(double end) {
     constexpr double kBeforePass = 0.001;
     const double usual_time = end + with_jitter(clocks_.epilog_delay);

@@ -41,8 +41,8 @@ class ControllerState {
 
   /// A job runs when the simulation begins: its nodes are allocated.
   void adopt_running(int job);
-  /// Where jobs are suspended: chooses cores on the chosen nodes, idle ones, else some that a job of
-  /// another partition has, too.
+  /// Where jobs are suspended: chooses cores on the chosen nodes, idle ones, else some that a job
+  /// of another partition has, too.
   void set_cores(QueueEntry entry, NodeChoice& choice) const;
   void submit(int job, double time);
   /// A held job is released.
