@@ -34,9 +34,7 @@ def terminable() -> Iterator[None]:
             return
         is_term = issubclass(unraisable.exc_type, Terminated)
         number = signal.SIGTERM if is_term else signal.SIGINT
-        repeat_timer = threading.Timer(_REPEAT_SECONDS, os.kill, (os.getpid(), number))
-        repeat_timer.daemon = True
-        repeat_timer.start()
+        _repeat_signal(number)
 
     sys.unraisablehook = hook
     try:
@@ -44,6 +42,21 @@ def terminable() -> Iterator[None]:
             yield
     finally:
         sys.unraisablehook = usual_hook
+
+
+def _repeat_signal(number: int) -> None:
+    """Send a signal to this process in a moment.
+
+    On a busy machine it comes while its timer still starts, where it would be dropped again.
+    """
+    while True:
+        try:
+            repeat_timer = threading.Timer(_REPEAT_SECONDS, os.kill, (os.getpid(), number))
+            repeat_timer.daemon = True
+            repeat_timer.start()
+            return
+        except KeyboardInterrupt:
+            continue
 
 
 def _handlers_of_interrupts() -> dict[int, Any]:

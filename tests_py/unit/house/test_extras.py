@@ -107,6 +107,7 @@ def test_every_module_imports_without_the_extras(tmp_path):
 def test_the_help_of_every_command_needs_no_extra(tmp_path):
     program = WITHOUT + (
         "from cosched.cli import main\n"
+        f"sys.path.insert(0, {str(REPO / 'tests_py')!r})\n"
         "from every_command import every_command\n"
         "commands = [path.split() for path in every_command()]\n"
         "print(len(commands), [path for path in commands if main([*path, '--help'])])\n"

@@ -73,7 +73,7 @@ def test_algorithms_and_bounds(family):
 def test_verbs(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["--help"]) == 0
-    _, _, commands = capsys.readouterr().out.partition("Commands:")
+    _, _, commands = capsys.readouterr().out.partition("Clusters and Slurm:")
     shown = set(re.findall(r"^  ([a-z]+) ", commands, flags=re.MULTILINE))
     listed = re.findall(r"^\| (?:stable|experimental) \| (.*) \|$", PAGE, flags=re.MULTILINE)
     compare([name for cell in listed for name in names(cell)], shown, "the verbs")

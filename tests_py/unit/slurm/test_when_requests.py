@@ -220,7 +220,7 @@ def test_no_cpus_are_refused(ask):
 def test_options_of_a_request_without_nodes_are_refused(tmp_path, capsys, option):
     folder = folder_of(tmp_path / "a")
     assert main(["when", str(folder), "--draws", "2", option, "1"]) == 2
-    said = f"{option} is of a job that is not submitted: expected --nodes, too"
+    said = f"{option} applies to a job that is not submitted yet: add --nodes"
     assert capsys.readouterr().err == f"cosched: error: {said}\n"
 
 
