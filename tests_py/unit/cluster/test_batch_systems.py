@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from note_facts import counts, has_note, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster.files.batch_systems import flux, grid_engine, job_record, lsf, pbs
 from cosched.cluster.files.batch_systems.json_stream import Member, stream_members
 from cosched.cluster.files.batch_systems.recognition import LogFormat, recognize_log
@@ -164,7 +166,7 @@ def test_sge(tmp_path):
     assert job["memory_gb"] == 32.0
     assert job["used_memory_gb"] == pytest.approx(1.2e9 / 2**30)
     assert job["cpu_seconds"] == 2900.0
-    assert any("first host of a parallel job" in note for note in instance.notes)
+    assert has_note(instance.notes, NoteKind.ASSUMED, "nodes")
 
 
 def test_univas_milliseconds_and_tasks_and_limits():
@@ -219,7 +221,7 @@ def test_flux(tmp_path):
     assert (job["tasks"], job["nodes"], job["hosts"]) == (12, 2, "n[1-2]")
     assert (job["wait"], job["runtime"], job["estimate"]) == (10.5, 60.0, 3600.0)
     assert job["status"] == "timeout"
-    assert any("not ended yet" in note for note in instance.notes)
+    assert has_note(instance.notes, NoteKind.DROPPED, "not ended yet")
 
 
 def test_job_archive_of_flux(tmp_path):
@@ -277,7 +279,7 @@ def test_a_folder_of_daily_files_is_one_log(tmp_path):
     instance = cs.cluster.Instance.read(folder, machine=tmp_path / "machine.toml")
     assert instance.jobs["id"].tolist() == [1001, 1002]
     assert instance.jobs["line"].tolist() == [3, 6]
-    assert any("2 files of the folder" in note for note in instance.notes)
+    assert counts(instance.notes, NoteKind.READING)["files"] == 2
 
 
 @pytest.mark.parametrize("text", [PBS_PRO, SGE, LSF, FLUX])
@@ -411,7 +413,7 @@ def test_numbers_of_steps(identity, name):
 def test_what_is_no_job_of_slurm_is_counted(tmp_path):
     instance = jobs_of(tmp_path, slurm_json(7, slurm_job(), {"job_id": 8}), "sacct.json")
     assert len(instance.jobs) == 1
-    assert any("2 records: no job of Slurm" in note for note in instance.notes)
+    assert counts(instance.notes, NoteKind.DROPPED)["no job of Slurm"] == 2
 
 
 class SlowText(text_io.StringIO):
@@ -494,9 +496,9 @@ def test_what_a_log_does_not_say_is_counted_and_not_guessed(tmp_path):
     )
     instance = jobs_of(tmp_path, lines)
     assert instance.jobs[["id", "status"]].to_numpy().tolist() == [[1, "unknown"]]
-    notes = "\n".join(instance.notes)
-    assert "1: no number of CPUs (line 2)" in notes
-    assert "1: Submit is no time (line 3)" in notes
+    dropped = places(instance.notes, NoteKind.DROPPED)
+    assert dropped["no number of CPUs"] == (1, "line 2")
+    assert dropped["Submit is no time"] == (1, "line 3")
 
 
 def test_only_a_newline_ends_a_line(tmp_path):

@@ -4,8 +4,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster.machine.constraints import (
     InvalidConstraint,
     constraint_nodes,
@@ -131,18 +133,17 @@ def test_a_job_may_ask_for_nothing(read, name, nothing):
 def test_without_a_machine_constraints_are_counted_as_not_followed():
     jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
     inst = cs.cluster.Instance(jobs | {"constraint": ["a", "b|c"]}, 2)
-    reason = "no machine says which nodes have their features"
-    assert f"not followed: constraints of 2 jobs: {reason}" in inst.notes
+    assert counts(inst.notes, NoteKind.NOT_FOLLOWED) == {"constraints": 2}
 
 
 def test_notes_have_the_number_of_jobs():
     texts = ["a*2", "a*2", "[a|b]", "a", "", "z", "[a|b]*2"]
-    first, second, third = constraint_notes(texts, node_types(["a", "b"], count=2))
-    assert "constraint 'a*2' of 2 jobs" in first
-    assert first.startswith("not followed")
-    assert "constraint '[a|b]' of 1 job" in second
-    assert third.startswith("not followed: the number of nodes of each feature")
-    assert "constraint '[a|b]*2' of 1 job" in third
+    notes = constraint_notes(texts, node_types(["a", "b"], count=2))
+    assert [(note.kind, note.subject, note.count) for note in notes] == [
+        (NoteKind.NOT_FOLLOWED, "constraint a*2", 2),
+        (NoteKind.ASSUMED, "constraint [a|b]", 1),
+        (NoteKind.NOT_FOLLOWED, "constraint [a|b]*2", 1),
+    ]
 
 
 @pytest.mark.parametrize(("text", "count"), [("[a|b]*2", 2), ("[a|b]*3&c", 3), ("a&[b|c]*4", 4)])
@@ -209,7 +210,7 @@ def test_a_constraint_that_no_nodes_satisfy_is_refused_with_its_reason(read, nam
     assert "and 1 other job that cannot start: 3" in str(caught.value)
     left = read(events("-n 8", options, options), drop="too-wide")
     assert [str(one) for one in left.ids] == ["1"]
-    assert "assumed: left out: 2 too-wide" in left.notes
+    assert counts(left.notes, NoteKind.DROPPED) == {"drop": 2}
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -246,11 +247,10 @@ SACCT = """JobID|Partition|State|Submit|Start|Elapsed|Timelimit|NNodes|NCPUS|Con
 def test_a_job_that_ran_had_nodes_and_its_lost_features_are_counted(read, options):
     inst = read(SACCT, "txt", **options)
     assert len(inst) == 5
-    notes = [note for note in inst.notes if note.startswith("not followed: constraint")]
-    assert len(notes) == 3
-    assert "constraint 'type_z' of 2 jobs: no node has the feature 'type_z'; they ran" in notes[0]
-    assert "constraint 'type_a&type_b' of 1 job: no node has 'type_a&type_b'" in notes[1]
-    assert "constraint 'type_a' of 1 job: no node of partition only_c has it" in notes[2]
+    notes = [note for note in inst.notes if note.kind is NoteKind.NOT_FOLLOWED]
+    assert [(note.subject, note.count) for note in notes] == [
+        ("constraint type_z", 2), ("constraint type_a&type_b", 1), ("constraint type_a", 1),
+    ]  # fmt: skip
     for name in POLICIES:
         cs.cluster.solve(inst, name).schedule.validate()
 
@@ -262,7 +262,7 @@ def test_a_table_of_jobs_that_did_not_run_keeps_its_constraints(read):
         cs.cluster.solve(inst, "EASY")
     ran = read(f"{header},wait\n1,0,8,1,1,9,type_a,0\n2,0,8,1,1,9,type_z,3\n", "csv")
     assert cs.cluster.solve(ran, "EASY").jobs.start.tolist() == [0, 0]
-    assert any("constraint 'type_z' of 1 job" in note for note in ran.notes)
+    assert counts(ran.notes, NoteKind.NOT_FOLLOWED)["constraint type_z"] == 1
 
 
 def test_a_comparison_says_why_no_policy_runs_a_job(read):

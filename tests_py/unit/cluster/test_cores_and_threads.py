@@ -4,8 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from note_facts import has_note
 
 import cosched as cs
+from cosched import NoteKind
 
 HEADER = "JobID|Partition|State|Submit|Start|Elapsed|Timelimit|NNodes|NCPUS|NodeList"
 CONS = "SelectType=select/cons_tres\nSelectTypeParameters={}\n"
@@ -88,7 +90,7 @@ def test_jobs_are_whole_cores(tmp_path, select):
     assert inst.nodes == 64
     assert inst.jobs.tasks.tolist() == [16, 32, 2, 3]  # on each of three nodes a core at least
     assert inst.jobs.threads.tolist() == [32, 64, 3, 3]
-    assert any("2 CPUs of sacct are a core" in note for note in inst.notes)
+    assert has_note(inst.notes, NoteKind.ASSUMED, "CPUs")
     logged = cs.cluster.solve(inst, "as-logged").metrics()
     assert logged["overcommitted_hours"] == 0
     assert logged["utilisation"] == pytest.approx((16 + 32 + 2 + 3) / (64 * 3))
@@ -130,21 +132,21 @@ BUSY = [row(f"{hour}{node}", 32, hour=hour, where=f"n{node}") for hour in range(
 def test_a_log_that_uses_more_than_the_machine_has(tmp_path):
     fits = read(tmp_path, machine_of(tmp_path, THREADS + ALL), *BUSY)
     assert cs.cluster.solve(fits, "as-logged").metrics()["utilisation"] == 1
-    assert not any("uses more" in note for note in fits.notes)
+    assert not has_note(fits.notes, NoteKind.OVERUSE, "machine")
     for text, cause in (
         ("NodeName=n[1-4] CPUs=16\n", "sacct counts threads, the machine cores: jobs have 32 CPUs"),
         ("NodeName=n[1-2] CPUs=32\n", r"its node list misses nodes: n3, n4 \(2 in all\)"),
     ):
         inst = read(tmp_path, machine_of(tmp_path, text + ALL), *BUSY)
-        (said,) = (note for note in inst.notes if "uses more than the machine has" in note)
-        assert "200% of it on average and up to 200%" in said
-        assert re.search(cause, said)
+        (note,) = (note for note in inst.notes if note.kind is NoteKind.OVERUSE)
+        assert "200% of it on average and up to 200%" in note
+        assert re.search(cause, note)
         result = cs.cluster.solve(inst, "as-logged")
         assert np.isnan(result.metrics()["utilisation"])
         assert result.metrics()["overcommitted_hours"] == 24
     (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 3\ncores = 32\n")
     inst = read(tmp_path, tmp_path / "m.toml", *BUSY)
-    assert any("it is of other months" in note for note in inst.notes)
+    assert has_note(inst.notes, NoteKind.OVERUSE, "machine")
 
 
 def test_a_second_too_much_is_no_other_machine(tmp_path):
@@ -154,7 +156,7 @@ def test_a_second_too_much_is_no_other_machine(tmp_path):
     result = cs.cluster.solve(inst, "as-logged")
     assert result.metrics()["overcommitted_hours"] > 0
     assert result.metrics()["utilisation"] == pytest.approx(1, abs=1e-3)
-    assert not any("uses more" in note for note in inst.notes)
+    assert not has_note(inst.notes, NoteKind.OVERUSE, "machine")
 
 
 def test_an_archive_log_on_too_few_nodes(tmp_path):
@@ -162,8 +164,8 @@ def test_an_archive_log_on_too_few_nodes(tmp_path):
         "".join(f"{k} {60 * k} 0 60 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1\n" for k in range(50))
     )
     inst = cs.cluster.from_swf(tmp_path / "log.swf", 3, "rigid")
-    assert any("133% of it on average and up to 133%" in note for note in inst.notes)
+    assert has_note(inst.notes, NoteKind.OVERUSE, "machine")
     assert np.isnan(cs.cluster.solve(inst, "as-logged").utilisation)
     fits = cs.cluster.from_swf(tmp_path / "log.swf", 4, "rigid")
     assert cs.cluster.solve(fits, "as-logged").utilisation == 1
-    assert not any("uses more" in note for note in fits.notes)
+    assert not has_note(fits.notes, NoteKind.OVERUSE, "machine")

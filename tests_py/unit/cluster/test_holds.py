@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import places
 
 import cosched as cs
+from cosched import NoteKind
 
 COLUMNS = "JobID|State|Submit|Start|Elapsed|NNodes|NCPUS|"
 MACHINE = """
@@ -66,8 +68,9 @@ def test_cells_that_cannot_be_read_are_counted(read, column, bad, good):
     inst = read(column, *bad, *good)
     lines = [str(2 + k) for k in range(len(bad))]
     shown = ", ".join(lines[:5]) + ", ..." * (len(bad) > 5)
-    note = f"  {len(bad)}: {column} not understood, taken as empty (lines {shown})"
-    assert [note for note in inst.notes if "not understood" in note] == [note]
+    repaired = places(inst.notes, NoteKind.REPAIRED)
+    assert repaired[column] == (len(bad), f"lines {shown}")
+    assert repaired.keys() <= {column, "NCPUS"}
     assert len(inst) == len(bad) + len(good)
     assert inst.jobs.nodes.tolist() == [2] * len(inst)
 
@@ -79,7 +82,7 @@ def test_names_of_columns_in_any_case_and_jobs_without_a_number(tmp_path, read):
     path.write_text("\n".join([header.lower(), rows[0].lstrip("0"), rows[1]]) + "\n")
     inst = cs.cluster.from_sacct(path, tmp_path / "m.toml")
     assert inst.jobs.memory_gb.tolist() == [2]
-    assert "  dropped 1: no JobID (line 2)" in inst.notes
+    assert places(inst.notes, NoteKind.DROPPED)["no JobID"] == (1, "line 2")
     path.write_text(path.read_text(), encoding="utf-16")
     with pytest.raises(cs.InvalidInstance, match=r"jobs\.txt: not UTF-8 text"):
         cs.cluster.from_sacct(path, tmp_path / "m.toml")

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from note_facts import counts
 from right_size_log import log
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster.instance.job_names import kinds_of_comments, kinds_of_jobs, rules_of_comments
 from cosched.cluster.sizing.exports import export
 
@@ -55,10 +57,7 @@ def test_jobs_that_are_called_by_a_uuid_are_grouped_by_the_rule_in_their_comment
     inst = of_snakemake([f"rule_{'ab'[k % 2]}_wildcards_{k}" for k in range(200)])
     found = cs.cluster.rightsize(inst, 0.1)
     assert found.advice.set_index("name")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
-    assert found.notes == (
-        "JobName differs in every run for 200 jobs (UUIDs or numbers): they are grouped by the "
-        "rule in Comment",
-    )
+    assert counts(found.notes, NoteKind.ASSUMED) == {"JobName": 200}
     by_comment = cs.cluster.rightsize(inst, 0.1, by="comment")
     assert by_comment.advice.set_index("comment")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
     assert "  a:  # 100 jobs\n" in export(found.advice, "snakemake", 0.1)
@@ -70,7 +69,7 @@ def test_jobs_that_are_called_by_a_uuid_are_grouped_by_the_rule_in_their_comment
 @pytest.mark.parametrize("form", ["snakemake", "nextflow", "sbatch"])
 def test_nothing_is_exported_under_a_name_that_differs_in_every_run(form):
     found = cs.cluster.rightsize(of_snakemake([""] * 200), 0.1)
-    assert "no Comment names a rule" in found.notes[0]
+    assert counts(found.notes, NoteKind.UNKNOWN) == {"JobName": 200}
     assert found.advice["limit"][0] > 0
     text = export(found.advice, form, 0.1)
     assert "200 jobs left out, whose names differ in every run" in text

@@ -4,8 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.cluster.machine.parts import cells
 
@@ -212,8 +214,8 @@ def test_a_job_too_wide_for_its_partition_can_be_dropped(machine, tmp_path, kind
     )
     assert [str(one) for one in left.ids] == ["1"]
     assert cs.cluster.solve(left, "EASY").value == 1
-    assert any("1 too-wide" in note for note in left.notes)
-    assert "assumed: measured are 1 of 1 jobs: those that run 5 s or more" in left.notes
+    assert counts(left.notes, NoteKind.DROPPED)["drop"] == 1
+    assert counts(left.notes, NoteKind.MEASURED_JOBS) == {"min_runtime": 1}
 
 
 def test_an_option_that_the_machine_overrules_is_named(machine, tmp_path):
@@ -222,8 +224,5 @@ def test_an_option_that_the_machine_overrules_is_named(machine, tmp_path):
     path.write_text("1 0 0 9 12 -1 -1 12 9 -1 1 1 1 1 1 1 -1 -1\n" + partitions)
     inst = cs.cluster.Instance.read(path, 5, machine=machine, cores_per_node=3)
     assert inst.nodes == 16
-    told = [note for note in inst.notes if "is not used" in note]
-    assert told == [
-        "assumed: cores_per_node = 3 is not used: the convention rigid counts processors",
-        "assumed: nodes = 5 is not used: the machine has 16 cores",
-    ]
+    for argument in ("cores_per_node = 3", "nodes = 5"):
+        assert has_note(inst.notes, NoteKind.ASSUMED, argument)

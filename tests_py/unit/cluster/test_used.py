@@ -6,8 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from note_facts import places
 
 import cosched as cs
+from cosched import NoteKind
 
 HEADER = (
     "JobID|JobName|State|Submit|Start|Elapsed|Timelimit|NNodes|NCPUS|NTasks|TotalCPU|MaxRSS|"
@@ -85,7 +87,7 @@ def test_what_the_log_does_not_say_is_no_column(read):
 def test_cells_that_cannot_be_read_are_counted(read):
     inst = read(row(1, "01:00:00"), row("1.batch", "x", "lots"))
     assert "used_memory_gb" not in inst.known
-    assert "  1: MaxRSS not understood, taken as empty (line 3)" in inst.notes
+    assert places(inst.notes, NoteKind.REPAIRED)["MaxRSS"] == (1, "line 3")
     assert inst.column("cpu_seconds").tolist() == [3600]
 
 

@@ -1,9 +1,10 @@
 """Jobs that name no account have the default account of their user: recordings, logs, what-ifs."""
 
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
-from cosched import io
+from cosched import NoteKind, io
 from cosched.cli import main
 from cosched.cluster.analysis.what_if import what_if
 from cosched.errors import InvalidInstance
@@ -38,8 +39,7 @@ def test_a_log_of_events_has_the_default_account_of_its_users(tmp_path, machine)
     (tmp_path / "w.events").write_text("".join(EVENT.format(*line) for line in lines))
     log = cs.cluster.Instance.read(tmp_path / "w.events", machine=machine)
     assert log.column("account").tolist() == ["physics", "bio", "physics", ""]
-    note = "assumed: 2 jobs name no account: the default account of their user"
-    assert note in log.notes
+    assert counts(log.notes, NoteKind.ASSUMED)["accounts"] == 2
 
 
 def test_so_has_a_table_of_jobs_and_what_sacct_printed(tmp_path, machine):
@@ -61,7 +61,7 @@ def test_without_accounts_of_the_machine_a_log_stays_as_it_is(tmp_path):
     (tmp_path / "w.events").write_text(EVENT.format(0, "ann", ""))
     log = cs.cluster.Instance.read(tmp_path / "w.events", machine=tmp_path / "slurm.conf")
     assert "account" not in log.known
-    assert not [note for note in log.notes if "name no account" in note]
+    assert not has_note(log.notes, NoteKind.ASSUMED, "accounts")
 
 
 ASSOC = "Cluster|Account|User|Share\nc|root||1\nc|a||1\nc|b||1\nc|a|ann|1\nc|b|ann|1\nc|b|bob|1\n"
@@ -119,9 +119,8 @@ def test_an_assumed_account_is_noted_with_the_number_of_jobs(tmp_path):
         tmp_path / "w.events", machine=tmp_path / "slurm.conf", accounts=tmp_path / "accounts.txt"
     )
     assert log.column("account").tolist() == ["a", "a", "b"]
-    said = " ".join(log.notes)
-    assert "3 jobs name no account" in said
-    assert "2 of them are of users with several accounts and no known default (ann)" in said
+    assumed = counts(log.notes, NoteKind.ASSUMED)
+    assert (assumed["accounts"], assumed["default accounts"]) == (3, 2)
 
 
 # --- recordings ---
@@ -166,13 +165,7 @@ def test_a_recording_whose_jobs_name_a_user_and_no_account_is_checked(tmp_path, 
 
 def test_commands_that_the_slurm_took_and_that_are_not_understood_are_a_note(tmp_path):
     path = recording(tmp_path / "r.json", [{"user": "bob"}], ["add user bob Account=physics"])
-    assert (
-        read_recording(path)
-        .notes[0]
-        .startswith(
-            "not followed: commands of sacctmgr: sacctmgr[0]: add user: no account 'physics'"
-        )
-    )
+    assert has_note(read_recording(path).notes, NoteKind.NOT_FOLLOWED, "commands of sacctmgr")
 
 
 @pytest.mark.parametrize(

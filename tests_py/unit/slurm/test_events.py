@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.errors import InfeasibleError, InvalidInstance, InvalidSchedule
 from cosched.slurm.accounts.accounting_dump import read_accounts
@@ -82,10 +84,10 @@ def test_columns(read):
         "acc",
         "u",
     ]
-    notes = " ".join(read(text).notes)
-    assert "no starts: as-logged is left out" in notes
-    assert "not followed: --switches of 1 jobs" in notes
-    assert "slurm-backfill alone follows exclusive of 1 jobs" in notes
+    notes = read(text).notes
+    assert has_note(notes, NoteKind.UNKNOWN, "start times")
+    assert counts(notes, NoteKind.NOT_FOLLOWED)["--switches"] == 1
+    assert has_note(notes, NoteKind.ASSUMED, "exclusive")
 
 
 def test_limits(read):
@@ -154,7 +156,8 @@ def test_gpus_of_each_node_that_a_job_names(read):
     assert hosts(result)[0] == ("b2", "b3")
     assert len(hosts(result)[1]) == 1
     assert result.instance.column("gpus").tolist() == [4, 2]
-    assert not any("nodelist b" in note for note in result.instance.notes)
+    not_followed = counts(result.instance.notes, NoteKind.NOT_FOLLOWED)
+    assert not any(subject.startswith("nodelist b") for subject in not_followed)
 
 
 @pytest.mark.parametrize("select", ["cons_tres", "linear"])
@@ -170,9 +173,9 @@ def test_gpus_without_a_type_are_of_any(read, select):
 def test_gpus_said_twice_are_not_summed(read, size):
     inst = read(events((0, 60, f"{size} -t 5 --gres=gpu:1 --gpus=2 --gpus-per-node=3")), GPUS)
     assert inst.column("gpus").tolist() == [inst.column("nodes")[0]]
-    notes = " ".join(inst.notes)
+    not_followed = counts(inst.notes, NoteKind.NOT_FOLLOWED)
     for other in ("--gpus=2", "--gpus-per-node=3"):
-        assert f"not followed: {other} beside --gres of 1 jobs" in notes
+        assert not_followed[f"{other} beside --gres"] == 1
     both = read(events((0, 60, "-N 1 -n 1 --gres=gpu:v:1,gpu:w:1")), GPUS)  # one option adds up
     assert both.column("gpus").tolist() == [2]
 
@@ -257,7 +260,7 @@ def test_features_whose_nodes_are_too_small(read):
         solved(inst)
     result = solved(inst.replace(wait=[0.0]))
     assert {own[0] for own in hosts(result)[0]} == {"b"}
-    assert "not followed: constraint 'old' of 1 jobs" in " ".join(result.instance.notes)
+    assert counts(result.instance.notes, NoteKind.NOT_FOLLOWED)["constraint 'old'"] == 1
     result = cs.cluster.solve(inst, "EASY")
     result.schedule.validate()
     assert {own[0] for own in hosts(result)[0]} == {"a"}
@@ -425,9 +428,10 @@ def test_what_sacct_tells_of_submissions_is_followed(read, tmp_path):
     assert len(where[2]) == 2
     assert {own[0] for own in where[2]} == {"a"}
     assert where[4][0][0] == "b"
-    notes = " ".join(result.instance.notes)
-    assert "exclusive of 1 jobs, licenses of 2 jobs, dependency of 1 jobs, exclude of 1" in notes
-    assert "SubmitLine that cannot be read of 1 jobs" in notes
+    notes = result.instance.notes
+    followed = [note.subject for note in notes if note.subject.startswith("exclusive, ")]
+    assert followed[0].startswith("exclusive, licenses, dependency, exclude")
+    assert counts(notes, NoteKind.NOT_FOLLOWED)["SubmitLine that cannot be read"] == 1
 
 
 @pytest.mark.data

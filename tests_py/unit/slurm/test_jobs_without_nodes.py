@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 CONF = """ClusterName=c
@@ -116,7 +118,7 @@ def test_from_sacct_drops_unmet_constraints_as_well(tmp_path):
         "\n".join([HEADER, *plain_rows(), row(77, 500, 60, constraint="gpu")]) + "\n"
     )
     instance = cs.cluster.from_sacct(tmp_path / "jobs.txt", tmp_path / "slurm.conf")
-    assert any("constraint 'gpu' of 1 job" in note for note in instance.notes)
+    assert counts(instance.notes, NoteKind.NOT_FOLLOWED)["constraint gpu"] == 1
     assert cs.cluster.slurm_backfill(instance, seed=1).value >= 1
 
 

@@ -6,8 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.cluster import FitVerdict
 from cosched.cluster.judgement.earlier_usage import (
@@ -251,7 +253,7 @@ def test_usage_from_before_a_log_is_drawn_where_fair_share_depends_on_it(seed, t
     judgement = cs.cluster.judge_log(cut_log(as_log(jobs, seed), 0.4))
     assert judgement.verdict is FitVerdict.AS_CLOSE_AS_VARIABILITY
     assert judgement.replications == 60
-    assert any("drawn, 20 times" in note for note in judgement.notes)
+    assert counts(judgement.notes, NoteKind.ASSUMED)["earlier usage"] == 20
 
 
 def test_usage_that_the_accounts_tell_is_not_drawn(tmp_path):

@@ -2,8 +2,10 @@
 of partitions, each with the number of jobs."""
 
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 
 EVENT = "-dt {} -e submit_batch_job | -jid {} -sim-walltime 60 --uid=u -t 10 {} job.sh\n"
 CONF = """SelectType=select/cons_tres
@@ -118,7 +120,7 @@ def test_a_partition_without_nodes_is_named(tmp_path):
         "PartitionName=main Nodes=n[1-2] Default=YES\n"
     )
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
-    assert "partition dynamic has no nodes: jobs there never start" in machine.notes
+    assert has_note(machine.notes, NoteKind.ASSUMED, "partition dynamic")
 
 
 def test_without_a_machine_nobody_names_a_partition():
@@ -137,9 +139,7 @@ def test_hosts_with_too_few_cores_are_no_whole_request(read, select):
     inst = read("-n 19 -w n1", "-n 8 -w n2", conf=conf)
     result = cs.cluster.solve(inst, "slurm-backfill", seed=1)
     result.schedule.validate()
-    assert any(
-        "nodelist n1, beside which there are other nodes, of 1 jobs" in note
-        for note in result.instance.notes
-    )
+    subject = "nodelist n1, beside which there are other nodes,"
+    assert counts(result.instance.notes, NoteKind.NOT_FOLLOWED)[subject] == 1
     names = result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
     assert names[1] == ("n2",)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.analysis.what_if import scenario_of, what_if
 from cosched.slurm.requests.access import lets_in
@@ -78,7 +80,8 @@ def test_the_state_of_a_partition_without_jobs_is_followed(make):
     result = cs.cluster.slurm_backfill(
         scenario_of(instance, "partition.fast.State=DOWN").instance, seed=1, approximate=True
     )
-    assert not any("State of partition" in note for note in result.instance.notes)
+    not_followed = counts(result.instance.notes, NoteKind.NOT_FOLLOWED)
+    assert not any(subject.startswith("State of partition") for subject in not_followed)
 
 
 def test_access_is_what_part_policy_valid_acct_says():

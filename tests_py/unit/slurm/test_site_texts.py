@@ -7,8 +7,10 @@ import json
 
 import pytest
 import site_texts
+from note_facts import has_note, places
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.accounting_dump import parse_accounts
 from cosched.slurm.live import clocks, nodes
@@ -91,12 +93,11 @@ def test_memory_of_a_cpu_behind_a_flag(log):
 
 
 def test_columns_that_contradict_are_noted(log):
-    said = "NNodes or NCPUS are others than in AllocTRES, which is taken (line 5)"
     inst = log(LOG)
-    assert any(said in note for note in inst.notes)
+    assert places(inst.notes, NoteKind.REPAIRED)["NCPUS"] == (1, "line 5")
     assert inst.jobs.set_index("id").threads["504"] == 100
     fits = log(LOG.replace("cpu=100,mem=280000M,node=1", "cpu=108,mem=280000M,node=9"))
-    assert not any("AllocTRES" in note for note in fits.notes)
+    assert not has_note(fits.notes, NoteKind.REPAIRED, "NCPUS")
 
 
 def test_a_history_without_a_header():
@@ -158,7 +159,7 @@ def test_a_part_of_the_shares_is_not_followed_and_said():
     rows = (SITES / "sshare.txt").read_text().splitlines()
     found = snapshot(sshare="\n".join([rows[0], rows[4].lstrip()]))
     assert found.shares == []
-    assert any("sshare.txt begins with no account" in line for line in found.missing)
+    assert has_note(found.missing, NoteKind.UNKNOWN, "sshare.txt")
 
 
 def test_sdiag_in_json_tells_the_same():

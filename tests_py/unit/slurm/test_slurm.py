@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
 from cosched.slurm.requests.request import CoreJobBuilder, Request
@@ -81,7 +83,7 @@ def test_a_slurm_conf(conf):
     assert settings.lines == (((10, 11),), ((0, 10), (11, 12)))  # the lighter line first
     assert settings.parameters["OverTimeLimit"] == 120
     assert settings.parameters["KillWait"] == 40
-    assert settings.notes == ("not understood: Frobnicate",)
+    assert counts(settings.notes, NoteKind.NOT_READ) == {"Frobnicate": None}
     main_, fast = machine.partitions
     assert (main_.max_time, fast.max_time, fast.priority) == (7200.0, 1800.0, 10.0)
     assert fast.nodes == ((0, 2),)
@@ -127,7 +129,7 @@ def test_what_changes_nothing_is_no_reason_to_refuse(tmp_path):
     instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
     machine = cs.cluster.Machine.read(path)
     assert cs.cluster.solve(instance, "slurm-backfill", machine=machine).status == "ok"
-    assert machine.notes == ("PreemptMode=REQUEUE has no effect: PreemptType is not set",)
+    assert [note.subject for note in machine.notes] == ["PreemptMode=REQUEUE"]
 
 
 def _on(tmp_path, conf, *rows, partition="a", **options):
@@ -147,7 +149,7 @@ def test_nodes_that_are_down_take_no_jobs(tmp_path):
     result = _on(tmp_path, conf, (0, 2, 600, 300), (9, 2, 600, 300))
     assert [list(units) for units in result.schedule.to_frame().units] == [[2, 3]] * 2
     assert result.jobs.start[1] >= 300
-    assert "State=DRAIN (2 nodes): no jobs there" in result.instance.machine.notes
+    assert counts(result.instance.machine.notes, NoteKind.ASSUMED)["State=DRAIN"] == 2
     with pytest.raises(cs.InfeasibleError, match="job 0 can never start"):
         _on(tmp_path, conf, (0, 3, 600, 300))
 
@@ -166,7 +168,7 @@ def test_a_partition_that_is_down(tmp_path):
     with pytest.raises(cs.InfeasibleError, match="State"):
         _on(tmp_path, conf, (0, 1, 60, 30))
     result = _on(tmp_path, conf, (0, 1, 60, 30), approximate=True)
-    assert "not followed: State of partition a: its jobs run here" in result.instance.notes
+    assert has_note(result.instance.notes, NoteKind.NOT_FOLLOWED, "State of partition a")
 
 
 @pytest.mark.parametrize(
@@ -323,7 +325,7 @@ def test_memory_and_gpus_are_handed_out(tmp_path):
     assert nodes_of(gpus=[2, 2, 2, 0])[0] == [0, 1, 2, 0]
     assert nodes_of(memory_gb=[4, 4, 4, 4])[0] == [0, 1, 2, 3]
     del jobs["memory_gb"]
-    assert any("memory: the log does not say it" in note for note in nodes_of()[1].instance.notes)
+    assert has_note(nodes_of()[1].instance.notes, NoteKind.MEMORY_UNKNOWN, "log")
     jobs["memory_gb"] = [5, 1, 1, 1]
     with pytest.raises(cs.InfeasibleError, match="job 0 can never start"):
         nodes_of()
@@ -341,7 +343,7 @@ def test_what_has_no_rule_can_be_left_out(tmp_path, capsys):
         cs.cluster.solve(instance, "slurm-backfill", machine=machine)
     result = cs.cluster.solve(instance, "slurm-backfill", machine=machine, approximate=True)
     (note,) = result.instance.notes
-    assert note.startswith("not followed: TopologyPlugin=topology/tree: places differ")
+    assert (note.kind, note.subject) == (NoteKind.NOT_FOLLOWED, "TopologyPlugin=topology/tree")
     said = machine.approximated().notes
     assert any("JobSubmitPlugins" in one for one in said)
     assert note in said
@@ -359,7 +361,8 @@ def test_rules_of_two_versions():
     assert not cs.cluster.slurm_backfill(instance, version="24.11").instance.notes
     for version, rules in (("23.02", "22.05"), ("23.11", "24.11"), ("25.05", "24.11")):
         (note,) = cs.cluster.slurm_backfill(instance, version=version).instance.notes
-        assert note == f"rules of Slurm {rules}, the nearest that is followed, for {version}"
+        assert (note.kind, note.subject) == (NoteKind.OTHER_VERSION, version)
+        assert rules in note
     with pytest.raises(cs.InvalidInstance, match="slurm_version = 'newest'"):
         cs.cluster.slurm_backfill(instance, version="newest")
     # Two nodes until 300; a job of 90 s over both is planned to 360, rounded up to 420: one that

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster import Machine
 from cosched.errors import InfeasibleError, InvalidInstance
 from cosched.slurm.accounts.accounting_dump import read_accounts
@@ -236,11 +238,11 @@ def test_what_has_no_rule_is_named(tmp_path):
         starts(machine_of(tmp_path, accounts=more), jobs)
     res = cs.cluster.slurm_backfill(jobs, machine=machine_of(tmp_path, accounts=more),
                                     approximate=True)  # fmt: skip
-    assert any("MaxTRESPU=license/x=2 of QOS normal" in note for note in res.instance.notes)
+    setting = "MaxTRESPU=license/x=2 of QOS normal"
+    assert has_note(res.instance.notes, NoteKind.NOT_FOLLOWED, setting)
     lost = jobs_of((0, 4, 60, "zoe", "odd"))
     res = cs.cluster.slurm_backfill(lost, machine=machine_of(tmp_path))
-    assert any("1 jobs of users without an association" in note for note in res.instance.notes)
-    assert any("1 jobs of a QOS" in note for note in res.instance.notes)
+    assert counts(res.instance.notes, NoteKind.UNKNOWN) == {"association": 1, "QOS": 1}
 
 
 def test_who_may_use_a_partition(tmp_path):
@@ -250,7 +252,7 @@ def test_who_may_use_a_partition(tmp_path):
                    (2, 8, 60, "ann", "normal"), **parts)  # fmt: skip
     machine = machine_of(tmp_path, conf.replace("AccountingStorageEnforce=limits\n", ""))
     res = cs.cluster.slurm_backfill(jobs, machine=machine, controller_start=-100, epoch=0)
-    assert any("1 jobs of partition closed whose AllowAccounts" in n for n in res.instance.notes)
+    assert counts(res.instance.notes, NoteKind.DENIED_JOBS) == {"closed": 1}
 
 
 def test_billing_weights(tmp_path):

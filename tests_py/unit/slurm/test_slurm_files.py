@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 CONF = """
@@ -226,11 +227,11 @@ def test_what_scontrol_shows(tmp_path, packed):
     assert machine.slurm.parameters["OverTimeLimit"] == 120
     assert machine.slurm.parameters["bf_resolution"] == 300
     assert machine.slurm.down == ((2, 3),)
-    assert machine.notes == (
-        "partition none has no nodes: jobs there never start",
-        "State=IDLE+DRAIN (1 node): no jobs there",
-        "not used: AccountingStorageEnforce=associations,limits,qos",
-    )
+    assert [(note.kind, note.subject, note.count) for note in machine.notes] == [
+        (NoteKind.ASSUMED, "partition none", None),
+        (NoteKind.ASSUMED, "State=IDLE+DRAIN", 1),
+        (NoteKind.NOT_USED, "AccountingStorageEnforce=associations,limits,qos", None),
+    ]
 
 
 def test_the_same_machine_in_both_forms(tmp_path):

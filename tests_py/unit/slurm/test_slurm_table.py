@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cluster import Machine
 from cosched.errors import InvalidInstance
 
@@ -79,7 +80,7 @@ def test_each_row_is_so(tmp_path, setting, says):
             cs.cluster.slurm_backfill(inst)
     res = cs.cluster.slurm_backfill(inst, approximate=says == "approximated")
     assert res.jobs.start.notna().all()
-    left = [note for note in res.instance.notes if note.startswith("not followed: ")]
+    left = [note for note in res.instance.notes if note.kind is NoteKind.NOT_FOLLOWED]
     assert bool(left) == (says == "approximated")
     assert all(": starts may differ" not in note for note in left)  # what it may do, in words
 

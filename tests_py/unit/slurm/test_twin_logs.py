@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.cluster.schedule.held import check_held_by_cores
 from cosched.errors import InfeasibleError, InvalidSchedule
+from cosched.notes import notes_of_kind
 
 CONF = """ClusterName=t
 SelectType=select/cons_tres
@@ -176,9 +179,9 @@ def test_a_job_beyond_a_limit_of_submissions_is_refused_alone(read, tmp_path):
     for options in ({}, {"draws": 3}):
         result = solved(inst, **options)
         assert result.jobs.id.tolist() == [1, 2, 4]
-        assert any(
-            "2 jobs (3, 5)" in note and "MaxSubmit" in note for note in result.instance.notes
-        )
+        (note,) = notes_of_kind(result.instance.notes, NoteKind.REFUSED_JOBS)
+        assert note.count == 2
+        assert "MaxSubmit" in note.subject
 
 
 def test_messages_of_the_core_have_the_jobs_own_numbers(read):
@@ -222,9 +225,9 @@ def test_features_are_followed(read):
     ]
     result = solved(read(rows, conf))
     assert result.jobs.start[2] >= result.jobs.end[0]
-    notes = " ".join(result.instance.notes)
-    assert "constraint 'gone' of 1 job: no node has the feature 'gone'; they ran" in notes
-    assert "constraint '[a*2&b]' of 1 job: Slurm does not take it" in notes
+    not_followed = counts(result.instance.notes, NoteKind.NOT_FOLLOWED)
+    assert not_followed["constraint gone"] == 1
+    assert not_followed["constraint [a*2&b]"] == 1
 
 
 @pytest.mark.parametrize(
@@ -265,6 +268,6 @@ def test_a_job_gets_a_node_with_its_gpus(tmp_path, select, cpus):
             "memory": [1] * 3, "runtime": [600] * 3, "gpus": [0, 0, 2]}  # fmt: skip
     result = solved(cs.cluster.Instance(jobs, 3 * cpus, machine=machine(4, 0)), seed=1)
     assert result.schedule.to_frame().units[2] == tuple(range(cpus))
-    assert not any("not handed out" in note for note in result.instance.notes)
+    assert not notes_of_kind(result.instance.notes, NoteKind.MEMORY_UNKNOWN)
     with pytest.raises(InvalidSchedule, match=r"(?i)gpus"):
         check_held_by_cores(result.instance, result.schedule.rows, machine(1, 4))

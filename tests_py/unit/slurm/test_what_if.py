@@ -7,8 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.cluster.analysis import runs as analysis_runs
 from cosched.cluster.analysis.what_if import what_if, with_nodes
@@ -445,9 +447,8 @@ def test_a_job_that_one_run_refuses_is_in_none_and_no_run_is_made_anew(folder, d
     assert 0 < (~kept).sum() < JOBS
     assert np.isfinite(begun[:, ~kept]).any() == (draws > 1)  # draws differ in whom they refuse
     assert np.array_equal(result.instance.ids, instance.ids[kept])
-    (said,) = (note for note in result.instance.notes if note.startswith("left out, since"))
-    assert f": {(~kept).sum()} jobs (" in said
-    assert said.endswith("QOSMaxSubmitJobPerUserLimit")
+    refused = counts(result.instance.notes, NoteKind.REFUSED_JOBS)
+    assert refused == {"QOSMaxSubmitJobPerUserLimit": (~kept).sum()}
     np.testing.assert_array_equal(result.jobs.start, begun[0, kept])
     if draws > 1:
         np.testing.assert_array_equal(result.draws.starts, begun[:, kept])
@@ -475,9 +476,8 @@ def test_whom_a_refused_job_keeps_is_left_out_with_it(folder):
     instance = cs.cluster.Instance(columns, nodes=machine.cores, machine=machine)
     result = cs.cluster.slurm_backfill(instance, seed=1)
     assert result.instance.ids.tolist() == ["1", "6", "8"]
-    notes = [note.partition("start: ")[2] for note in result.instance.notes]
-    assert "3 jobs (2, 5_1, 5_2): QOSMaxCpuPerJobLimit" in notes
-    assert "3 jobs (3, 4, 7): Dependency" in notes
+    refused = counts(result.instance.notes, NoteKind.REFUSED_JOBS)
+    assert refused == {"QOSMaxCpuPerJobLimit": 3, "Dependency": 3}
     result.schedule.validate()
 
 

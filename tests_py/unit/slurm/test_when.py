@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from note_facts import has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulation
 from cosched.slurm.live.backtesting import is_covered, widening_of_bands
@@ -169,7 +171,7 @@ def test_text_suffices_and_gz(tmp_path):
         one.unlink()
     found = cs.cluster.Snapshot.read(plain / "900")
     assert [job["id"] for job in found.jobs] == [1, 2, 3]
-    assert any("no squeue.json" in line for line in found.missing)
+    assert has_note(found.missing, NoteKind.MISSING_OUTPUT, "squeue.json")
     for key in ("state", "start", "limit", "nodes", "user", "submit"):
         assert [j[key] or 0 for j in found.jobs] == [j[key] or 0 for j in whole.jobs], key
     assert (
@@ -181,7 +183,7 @@ def test_jobs_alone_make_a_machine(tmp_path):
     (tmp_path / "scontrol_job.txt").write_text(text_of(JOBS[0]))
     found = cs.cluster.Snapshot.read(tmp_path)
     assert found.machine.cores == 12
-    assert any("nodes are those of the jobs" in line for line in found.missing)
+    assert has_note(found.missing, NoteKind.MISSING_OUTPUT, "scontrol_node.txt")
 
 
 @pytest.mark.parametrize(
@@ -432,7 +434,7 @@ def test_hidden_jobs_are_estimated(tmp_path):
     found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", jobs=JOBS[1:]))
     assert len(found.running) == 3
     assert all(job["id"] < 0 for job in found.running)
-    assert any("PrivateData" in line for line in found.missing)
+    assert has_note(found.missing, NoteKind.ASSUMED, "hidden jobs")
 
 
 def test_how_many_nodes(tmp_path, capsys):

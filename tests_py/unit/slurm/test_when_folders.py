@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+from note_facts import has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.times import duration
@@ -74,8 +76,8 @@ def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
     snapshot = cs.cluster.Snapshot.read(written(NODES, hours))
     true = cs.cluster.Snapshot.read(written(NODES), timezone="UTC")
     assert snapshot.taken == true.taken
-    assert any("--timezone" in text for text in snapshot.missing)
-    assert not any("--timezone" in text for text in true.missing)
+    assert has_note(snapshot.missing, NoteKind.ASSUMED, "time zone")
+    assert not has_note(true.missing, NoteKind.ASSUMED, "time zone")
 
 
 def test_the_zone_by_its_name(written, capsys):
