@@ -22,6 +22,7 @@ OPTION_GROUPS = (
     "Workload",
     "Input",
     "Cluster",
+    "Job",
     "Algorithm",
     "Analysis",
     "Execution",

@@ -101,13 +101,13 @@ def show_runs(frame: pd.DataFrame) -> None:
     done = len(wanted_runs.intersection(zip(frame["task"], frame["processors"], strict=True)))
     report.say(f"{done} of {len(wanted_runs)} pairs of code and count were measured")
     for note in frame.attrs["notes"]:
-        report.say(f"note: {note}")
+        report.note(note)
 
 
 def show_end(execution: Execution) -> None:
     """Planned against real: each task, each pack, the whole."""
     for note in execution.notes:
-        report.say(f"note: {note}")
+        report.note(note)
     listed_tasks = _worth_a_row(execution.tasks)
     rows = [_cells(task) for task in listed_tasks]
     titles = ("task", "units", "planned", "real", "error", "start", "end", "state")

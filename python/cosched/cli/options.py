@@ -30,6 +30,7 @@ Decorator = Callable[[FunctionType], FunctionType]
 #: ``click.option`` in a group of the help text.
 input_option = partial(click.option, cls=GroupedOption, group="Input")
 cluster_option = partial(click.option, cls=GroupedOption, group="Cluster")
+job_option = partial(click.option, cls=GroupedOption, group="Job")
 algorithm_option = partial(click.option, cls=GroupedOption, group="Algorithm")
 analysis_option = partial(click.option, cls=GroupedOption, group="Analysis")
 execution_option = partial(click.option, cls=GroupedOption, group="Execution")

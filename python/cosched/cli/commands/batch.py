@@ -12,9 +12,9 @@ from cosched.cli.groups import Command
 from cosched.cli.option_types import InputPath, Integer, Number, OutputFolder, TextType
 from cosched.cli.options import (
     analysis_option,
-    cluster_option,
     execution_option,
     input_option,
+    job_option,
     json_option,
     output_option,
     require_output,
@@ -98,27 +98,27 @@ def read_time(text: str, name: str, unit: float = 60.0) -> float:
     type=InputPath(),
     help="With auto: the state of Slurm that snapshot wrote; default: this host's Slurm.",
 )
-@cluster_option("--nodes", type=NodeCount(), help="Nodes of an allocation, or auto; default: 1.")
-@cluster_option(
+@job_option("--nodes", type=NodeCount(), help="Nodes of an allocation, or auto; default: 1.")
+@job_option(
     "--time",
     "limit",
     type=TimeLimits(),
     help="Time limit of an allocation, as 4h, or as sbatch takes it; or auto.",
 )
-@cluster_option(
+@job_option(
     "--cores-per-node",
     "cores",
     type=Integer(),
     help="Cores per node; default: procs of the codes.",
 )
-@cluster_option(
+@job_option(
     "--memory-per-node",
     "memory",
     type=Number(0),
     help="Memory per node in GB; default: that of the codes.",
 )
-@cluster_option("--partition", metavar="NAME", help="Partition of the jobs.")
-@cluster_option("--account", metavar="NAME", help="Account of the jobs.")
+@job_option("--partition", metavar="NAME", help="Partition of the jobs.")
+@job_option("--account", metavar="NAME", help="Account of the jobs.")
 @analysis_option(
     "--chance",
     type=Number(0),

@@ -47,7 +47,7 @@ def join_algorithm_names(words: list[str]) -> list[str]:
     names: list[str] = []
     flag: str | None = None
     has_file = bool(words) and not words[0].startswith("-")
-    for word in [*words, "--"]:
+    for word in [*words, "--"]:  # the last one ends a list of names that ends the line
         if flag is not None and not word.startswith("-"):
             names.append(word)
             continue

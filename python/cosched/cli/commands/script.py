@@ -7,9 +7,9 @@ import click
 from cosched.cli.groups import Command
 from cosched.cli.option_types import InputPath, Integer, OutputFile, Words
 from cosched.cli.options import (
-    cluster_option,
     codes_option,
     execution_option,
+    job_option,
     output_option,
     plan_argument,
     require_output,
@@ -38,7 +38,7 @@ from cosched.cli.options import (
     type=Integer(),
     help="With --unit node: cores of a node that a task may use; default: Slurm's.",
 )
-@cluster_option(
+@job_option(
     "--time",
     metavar="TIME",
     default="auto",
@@ -46,14 +46,14 @@ from cosched.cli.options import (
     help="Time limit of the job: 4h, or as Slurm has it (2:00:00); auto: the makespan that the "
     "plan exceeds in 5% of the cases, and a minute more.",
 )
-@cluster_option("--partition", metavar="NAME", help="Partition of the job.")
-@cluster_option("--account", metavar="NAME", help="Account of the job.")
-@cluster_option(
+@job_option("--partition", metavar="NAME", help="Partition of the job.")
+@job_option("--account", metavar="NAME", help="Account of the job.")
+@job_option(
     "--chdir",
     type=InputPath("folder"),
     help="Working folder of the job; paths are relative to it.",
 )
-@cluster_option(
+@job_option(
     "--mem",
     metavar="SIZE",
     help="Memory per node, such as 64G; default: the capacity, where steps need memory.",

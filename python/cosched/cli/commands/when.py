@@ -20,9 +20,9 @@ from cosched.cli.option_types import (
 )
 from cosched.cli.options import (
     analysis_option,
-    cluster_option,
     execution_option,
     input_option,
+    job_option,
     json_option,
     output_option,
     plot_option,
@@ -56,34 +56,34 @@ _HISTORY = "14days"
     help="Seconds from start to end by job (CSV job,seconds), instead of drawn ones; then only "
     "scheduler timing is drawn, and nobody else submits.",
 )
-@cluster_option(
+@job_option(
     "--nodes",
     type=CommaList(Integer(1, 10**7)),
     help="Predict a job that is not submitted yet, on so many nodes: 1,2,4,8.",
 )
-@cluster_option(
+@job_option(
     "--time",
     "limit",
     metavar="TIME,...|auto",
-    help="Its time limit, as 4h, or as sbatch takes it; or auto.",
+    help="Time limit of this job, as 4h, or as sbatch takes it; or auto, with --runs.",
 )
-@cluster_option("--cpus-per-task", type=AnyInteger(), help="Its CPUs on each node.")
-@cluster_option("--mem", metavar="SIZE", help="Its memory on each node, such as 4G.")
-@cluster_option("--gpus", type=AnyInteger(), help="Its GPUs on each node.")
-@cluster_option(
+@job_option("--cpus-per-task", type=AnyInteger(), help="CPUs of this job on each node.")
+@job_option("--mem", metavar="SIZE", help="Memory of this job on each node, such as 4G.")
+@job_option("--gpus", type=AnyInteger(), help="GPUs of this job on each node.")
+@job_option(
     "--constraint",
     metavar="EXPRESSION",
-    help="Features that it needs, as sbatch takes them.",
+    help="Node features that this job needs, as sbatch takes them.",
 )
-@cluster_option(
-    "--licenses", metavar="NAME,...", help="Licenses that it needs, as sbatch takes them."
+@job_option(
+    "--licenses", metavar="NAME,...", help="Licenses that this job needs, as sbatch takes them."
 )
-@cluster_option("--partition", metavar="NAME,...", help="Its partition.")
-@cluster_option("--account", metavar="NAME", help="Its account.")
-@cluster_option("--user", metavar="NAME", help="Its user.")
-@cluster_option("--qos", metavar="NAME", help="Its QOS.")
-@cluster_option("--runs", type=InputPath(), help="Its run times, as profile wrote them.")
-@cluster_option("--task", metavar="NAME", help="The code of these runs.")
+@job_option("--partition", metavar="NAME,...", help="Partition of this job.")
+@job_option("--account", metavar="NAME", help="Account of this job.")
+@job_option("--user", metavar="NAME", help="User of this job.")
+@job_option("--qos", metavar="NAME", help="QOS of this job.")
+@job_option("--runs", type=InputPath(), help="Run times of this job, as profile wrote them.")
+@job_option("--task", metavar="NAME", help="Name of the code in these runs.")
 @analysis_option(
     "--draws",
     type=Integer(),
