@@ -200,8 +200,7 @@ class Report:
     warning: str = ""
     #: Seconds since 1970 of what the report is about; None: the subtitle has no moment.
     snapshot_time: float | None = None
-    #: Names of further files of the folder of templates: style sheets, and programs of the page.
-    style_files: tuple[str, ...] = ()
+    #: Names of files of the folder of templates: programs of the page.
     script_files: tuple[str, ...] = ()
     version: str = field(default_factory=installed_version)
 

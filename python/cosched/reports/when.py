@@ -120,7 +120,6 @@ def when_report(frame: pd.DataFrame, failed: FailedReading | None = None) -> Rep
         notes=_notes(frame),
         notes_heading="Accuracy of the predictions",
         warning=_stale_warning(frame, failed),
-        style_files=("when.css",),
         script_files=("when.js",),
         snapshot_time=snapshot_time,
     )
