@@ -134,6 +134,15 @@ def test_a_further_note_makes_no_new_data():
     assert log.cached("bound of one") is None
 
 
+@pytest.mark.parametrize("limit", [30.0, 3600.0])
+def test_jobs_that_end_at_their_limit_keep_further_notes(limit):
+    log = cs.cluster.Instance(JOBS | {"estimate": [limit, limit]}, 4, notes=[DROPPED])
+    cs.cluster.solve(log, "EASY", kill=True)
+    result = cs.cluster.solve(log.with_notes(["by hand"]), "EASY", kill=True)
+    assert result.instance.notes == (DROPPED, "by hand")
+    assert cs.cluster.solve(log, "EASY", kill=True).instance.notes == (DROPPED,)
+
+
 def test_which_jobs_are_measured_is_said_once():
     log = cs.cluster.Instance(JOBS, 4, min_runtime=100)
     assert counts(log.notes, NoteKind.MEASURED_JOBS) == {"min_runtime": 1}

@@ -15,6 +15,7 @@ from cosched.cluster.result import Result
 from cosched.core.arrays import flag, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.notes import NoteKind
 
 Priority = str | Callable[[Any], Any]
 PRIORITIES = ("fcfs", "shortest", "smallest", "wfp3")
@@ -198,7 +199,16 @@ def killed(instance: Instance) -> tuple[Instance, np.ndarray]:
     """The instance in which every job ends at its limit, and which jobs that ends early."""
     if "estimate" not in instance.known:
         raise InvalidInstance("kill: the jobs have no estimate column to be ended at")
-    return instance.once("killed", lambda: _killed(instance))
+    killed_instance, is_beyond_limit = instance.once("killed", lambda: _killed(instance))
+    # An instance with further notes shares what was computed of the one without them.
+    further_notes = [
+        note
+        for note in instance.notes
+        if note.kind is not NoteKind.MEASURED_JOBS and note not in killed_instance.notes
+    ]
+    if further_notes:
+        killed_instance = killed_instance.with_notes(further_notes)
+    return killed_instance, is_beyond_limit
 
 
 def _killed(instance: Instance) -> tuple[Instance, np.ndarray]:
