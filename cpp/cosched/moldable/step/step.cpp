@@ -10,7 +10,7 @@ namespace cosched::moldable::step {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr double kTolerance = 0.01;  // of the bisection
 constexpr double kMaxTime = 1e300;   // sums of later times are infinite
@@ -26,8 +26,8 @@ class StepPlanner {
       : instance_(instance),
         free_times_(std::move(free)),
         scheduler_(instance.machines()),
-        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(std::min(budget, 1e6)))) {
+        deadline_(SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                           std::chrono::duration<double>(std::min(budget, 1e6)))) {
     std::sort(free_times_.begin(), free_times_.end());
     best_.makespan = std::numeric_limits<double>::infinity();
   }
@@ -52,7 +52,8 @@ class StepPlanner {
  private:
   bool is_finished() const {
     return best_.makespan <= best_.bound * (1 + 1e-9) ||
-           (best_.makespan < std::numeric_limits<double>::infinity() && Clock::now() >= deadline_);
+           (best_.makespan < std::numeric_limits<double>::infinity() &&
+            SteadyClock::now() >= deadline_);
   }
 
   /// Whether a plan of length d cannot be excluded by work.
@@ -167,7 +168,7 @@ class StepPlanner {
   std::vector<double> free_times_;  // ascending
   list::ListScheduler scheduler_;
   std::vector<double> start_;
-  Clock::time_point deadline_;
+  SteadyClock::time_point deadline_;
   StepPlan best_;
 };
 

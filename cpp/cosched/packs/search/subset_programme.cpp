@@ -5,11 +5,10 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/packs/heuristic/candidate_costs.hpp"
+#include "cosched/packs/model/task_set.hpp"
 
 namespace cosched::packs::search {
 namespace {
-
-using TaskSet = std::uint32_t;
 
 int lowest(TaskSet set) { return std::countr_zero(set); }
 

@@ -5,12 +5,11 @@
 #include <cstdint>
 
 #include "cosched/core/assert.hpp"
+#include "cosched/packs/model/task_set.hpp"
 #include "cosched/packs/shared/pack_table.hpp"
 
 namespace cosched::packs::shared {
 namespace {
-
-using TaskSet = std::uint32_t;
 
 class Subsets {
  public:
