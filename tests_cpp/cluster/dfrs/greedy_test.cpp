@@ -12,7 +12,7 @@ namespace cosched::cluster::dfrs {
 namespace {
 
 // Section 4.2, task by task.
-std::vector<int> plain_greedy(std::vector<DfrsMachine::NodeUse> nodes,
+std::vector<int> plain_greedy(std::vector<DfrsMachine::NodeAccount> nodes,
                               const DfrsMachine::Job& job) {
   std::vector<int> chosen_nodes;
   for (int k = 0; k < job.tasks; ++k) {
@@ -35,7 +35,7 @@ TEST(Greedy, EqualsThePlainAlgorithm) {
   int placed_jobs = 0;
   for (int round = 0; round < 2000; ++round) {
     SHOW_ON_FAILURE(round);
-    std::vector<DfrsMachine::NodeUse> nodes(1 + rng.below(20));
+    std::vector<DfrsMachine::NodeAccount> nodes(1 + rng.below(20));
     for (auto& node : nodes) {
       node.memory_used = memory_units(0.1 * static_cast<double>(rng.below(11)));
       node.cpu_load = cpu_units(0.25 * static_cast<double>(rng.below(9)));
@@ -54,7 +54,7 @@ TEST(Greedy, EqualsThePlainAlgorithm) {
 }
 
 TEST(Greedy, TenTenthsOfMemoryFitWhateverTheHistory) {
-  std::vector<DfrsMachine::NodeUse> nodes(1);
+  std::vector<DfrsMachine::NodeAccount> nodes(1);
   DfrsMachine::Job job{};
   job.tasks = 10;
   job.memory_need = memory_units(0.1);
@@ -71,7 +71,7 @@ TEST(Greedy, EqualLoadsTieWhateverTheyAreSumsOf) {
   job.tasks = 1;
   job.memory_need = memory_units(0.1);
   for (const double scale : {0.1, 0.01, 0.00001, 1.0 / 12, 1.0 / 28, 1.0 / 48}) {
-    std::vector<DfrsMachine::NodeUse> nodes(2);
+    std::vector<DfrsMachine::NodeAccount> nodes(2);
     nodes[0].cpu_load = cpu_units(8 * scale) + cpu_units(scale);
     nodes[1].cpu_load = cpu_units(7 * scale) + cpu_units(2 * scale);
     job.cpu_need = cpu_units(scale);

@@ -13,7 +13,7 @@ namespace cosched::cluster::dfrs {
 namespace {
 
 bool has_overloaded_node(const DfrsMachine& machine) {
-  for (const DfrsMachine::NodeUse& node : machine.nodes())
+  for (const DfrsMachine::NodeAccount& node : machine.nodes())
     if (node.cpu_load > kCpuUnit) return true;
   return false;
 }

@@ -36,7 +36,7 @@ class DfrsMachine {
     int change_index = -1;  // among the changes of this event; -1: no change
   };
 
-  struct NodeUse {
+  struct NodeAccount {
     std::int64_t memory_used = 0;
     std::int64_t cpu_load = 0;  // sum of needs, may exceed kCpuUnit
   };
@@ -55,7 +55,7 @@ class DfrsMachine {
 
   double now() const { return now_; }
   int node_count() const { return static_cast<int>(nodes_.size()); }
-  const std::vector<NodeUse>& nodes() const { return nodes_; }
+  const std::vector<NodeAccount>& nodes() const { return nodes_; }
   int job_count() const { return static_cast<int>(jobs_.size()); }
   const Job& job(int rank) const { return jobs_[rank]; }
   /// Announces that the job will be looked at and started.
@@ -115,8 +115,8 @@ class DfrsMachine {
                      double value);
 
   double now_ = 0;
-  std::vector<Job> jobs_;       // by rank
-  std::vector<NodeUse> nodes_;  // by number
+  std::vector<Job> jobs_;           // by rank
+  std::vector<NodeAccount> nodes_;  // by number
   std::vector<int> running_;
   IdleQueue idle_;
   std::vector<Change> changes_;           // of this event

@@ -53,7 +53,7 @@ class PauseTrial {
 
   const DfrsMachine& machine_;
   const DfrsMachine::Job& incoming_job_;
-  std::vector<DfrsMachine::NodeUse> nodes_;
+  std::vector<DfrsMachine::NodeAccount> nodes_;
   std::int64_t free_slots_;  // for tasks of the incoming job
 };
 
@@ -98,7 +98,7 @@ class StartTrial {
 
  private:
   const IdleQueue& idle_;
-  std::vector<DfrsMachine::NodeUse> nodes_;
+  std::vector<DfrsMachine::NodeAccount> nodes_;
   std::vector<int> open_shapes_;
   std::vector<std::int64_t> free_slots_;  // by shape
 };
@@ -131,7 +131,7 @@ std::vector<int> choose_displaced_jobs(const DfrsMachine& machine, int rank) {
 }
 
 // choose_greedy_nodes() for one task, the usual case, without a heap.
-NodeList choose_node_of_one_task(const std::vector<DfrsMachine::NodeUse>& nodes,
+NodeList choose_node_of_one_task(const std::vector<DfrsMachine::NodeAccount>& nodes,
                                  std::int64_t memory_need) {
   // A processor cannot predict which nodes have room: no branch depends on it alone.
   constexpr std::int64_t kNoLoad = std::numeric_limits<std::int64_t>::max();
@@ -149,7 +149,7 @@ NodeList choose_node_of_one_task(const std::vector<DfrsMachine::NodeUse>& nodes,
 
 }  // namespace
 
-NodeList choose_greedy_nodes(const std::vector<DfrsMachine::NodeUse>& nodes,
+NodeList choose_greedy_nodes(const std::vector<DfrsMachine::NodeAccount>& nodes,
                              const DfrsMachine::Job& job) {
   if (job.tasks == 1) return choose_node_of_one_task(nodes, job.memory_need);
   std::vector<CandidateNode> heap;
@@ -181,10 +181,10 @@ NodeList choose_greedy_nodes(const std::vector<DfrsMachine::NodeUse>& nodes,
   return chosen_nodes;
 }
 
-std::int64_t count_free_slots(const std::vector<DfrsMachine::NodeUse>& nodes,
+std::int64_t count_free_slots(const std::vector<DfrsMachine::NodeAccount>& nodes,
                               std::int64_t memory_need) {
   std::int64_t total = 0;
-  for (const DfrsMachine::NodeUse& node : nodes) total += slots(memory_need, node.memory_used);
+  for (const DfrsMachine::NodeAccount& node : nodes) total += slots(memory_need, node.memory_used);
   return total;
 }
 

@@ -11,12 +11,12 @@ namespace cosched::cluster::dfrs {
 /// Nodes for the tasks of a job: one task at a time to the node with the least CPU load
 /// (the job's earlier tasks counted; equal load: lowest number) among those with enough free
 /// memory; all tasks or none (empty).  Increasing.  O(P + |T_j| log P).
-NodeList choose_greedy_nodes(const std::vector<DfrsMachine::NodeUse>& nodes,
+NodeList choose_greedy_nodes(const std::vector<DfrsMachine::NodeAccount>& nodes,
                              const DfrsMachine::Job& job);
 
 /// How many tasks with this memory need (in units) find room.  A job can start iff that
 /// is at least |T_j|.  O(P).
-std::int64_t count_free_slots(const std::vector<DfrsMachine::NodeUse>& nodes,
+std::int64_t count_free_slots(const std::vector<DfrsMachine::NodeAccount>& nodes,
                               std::int64_t memory_need);
 
 /// Greedy: starts the job if there is room, else explains why it waits.  Returns whether it has
