@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cosched.cli import main
+from every_command import every_command
 from support import REPO, load_script
 
 TAGLINE = "Understand, predict and improve scheduling on HPC clusters"
@@ -90,3 +91,12 @@ def test_every_command_has_a_page_in_the_index():
     assert all(re.search(rf"^{name}$", index, re.MULTILINE) for name in COMMANDS)
     for name in COMMANDS:
         assert f".. command-reference:: {name}\n" in (folder / f"{name}.rst").read_text()
+
+
+@pytest.mark.parametrize("path", every_command())
+def test_a_help_text_uses_no_word_to_avoid(path):
+    pattern = PROSE.pattern_of(PROSE.words_to_avoid())
+    command = every_command()[path]
+    texts = [command.help, *(getattr(each, "help", None) for each in command.params)]
+    found_phrases = [match[0] for text in texts if text for match in pattern.finditer(text)]
+    assert found_phrases == []

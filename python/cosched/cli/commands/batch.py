@@ -147,8 +147,8 @@ def read_time(text: str, name: str, unit: float = 60.0) -> float:
 @execution_option(
     "--rest",
     is_flag=True,
-    help="Bundle the tasks that have not completed and do not run, in the same shape unless "
-    "another is given; with a longer limit where the limit ended tasks.",
+    help="Bundle the tasks that have not completed and do not run, in allocations of the "
+    "same nodes and time unless others are given; with a longer limit where the limit ended tasks.",
 )
 @output_option("-o", "--output", type=OutputFolder(), help="New folder for the scripts.")
 @json_option
@@ -175,7 +175,7 @@ def batch(
 ) -> None:
     """Bundle many small tasks into few Slurm jobs.
 
-    The tasks are packed into allocations of one shape, in few node-hours, with a lower bound.
+    The tasks are packed into identical allocations, in few node-hours, with a lower bound.
 
     \b
     Example: cosched batch list.csv --nodes 2 --time 4:00:00 --cores-per-node 16 -o jobs

@@ -36,7 +36,7 @@ _MAX_ROWS = 40
 @execution_option(
     "--resume",
     is_flag=True,
-    help="Continue with the state in the folder; failed tasks and damaged rows run again.",
+    help="Continue with the state in the folder; failed tasks and corrupted rows run again.",
 )
 @execution_option("--task-timeout", type=Seconds(), help="Time that a task may take.")
 @output_option(

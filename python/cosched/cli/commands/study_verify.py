@@ -18,7 +18,7 @@ from cosched.errors import printable, require
 def verify_study(context: click.Context, folder: Path, as_json: bool) -> None:
     """Compare the files of a study with the digests that were stored of them.
 
-    Exit code 0: all files are intact; 1: some are damaged.
+    Exit code 0: all files are intact; 1: some are corrupted.
 
     \b
     Example: cosched study verify packs

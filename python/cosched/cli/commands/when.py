@@ -53,8 +53,8 @@ _HISTORY = "14days"
 @input_option(
     "--run-times",
     type=InputPath(),
-    help="Seconds from start to end by job (CSV job,seconds), instead of drawn ones; then only "
-    "scheduler timing is drawn, and nobody else submits.",
+    help="Seconds from start to end by job (CSV job,seconds), instead of random ones; then only "
+    "scheduler timing is random, and no further job is submitted.",
 )
 @job_option(
     "--nodes",
@@ -109,7 +109,7 @@ _HISTORY = "14days"
     type=Integer(),
     default=20,
     show_default=True,
-    help="With --backtest: how many times the past is asked.",
+    help="With --backtest: number of past moments at which start times are predicted.",
 )
 @analysis_option(
     "--machine",
