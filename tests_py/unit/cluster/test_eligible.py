@@ -67,7 +67,7 @@ def test_waits_count_from_eligible(read, tmp_path, capsys):
     assert main([*command, "--policies", "as-logged", "--wait-from", "submit"]) == 0
     assert "also while a job was blocked" in capsys.readouterr().out
     assert main([*command, "--wait-from", "start"]) == 2
-    assert "wait_from = 'start': expected eligible or submit" in capsys.readouterr().err
+    assert "--wait-from 'start': expected one of eligible, submit" in capsys.readouterr().err
     page = tmp_path / "audit.html"
     assert main(["audit", *command[2:], "-o", str(page)]) == 0
     assert (
