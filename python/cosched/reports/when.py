@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,10 +104,13 @@ def when_report(frame: pd.DataFrame, failed: FailedReading | None = None) -> Rep
     rows: list[Any] = frame.sort_values(["p50", "p95"], kind="stable").to_dict("records")
     axis = _Axis([row["p95"] for row in rows])
     has_requests, has_estimates = "nodes" in frame, "slurm" in frame
+    requests: Mapping[Any, Mapping[str, Any]] = frame.attrs.get("requests", {})
     bars = StartBars(
-        rows=tuple(_start_row(row, axis) for row in rows),
+        rows=tuple(_start_row(row, axis, requests) for row in rows),
         ticks=axis.ticks(),
-        columns=_columns(has_requests=has_requests, has_estimates=has_estimates),
+        columns=_columns(
+            has_owners=bool(requests), has_requests=has_requests, has_estimates=has_estimates
+        ),
     )
     snapshot_time = frame.attrs["taken"]
     date = dated(snapshot_time, frame.attrs.get("utc_offset", 0.0))
@@ -125,9 +129,11 @@ def when_report(frame: pd.DataFrame, failed: FailedReading | None = None) -> Rep
     )
 
 
-def _columns(*, has_requests: bool, has_estimates: bool) -> tuple[str, ...]:
+def _columns(*, has_owners: bool, has_requests: bool, has_estimates: bool) -> tuple[str, ...]:
     """Return the headings of the columns before the bars."""
     columns = ["job"]
+    if has_owners:
+        columns += ["user", "partition", "cores"]
     if has_requests:
         columns.append("request")
     if has_estimates:
@@ -147,9 +153,14 @@ def _key_figures(frame: pd.DataFrame) -> tuple[KeyFigure, ...]:
     )
 
 
-def _start_row(row: dict[str, Any], axis: _Axis) -> StartRow:
+def _start_row(
+    row: dict[str, Any], axis: _Axis, requests: Mapping[Any, Mapping[str, Any]]
+) -> StartRow:
     """Return the row of a job: its name, its bars and its quantiles."""
     details = []
+    if requests:
+        request = requests.get(row["job"], {})
+        details += [str(request.get(name, "-")) for name in ("user", "partition", "cpus")]
     if "nodes" in row:
         details.append(_request(row))
     if "slurm" in row:

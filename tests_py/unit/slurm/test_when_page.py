@@ -110,3 +110,11 @@ def test_refusals_are_one_line(tmp_path, capsys, options, said):
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+def test_the_page_says_whose_the_jobs_are_and_what_they_request():
+    rows = [(7, 0.0, 1.0, 60.0, 90.0, 120.0, "Resources", True)]
+    requests = {7: {"user": "<ada>", "partition": "gpu", "nodes": 2, "cpus": 32}}
+    text = page(answer(rows, requests=requests))
+    assert "<td>7</td><td>&lt;ada&gt;</td><td>gpu</td><td>32</td>" in text
+    assert "<th>user</th>" not in page(answer(rows))

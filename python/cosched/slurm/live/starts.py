@@ -100,7 +100,7 @@ def when(
         end_p50, end_p95``; ``advised``: of those that end (without runs: start) about as early as
         any, the one that takes the fewest node seconds. ``frame.attrs``: ``taken`` (s since 1970),
         ``utc_offset`` (s to add to the cluster's local time to get UTC), ``not_modelled,
-        coverage, model``.
+        coverage, model``, ``requests`` (``user, partition, nodes, cpus`` of each pending job).
 
     Raises
     ------
@@ -182,8 +182,22 @@ def _answer(
         "not_modelled": list(dict.fromkeys(notes)),
         "coverage": coverage,
         "model": {row["job"]: row["model"] for row in rows},
+        "requests": _requests_of_pending_jobs(snapshot),
     }
     return frame
+
+
+def _requests_of_pending_jobs(snapshot: Snapshot) -> dict[int, dict[str, Any]]:
+    """Return whose each pending job is, and what it requests."""
+    return {
+        job.id: {
+            "user": job.user,
+            "partition": job.partition,
+            "nodes": job.nodes,
+            "cpus": job.cpus,
+        }
+        for job in snapshot.pending
+    }
 
 
 def _coarse_step_error(futures: Futures) -> Note:
