@@ -7,8 +7,10 @@ import tarfile
 
 import numpy as np
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.dags.files import read_graph
 from cosched.io import archive_members
 from support import data, members
@@ -47,7 +49,8 @@ def test_amaris(tmp_path):
     three = read(tmp_path, "a 1 2 3\nb 1 -1 2 a\n")
     assert three.times.tolist() == [[1, 2, 3], [1, INF, 2]]
     assert read(tmp_path, "a 1 2 b\nb 1 2 c\nc 1 2\n").edges.tolist() == [[1, 0], [2, 1]]
-    assert "1 repeated arcs" in read(tmp_path, "a 1 2\nb 1 2 a,a\n").notes[0]
+    repeated = read(tmp_path, "a 1 2\nb 1 2 a,a\n").notes
+    assert counts(repeated, NoteKind.REPAIRED) == {"repeated arcs": 1}
 
 
 def test_archive(tmp_path):
@@ -103,12 +106,13 @@ def test_stg(tmp_path):
     assert graph.names == ("1", "2", "3")
     assert graph.times.tolist() == [[5, 2.5], [0, 0], [4, 2]]
     assert edges(graph) == [("1", "3"), ("2", "3")]
-    assert "dummy tasks 0, 4" in graph.notes[0]
+    assert counts(graph.notes, NoteKind.DROPPED) == {"dummy tasks": 2}
     whole = read(tmp_path, STG, dummies=True)
     assert len(whole.names) == 5
     assert whole.times.shape == (5, 1)
-    assert "one resource type" in whole.notes[-1]
-    assert "header: 20" in read(tmp_path, STG.replace("3\n", "3 20\n", 1)).notes[0]
+    assert counts(whole.notes, NoteKind.ASSUMED) == {"resource types": 1}
+    second = read(tmp_path, STG.replace("3\n", "3 20\n", 1)).notes
+    assert has_note(second, NoteKind.NOT_USED, "second number of the header")
     deadlines = "2\n0 0 9 0\n1 5 9 1 0\n2 6 9 2 0 1\n"
     assert edges(read(tmp_path, deadlines)) == [("1", "2")]
 

@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from note_facts import counts
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 MOLDABLE = cs.moldable
@@ -64,7 +66,7 @@ def test_csv(tmp_path):
     assert inst.times.tolist() == [[8, 4, pytest.approx(8 / 3), 2], [3, 3, 3, 3]]
     assert inst.weights.tolist() == [2, 1]
     assert inst.release.tolist() == [0, 7.5]
-    assert any("as fast as on 4" in note for note in inst.notes)
+    assert counts(inst.notes, NoteKind.ASSUMED)["processors"] == 4
     longer = MOLDABLE.Instance.read(path, machines=6, extrapolate=True)
     assert longer.times.shape == (2, 6)
     inst = MOLDABLE.Instance([[8.0, 4.0], [3.0, 3.0]], [2, 1], [0, 7.5], names=["a", "b"])

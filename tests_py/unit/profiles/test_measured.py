@@ -5,8 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.cli import main
 
 INF = np.inf
@@ -58,8 +60,8 @@ def test_super_linear_codes(tmp_path):
         check(family, inst)
         assert min(res.value for _, res in answers(family, inst)) == 30
         assert float(family.bound(inst)) == pytest.approx(30)
-        assert any("2 of 2 tasks are super-linear" in note for note in inst.notes)
-        assert any("claim" in note for note in inst.notes)
+        assert counts(inst.notes, NoteKind.UNUSUAL)["super-linear tasks"] == 2
+        assert has_note(inst.notes, NoteKind.UNKNOWN, "guarantee")
 
 
 def test_a_task_gets_the_count_that_attains_its_time(tmp_path, capsys):
@@ -73,7 +75,8 @@ def test_a_task_gets_the_count_that_attains_its_time(tmp_path, capsys):
         res = family.solve(inst, name)
         assert (res.value, res.procs.tolist()) == (60, [2])
         assert res.schedule.to_frame().units.tolist() == [(0, 1)]
-        assert any("s on 3, 60 s on 2): the fewer are used" in note for note in inst.notes)
+        subject = "tasks that are slower on more processors"
+        assert has_note(inst.notes, NoteKind.UNUSUAL, subject)
         command = ["solve", family.FAMILY.name, str(path), "--algorithm", name, "-o", str(plan)]
         assert main(command) == 0
         assert len(json.loads(plan.read_text())["placements"][0]["units"]) == 2
@@ -88,7 +91,7 @@ def test_counts_that_a_task_cannot_run_on(tmp_path):
     for family in FAMILIES:
         inst = family.Instance.read(wide)
         assert inst.times.tolist() == table
-        assert any("4 of 8 times are infinite" in note for note in inst.notes)
+        assert counts(inst.notes, NoteKind.UNUSUAL)["infinite times"] == 4
         check(family, inst)
         for name in ("t.csv", "t.json"):
             inst.write(tmp_path / name)
@@ -143,7 +146,7 @@ def test_several_runs_of_a_count(tmp_path):
         assert inst.times.tolist() == [[9, 5], [INF, 4]]
         assert inst.spread[0, 0] == pytest.approx(5 / 9)
         assert np.isnan(inst.spread).tolist() == [[False, True], [True, True]]
-        assert any("at most 55.6% (a on 1)" in note for note in inst.notes)
+        assert has_note(inst.notes, NoteKind.PRECISION, "repeated runs")
         again = pickle.loads(pickle.dumps(inst))
         assert np.array_equal(again.spread, inst.spread, equal_nan=True)
         assert again.notes == inst.notes
@@ -161,14 +164,9 @@ def test_columns_of_the_long_form(tmp_path):
     )
     inst = cs.moldable.Instance.read(path)
     assert (inst.weights.tolist(), inst.release.tolist()) == ([3, 1], [0, 2.5])
-    unread = "columns that are not read: 'host', 'Status'"
-    assert unread in inst.notes
+    assert counts(inst.notes, NoteKind.NOT_READ) == {"host, Status": 2}
     packs = cs.packs.Instance.read(path)
-    assert packs.notes[:3] == (
-        unread,
-        "weight: packs have none, it is not read",
-        "release: packs have none, it is not read",
-    )
+    assert [note.subject for note in packs.notes[:3]] == ["host, Status", "weight", "release"]
     for text, where in (
         ("a,1,8,3\na,2,5,4\n", "line 3, column 'weight': 4 after 3: expected one weight a task"),
         ("a,1,8,-1\n", "line 2, column 'weight': '-1'"),

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from note_facts import counts, has_note
 
 import cosched as cs
+from cosched import NoteKind
 from cosched.profiles import complete
 from support import REPO, data
 
@@ -74,7 +76,7 @@ def test_counts_that_cannot_be_used_have_no_neighbours():
     assert np.isfinite(table.times[0, 4:8]).all()
     assert (table.times[0, 8:] == inf).all()
     assert (table.origin[0] != 0).sum() == 3
-    assert "4 times measured, 17 interpolated" in table.notes[0]
+    assert counts(table.notes, NoteKind.ASSUMED) == {"times": 17}
 
 
 def test_measured_counts_only():
@@ -96,8 +98,7 @@ def test_several_runs_of_a_count():
     assert table.times[0, [0, 1, 3]].tolist() == [9.0, 4.5, 3.0]
     assert table.spread[0, :2].tolist() == [pytest.approx(2 / 9), pytest.approx(1 / 4.5)]
     assert np.isnan(table.spread).sum() == 6
-    assert "2 times are medians" in table.notes[-1]
-    assert "at most 22.2% (a on 1)" in table.notes[-1]
+    assert counts(table.notes, NoteKind.PRECISION) == {"repeated runs": 2}
 
 
 def test_sparse_files(tmp_path):
@@ -112,7 +113,7 @@ def test_sparse_files(tmp_path):
         assert inst.times[0, 1] == pytest.approx(np.sqrt(2 * first))
         assert inst.times[1].tolist() == [3, 3, 3, 3]
         assert inst.origin.tolist() == [[0, 1, 1, 0]] * 2
-        assert "4 times measured, 4 interpolated" in inst.notes[0]
+        assert counts(inst.notes, NoteKind.ASSUMED) == {"times": 4}
 
 
 def test_dense_files_round_trip(tmp_path):
@@ -144,7 +145,8 @@ def test_the_measured_codes_are_those_of_the_archive():
     path = data("speedup", "archer_benchmarks_runs.csv")
     inst = cs.packs.Instance.read(path, 4, procs=16, extrapolate=True)
     assert inst == cs.packs.Instance.read(MEASURED, 4, procs=16, extrapolate=True)
-    assert any(note.startswith("skipped") and "CASTEP/TiN (1 count)" in note for note in inst.notes)
+    subject = "applications with fewer than two measured counts"
+    assert has_note(inst.notes, NoteKind.DROPPED, subject)
 
 
 def test_the_measured_codes():
@@ -201,7 +203,7 @@ def test_an_index_of_pandas_is_no_column_of_times(family, tmp_path):
         inst = read(path)
         assert inst.names == ("fft", "lu")
         assert inst.times[:, 0].tolist() == [8.0, 6.0]
-        assert not any("not read" in note for note in inst.notes)
+        assert not counts(inst.notes, NoteKind.NOT_READ)
 
 
 def test_what_is_shared_is_a_mapping():
