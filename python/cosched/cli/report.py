@@ -369,8 +369,19 @@ def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> 
         for panel, ax in zip(panels, own_axes, strict=True):
             panel(result, ax)
         own_axes[0].set_title(literal(title), fontsize=10)
+    for first in range(len(panels)):
+        _share_horizontal_axis(list(axes[first :: len(panels), 0]))
     cosched.plot.save(figure, path)
     plt.close(figure)
+
+
+def _share_horizontal_axis(axes: list[Any]) -> None:
+    """Give panels of the same quantity the same limits, so that their lengths can be compared."""
+    if len({ax.get_xlabel() for ax in axes}) > 1:
+        return
+    limits = [ax.get_xlim() for ax in axes]
+    for ax in axes:
+        ax.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
 def complain(line: str) -> None:

@@ -100,7 +100,17 @@ def gantt(
     _draw_transfers(ax, schedule, lanes)
     if not has_many_tasks and texts is not None:
         label_rectangles(ax, rectangles, [texts[int(schedule.task[row])] for row in owners])
+    if any(hatched) and groups is None:
+        _add_legend_of_hatching(ax)
     return ax
+
+
+def _add_legend_of_hatching(ax: plt.Axes) -> None:
+    """Explain what a hatched bar is."""
+    from matplotlib.patches import Patch
+
+    patch = Patch(facecolor="white", edgecolor="black", hatch="//", label="run time of a model, not measured")
+    ax.legend(handles=[patch], fontsize=8, loc="upper right", framealpha=0.9)
 
 
 def _step(count: int) -> int:
