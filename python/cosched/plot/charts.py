@@ -109,7 +109,9 @@ def _add_legend_of_hatching(ax: plt.Axes) -> None:
     """Explain what a hatched bar is."""
     from matplotlib.patches import Patch
 
-    patch = Patch(facecolor="white", edgecolor="black", hatch="//", label="run time of a model, not measured")
+    patch = Patch(
+        facecolor="white", edgecolor="black", hatch="//", label="run time of a model, not measured"
+    )
     ax.legend(handles=[patch], fontsize=8, loc="upper right", framealpha=0.9)
 
 

@@ -8,8 +8,9 @@ computes a statistic. The templates (Jinja2) stand in ``templates/``, their styl
 * ``rightsize``: recommended requests
 * ``tune``: a search over settings
 * ``when``: start times of pending jobs
-* ``workflow``: how a run of tasks or of a workflow went
-* ``document``: what a report consists of
-* ``formats``, ``charts``: how numbers and figures look
+* ``execution``: how a run of tasks or of a workflow went
+* ``document``: what a report consists of, and how a page, JSON and the terminal show it
+* ``formats``, ``charts``, ``audit_charts``: how numbers and figures look
+* ``sentences``: sentences and tables that several reports share
 * ``anonymous``: a report without names of users and accounts
 """

@@ -125,7 +125,7 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
         ["conservative", "users' limits"],
         ["EASY", "all run times (perfect knowledge)"],
     ]
-    assert text.count('<tr class="counts"><td>EASY</td>') == 1
+    assert text.count('<tr class="marked"><td>EASY</td>') == 1
     (gpu,) = (table for table in groups if table[0][0] == "gpu")
     assert [(row[0], row[1], row[3]) for row in gpu[1:]] == [
         ("with", "1", "1 h 00 min"),

@@ -20,7 +20,7 @@ from cosched.core.arrays import step_function
 #: So many jobs are diagnosed.
 MAX_LONGEST_WAITS = 10
 #: A job with enough free resources in a larger share of its wait waited for something else.
-MOSTLY = 0.5
+MIN_SHARE_WITH_ROOM = 0.5
 #: A resource that lacked for less of the wait is not named.
 _MIN_LACKING_SHARE = 0.005
 
@@ -104,7 +104,7 @@ class LongestWait:
     def has_unexplained_wait(self) -> bool:
         """Whether enough of all resources was free in most of the wait."""
         diagnosis = self.diagnosis
-        return diagnosis.share_with_room > MOSTLY and not diagnosis.is_upper_bound
+        return diagnosis.share_with_room > MIN_SHARE_WITH_ROOM and not diagnosis.is_upper_bound
 
 
 @dataclass(frozen=True)
