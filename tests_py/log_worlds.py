@@ -140,7 +140,7 @@ def _table(
 
 def as_log(instance: cs.cluster.Instance, seed: int) -> cs.cluster.Instance:
     """The jobs with the waits and hosts of one simulation."""
-    result = cs.cluster.slurm_backfill(instance, seed=seed)
+    result = cs.slurm.backfill(instance, seed=seed)
     rows = result.schedule.to_frame()
     hosts = dict(zip(rows["task"].tolist(), rows["hosts"].tolist(), strict=True))
     waits = np.asarray(result.outcome["start"]) - result.instance.column("submit")

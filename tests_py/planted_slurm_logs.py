@@ -47,7 +47,7 @@ class Family:
     priority, scheduler, partitions : str
         Lines of the slurm.conf.
     vary : dict
-        As :func:`cosched.cluster.tune` takes it.
+        As :func:`cosched.slurm.tune` takes it.
     better : dict
         The planted setting; empty where none is better than today's.
     by_day : bool

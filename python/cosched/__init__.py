@@ -5,12 +5,12 @@
 >>> cs.packs.solve(inst, "pack-by-pack-9").gap < 0.25
 True
 
-Families: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
-:mod:`cosched.moldable`, :mod:`cosched.bags`. Pictures: :mod:`cosched.plot`. Generators:
-:mod:`cosched.workloads`. From plan to run: :mod:`cosched.execution`. The papers' tables and
-figures: :mod:`cosched.experiments`. Instances whose records can be beaten:
-:mod:`cosched.library`. Workflow managers: :mod:`cosched.workflows`. On the command line:
-``cosched --help``.
+Problem classes: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
+:mod:`cosched.moldable`, :mod:`cosched.bags`. A production Slurm: :mod:`cosched.slurm`. Figures:
+:mod:`cosched.plot`. Generators: :mod:`cosched.workloads`. From plan to run:
+:mod:`cosched.execution`. The papers' tables and figures: :mod:`cosched.experiments`. Instances with
+best-known solutions: :mod:`cosched.library`. Workflow managers: :mod:`cosched.workflows`. On the
+command line: ``cosched --help``.
 
 The examples of all docstrings know ``cs``, as above, and
 ``pathlib``, ``tempfile``, ``pd`` (pandas) and matplotlib's ``Figure``.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that ``import cosched`` and a command's own start stay quick.
 _MODULES = (
-    *("packs", "dags", "cluster", "moldable", "bags"),
+    *("packs", "dags", "cluster", "moldable", "bags", "slurm"),
     *("execution", "experiments", "io", "library", "plot", "profiles", "workflows", "workloads"),
 )
 _PLACES = dict.fromkeys(("Bound", "Result", "Schedule", "time_limit"), "core") | {

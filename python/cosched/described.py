@@ -104,8 +104,9 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
     members: list[Any] = [
         exported[name] for name in exported.get("__all__", exported) if name in exported
     ]
-    for table in ("ALGORITHMS", "BOUNDS"):
-        members += exported.get(table, {}).values()
+    for name in ("ALGORITHMS", "BOUNDS"):
+        table = exported.get(name, {})
+        members += getattr(table, "built_in", table).values()
     for member in members:
         function = getattr(member, "func", member)  # a name that stands for options
         if isinstance(function, FunctionType):

@@ -5,6 +5,7 @@ short command, load neither pandas nor matplotlib.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -45,6 +46,27 @@ def on_first_use(
         if prepare is not None:
             prepare(exported)
         return exported[name]
+
+    return __getattr__
+
+
+def deprecated_names(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """``__getattr__`` of a package: names that moved, each with a warning that names the new place.
+
+    Parameters
+    ----------
+    places : mapping
+        The old name -> ``module:name``.
+    """
+
+    def __getattr__(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, _, new_name = places[name].partition(":")
+        warnings.warn(
+            f"{package}.{name} is now {module}.{new_name}", DeprecationWarning, stacklevel=2
+        )
+        return getattr(import_module(module), new_name)
 
     return __getattr__
 

@@ -16,10 +16,10 @@ import numpy as np
 
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import tune
-from cosched.slurm.tune.space import Measure
-from cosched.slurm.tune.trials import SimulationContext
-from cosched.slurm.tune.weeks import weeks_of
+from cosched.slurm.tuning import tune
+from cosched.slurm.tuning.space import Measure
+from cosched.slurm.tuning.trials import SimulationContext
+from cosched.slurm.tuning.weeks import weeks_of
 
 WEEK = 7 * 86400.0
 CORES = 64

@@ -23,9 +23,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from planted_slurm_logs import FAMILIES, WITH_GAIN, WITHOUT_GAIN
 
 import cosched as cs
-from cosched.slurm.tune.space import BASELINE, Measure
-from cosched.slurm.tune.trials import SimulationContext
-from cosched.slurm.tune.weeks import weeks_of
+from cosched.slurm.tuning.space import BASELINE, Measure
+from cosched.slurm.tuning.trials import SimulationContext
+from cosched.slurm.tuning.weeks import weeks_of
 
 DRAWS = 4
 WEEKS = 4
@@ -236,7 +236,7 @@ def show_tune(scale):
     proofs = {}
     for name, family in FAMILIES.items():
         proofs[name] = [
-            cs.cluster.tune(family.instance(seed), vary=family.vary, draws=DRAWS, seed=seed).better
+            cs.slurm.tune(family.instance(seed), vary=family.vary, draws=DRAWS, seed=seed).better
             for seed in seeds_of(name, scale)
         ]
     show_heads()

@@ -29,7 +29,7 @@ DRAWS = 100
 
 def asked(moment: Path, jobs: dict, draws: int) -> list[tuple]:
     """(true start, drawn answer, with exact run times, with submissions, before the next)."""
-    snapshot = cs.cluster.Snapshot.read(moment)
+    snapshot = cs.slurm.Snapshot.read(moment)
     if not snapshot.pending:
         return []
     exact = {int(k): t["end"] - t["start"] for k, t in jobs.items() if t.get("start")}
@@ -41,7 +41,7 @@ def asked(moment: Path, jobs: dict, draws: int) -> list[tuple]:
     ]  # fmt: skip
     following = min((one["submit"] for one in later), default=np.inf)
     answers = [
-        cs.cluster.when(snapshot, draws=draws, **more).to_dict("records")
+        cs.slurm.when(snapshot, draws=draws, **more).to_dict("records")
         for more in ({}, {"run_times": exact}, {"run_times": exact, "arrivals": later})
     ]
     found = []
@@ -84,7 +84,7 @@ def coverage(name: str, rows: list[tuple]) -> str:
     )
 
 
-def busy(waiting: int = 1000, nodes: int = 500) -> cs.cluster.Snapshot:
+def busy(waiting: int = 1000, nodes: int = 500) -> cs.slurm.Snapshot:
     """A cluster that is full, made up: shared nodes, fair-share, a past of two weeks."""
     rng = np.random.default_rng(0)
     now, cores = 1_800_000_000, 32
@@ -121,7 +121,7 @@ def busy(waiting: int = 1000, nodes: int = 500) -> cs.cluster.Snapshot:
         ),
         "times.json": json.dumps({"scontrol_job.txt": [now, now]}),
     }  # fmt: skip
-    return cs.cluster.Snapshot.of_texts(texts, "made up")
+    return cs.slurm.Snapshot.of_texts(texts, "made up")
 
 
 def _date(seconds: float) -> str:
@@ -131,7 +131,7 @@ def _date(seconds: float) -> str:
 def speed(draws: int, waiting: int, nodes: int) -> None:
     snapshot = busy(waiting, nodes)
     begin, used = time.perf_counter(), time.process_time()
-    frame = cs.cluster.when(snapshot, draws=draws)
+    frame = cs.slurm.when(snapshot, draws=draws)
     print(
         f"{len(snapshot.pending)} jobs wait on {snapshot.machine.node_count} nodes, {draws} draws: "
         f"{time.perf_counter() - begin:.1f} s, {time.process_time() - used:.1f} s of processors; "

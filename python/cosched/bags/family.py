@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from cosched import core
 from cosched.bags import algorithms, bounds
 from cosched.bags.instance import Instance
 from cosched.bags.result import Result, result_of_schedule
 from cosched.bags.schedule import Schedule
-from cosched.core import Bound, Family, Presentation
+from cosched.core import AlgorithmTable, Bound, Family, Presentation
 from cosched.core.options import by_name
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
@@ -15,12 +14,13 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "profit-rate-cut": bounds.cut_bound,
 }
 
-ALGORITHMS: dict[str, core.Algorithm] = by_name(
-    algorithms, "ttb ttb-exact ttb-best tms min-energy min-makespan"
+ALGORITHMS = AlgorithmTable(
+    "bags",
+    by_name(algorithms, "ttb ttb-exact ttb-best tms min-energy min-makespan"),
 )
 
 #: What ``compare`` runs.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
+DEFAULT_COMPARE = tuple(ALGORITHMS.built_in)
 
 FAMILY = Family(
     name="bags",

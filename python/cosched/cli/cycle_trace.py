@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import MAX_CYCLES, TraceSelection
 from cosched.slurm.trace.text import lines_of_trace
-from cosched.slurm.twin.backfill import slurm_backfill
+from cosched.slurm.twin.backfill import backfill
 
 #: Two numbers with a dash between them, as 3-7.
 _INTERVAL = re.compile(r"([^-]+)-([^-]+)")
@@ -79,7 +79,7 @@ def trace_of_log(
     options: dict[str, Any] = {"launch": 0.0}
     if start.epilog is not None:
         options["epilog"] = start.epilog
-    result = slurm_backfill(
+    result = backfill(
         start.instance._without_bound(), seed=seed, approximate=approximate, trace=selection,
         **options,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosched import cluster, io, plot
+from cosched import io, plot, slurm
 from cosched.cli import report
 from cosched.core.text import count_of
 from cosched.errors import CoschedError, InvalidInstance
@@ -48,8 +48,8 @@ class Outputs:
 
 
 def keep_watching(
-    read: Callable[[], cluster.Snapshot],
-    answer: Callable[[cluster.Snapshot, list[str] | None], pd.DataFrame],
+    read: Callable[[], slurm.Snapshot],
+    answer: Callable[[slurm.Snapshot, list[str] | None], pd.DataFrame],
     outputs: Outputs,
     jobs: list[str],
     seconds: float,
@@ -78,8 +78,8 @@ def keep_watching(
 
 
 def _answer_now(
-    snapshot: cluster.Snapshot,
-    answer: Callable[[cluster.Snapshot, list[str] | None], pd.DataFrame],
+    snapshot: slurm.Snapshot,
+    answer: Callable[[slurm.Snapshot, list[str] | None], pd.DataFrame],
     jobs: list[str],
     *,
     of_requests: bool,
@@ -119,7 +119,7 @@ _TOO_FEW_STARTS = (
 def show_backtest(options: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
     """Ask in the past, and print how often the intervals were right."""
     with scenario_progress("moments", is_hidden=as_json) as progress:
-        frame = cluster.backtest(**options, progress=progress)
+        frame = slurm.backtest(**options, progress=progress)
     attributes = frame.attrs
     tables = {key: coverage_by(frame, key) for key in ("partition", "horizon")}
     rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}

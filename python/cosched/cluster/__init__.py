@@ -63,9 +63,7 @@ from cosched.cluster.result.result import Draws as Draws
 from cosched.cluster.schedule import Schedule as Schedule
 from cosched.cluster.sizing import RightSize as RightSize, rightsize as rightsize
 from cosched.described import described
-from cosched.slurm.live import Snapshot as Snapshot, backtest as backtest, when as when
-from cosched.slurm.tune import Tuned as Tuned, tune as tune
-from cosched.slurm.twin.backfill import slurm_backfill as slurm_backfill
+from cosched.lazy import deprecated_names
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -99,3 +97,16 @@ described(
     },
 )
 guard_public(globals())
+
+#: Names that moved to :mod:`cosched.slurm`; they go with the next minor version.
+__getattr__ = deprecated_names(
+    __name__,
+    {
+        "Snapshot": "cosched.slurm:Snapshot",
+        "Tuned": "cosched.slurm:Tuned",
+        "backtest": "cosched.slurm:backtest",
+        "slurm_backfill": "cosched.slurm:backfill",
+        "tune": "cosched.slurm:tune",
+        "when": "cosched.slurm:when",
+    },
+)

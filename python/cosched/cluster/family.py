@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cosched import core
 from cosched.cluster import algorithms, plots
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
@@ -11,21 +10,24 @@ from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.outputs import write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
-from cosched.core import Bound, Family, Output, Presentation
+from cosched.core import AlgorithmTable, Bound, Family, Output, Presentation
 
 BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
 
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "FCFS": algorithms.fcfs,
-    "EASY": algorithms.easy,
-    "conservative": algorithms.conservative,
-    "as-logged": algorithms.as_logged,
-    **{
-        name: policy
-        for name in algorithms.paper_policies()
-        if (policy := algorithms.resolve(name)) is not None
+ALGORITHMS = AlgorithmTable(
+    "cluster",
+    {
+        "FCFS": algorithms.fcfs,
+        "EASY": algorithms.easy,
+        "conservative": algorithms.conservative,
+        "as-logged": algorithms.as_logged,
+        **{
+            name: policy
+            for name in algorithms.paper_policies()
+            if (policy := algorithms.resolve(name)) is not None
+        },
     },
-}
+)
 
 #: What ``compare`` runs: the 20 policies of the paper's Table 2; first what the log itself did,
 #: where it says.

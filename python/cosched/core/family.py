@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn
 
 from cosched import _core
 from cosched.core import installed
+from cosched.core.algorithm_table import Algorithm, AlgorithmTable
 from cosched.core.arrays import nonnegative, seed_of, time_limit_of
 from cosched.core.comparison import apply_best_bound, row_of_run, rows_to_frame
 from cosched.core.instance import Instance
@@ -20,8 +21,6 @@ from cosched.core.schedule import Schedule
 from cosched.core.text import texts, unknown_name
 from cosched.errors import InvalidInstance, SolverError, TimeLimit, shorten
 from cosched.lazy import pd
-
-Algorithm = Callable[..., "Result | Schedule"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +36,7 @@ class Family:
         The family's classes.
     result_of : callable
         Makes a Result of a schedule that a registered algorithm or a file gives.
-    algorithms : dict
+    algorithms : AlgorithmTable
         Public name -> ``algorithm(instance, *, seed, **options) -> Result or Schedule``.
     bounds : dict
         Public name -> ``bound(instance, **options) -> Bound``.
@@ -79,7 +78,7 @@ class Family:
     instance_type: type[Instance]
     result_type: type[Result]
     result_of: Callable[..., Result]
-    algorithms: dict[str, Algorithm]
+    algorithms: AlgorithmTable
     bounds: dict[str, Callable[..., Bound]]
     default_bound: str
     schedule_type: type[Schedule] = Schedule
@@ -88,10 +87,10 @@ class Family:
     under_noise: Callable[[Any, float, int], dict[str, float]] | None = None
     resolve: Callable[[str], Algorithm | None] | None = None
     register_policy: Callable[[str, Any], None] | None = None
-    _built_in: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_built_in", frozenset(self.algorithms))
+        has_policies = self.register_policy is not None
+        self.algorithms.connect(self._load_offered, has_policies=has_policies)
 
     @property
     def maximise(self) -> bool:
@@ -101,7 +100,7 @@ class Family:
     @property
     def registered(self) -> frozenset[str]:
         """Names that the user registered."""
-        return frozenset(self.algorithms) - self._built_in
+        return self.algorithms.registered
 
     def algorithm(self, name: str) -> Algorithm:
         """The function of a public name.
@@ -119,13 +118,13 @@ class Family:
         """
         function = None
         if isinstance(name, str):
-            function = self.algorithms.get(name)
+            function = self.algorithms.find(name)
             if function is None and self.resolve is not None:
                 function = self.resolve(name)
             if function is None:
-                function = self._installed(name)
+                function = self._load_offered(name)
         if function is None:
-            self._unknown("algorithm", name, [*self.algorithms, *self.offered()])
+            self._unknown("algorithm", name, self.algorithms)
         return function
 
     def options_of(self, name: str) -> set[str] | None:
@@ -143,20 +142,16 @@ class Family:
             return set()
 
     def offered(self) -> list[str]:
-        """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded."""
-        policies: Iterable[str] = ()
-        if self.register_policy:
-            policies = installed.installed_entry_points(installed.POLICIES)
-        names = (*installed.algorithms(self.name), *policies)
-        return [name for name in names if name not in self.algorithms]
+        """Names of installed packages that were not used so far; none of them is imported."""
+        return self.algorithms.offered()
 
-    def _installed(self, name: str) -> Algorithm | None:
+    def _load_offered(self, name: str) -> Algorithm | None:
         """Return what an installed package offers under this name, registered; None where none
         does."""
         installed.take(installed.ALGORITHMS, f"{self.name}.{name}", partial(self.register, name))
-        if name not in self.algorithms and self.register_policy is not None:
+        if self.algorithms.find(name) is None and self.register_policy is not None:
             installed.take(installed.POLICIES, name, partial(self.register_policy, name))
-        return self.algorithms.get(name)
+        return self.algorithms.find(name)
 
     def solve(self, instance: Any, name: str, *, seed: int | None = None, **options: Any) -> Result:
         """Run one algorithm by its public name.
@@ -312,7 +307,8 @@ class Family:
             None: the default names for this instance.
         """
         if names is None:
-            return list(self.default_names(instance) if self.default_names else self.algorithms)
+            suitable = self.default_names or (lambda instance: list(self.algorithms.built_in))
+            return [*suitable(instance), *sorted(self.registered), *self.offered()]
         chosen = texts(names, "names")
         for name in chosen:
             with suppress(installed.Unusable):  # the row of that name says so
@@ -353,19 +349,6 @@ class Family:
         limit = None if "time_limit" in options else time_limit
         return row_of_run(name, run, limit, time_limit, bound)
 
-    def include(self, name: str, function: Algorithm) -> None:
-        """Add an algorithm of the package's own that stands on a floor above its family.
-
-        Parameters
-        ----------
-        name : str
-            The public name, built in from now on.
-        function : callable
-            As for :meth:`register`.
-        """
-        self.algorithms[name] = function
-        object.__setattr__(self, "_built_in", self._built_in | {name})
-
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`cosched.register`.
 
@@ -376,7 +359,7 @@ class Family:
         """
         if not isinstance(name, str) or not name.strip():
             raise InvalidInstance(f"algorithm name {shorten(name)}: expected a non-empty text")
-        if name in self._built_in:
+        if self.algorithms.is_built_in(name):
             raise InvalidInstance(
                 f"{self.name} has a built-in algorithm {name!r}: choose another name"
             )

@@ -15,6 +15,16 @@ ALGORITHMS = "cosched.algorithms"
 POLICIES = "cosched.policies"
 
 
+#: ``reader(path, slurm_version, accounts)``: a Machine, or None where the file is of another kind.
+MACHINE_READERS = "cosched.machine_readers"
+#: A ChangeProvider: what-if scenarios of another layer, such as lines of a slurm.conf.
+WHAT_IF_CHANGES = "cosched.what_if_changes"
+#: Which limit of a scheduler kept a job waiting: cosched.cluster.analysis.longest_waits.LimitFinder.
+LIMIT_FINDERS = "cosched.limit_finders"
+#: Name of this package in its metadata.
+PACKAGE = "cosched-hpc"
+
+
 @cache
 def installed_entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     """The entry points of a group by name; more than one where several packages offer it."""
@@ -26,12 +36,45 @@ def installed_entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     return points_by_name
 
 
+@cache
+def package_entry_points(group: str) -> dict[str, EntryPoint]:
+    """The entry points of cosched itself by name: what a layer above offers to one below.
+
+    The metadata of the other packages are not read, which takes some ten times as long.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        points = distribution(PACKAGE).entry_points
+    except PackageNotFoundError:  # a source tree that was never installed
+        return {}
+    return {point.name: point for point in points if point.group == group}
+
+
+@cache
+def package_offers(group: str) -> tuple[Any, ...]:
+    """Import and return everything that the layers of cosched offer in a group."""
+    return tuple(point.load() for point in package_entry_points(group).values())
+
+
+def package_algorithms(family: str) -> list[str]:
+    """The algorithms of a family that another layer of cosched offers."""
+    prefix = f"{family}."
+    names = package_entry_points(ALGORITHMS)
+    return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+
+
+def load_package_algorithm(family: str, name: str) -> Callable[..., Any]:
+    """Import an algorithm that another layer of cosched offers."""
+    return package_entry_points(ALGORITHMS)[f"{family}.{name}"].load()
+
+
 class Unusable(ValueError):
     """What an installed package offers under a name cannot be used."""
 
 
 def algorithms(family: str) -> list[str]:
-    """The algorithms that packages offer to a family."""
+    """The algorithms that installed packages offer to a family."""
     prefix = f"{family}."
     return [
         name.removeprefix(prefix)

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from cosched import core
-from cosched.core import Bound, Family, Presentation
+from cosched.core import AlgorithmTable, Bound, Family, Presentation
 from cosched.core.options import by_name
 from cosched.dags import algorithms, bounds
 from cosched.dags.instance import Instance
@@ -19,15 +18,18 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "memory": bounds.memory_bound,
 }
 
-ALGORITHMS: dict[str, core.Algorithm] = by_name(
-    algorithms,
-    "hlp-est hlp-ols heft memheft cpop peft etf min-min heteroprio dmda dmdas qa er-ls eft greedy "
-    "random r1-ls r2-ls r3-ls hlp-best optimal as-executed",
+ALGORITHMS = AlgorithmTable(
+    "dags",
+    by_name(
+        algorithms,
+        "hlp-est hlp-ols heft memheft cpop peft etf min-min heteroprio dmda dmdas qa er-ls eft "
+        "greedy random r1-ls r2-ls r3-ls hlp-best optimal as-executed",
+    ),
 )
 
 #: What ``compare`` runs: ``optimal`` up to twelve tasks, ``memheft`` where it is not HEFT; of a
 #: trace its run as well.
-DEFAULT_COMPARE = tuple(name for name in ALGORITHMS if name != "as-executed")
+DEFAULT_COMPARE = tuple(name for name in ALGORITHMS.built_in if name != "as-executed")
 
 
 def _default_names(instance: Instance) -> list[str]:

@@ -16,7 +16,7 @@ from cosched.errors import StudyError, optional, printable
 from cosched.experiments import engines
 from cosched.experiments.engines import Context
 from cosched.experiments.study import Study
-from cosched.slurm.tune.trials import Engine, Row, SimulationContext, Task as Trial
+from cosched.slurm.tuning.trials import Engine, Row, SimulationContext, Task as Trial
 
 #: As workers find it.
 _NAME = "cosched.experiments.tuning:TRIALS"

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from cosched import core
-from cosched.core import Bound, Family, Presentation
+from cosched.core import AlgorithmTable, Bound, Family, Presentation
 from cosched.core.arrays import seed_of
 from cosched.core.options import by_name
 from cosched.moldable import algorithms, bounds
@@ -22,14 +21,17 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "work-and-path": bounds.work_path_bound,
 }
 
-ALGORITHMS: dict[str, core.Algorithm] = by_name(
-    algorithms,
-    "demt demt-best local-search optimal dual-approximation gang sequential list-shelf list-lptf "
-    "list-saf list-lp list-local",
+ALGORITHMS = AlgorithmTable(
+    "moldable",
+    by_name(
+        algorithms,
+        "demt demt-best local-search optimal dual-approximation gang sequential list-shelf "
+        "list-lptf list-saf list-lp list-local",
+    ),
 )
 
 #: What ``compare`` runs; ``gang`` where its processors can be listed, ``optimal`` for few jobs.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
+DEFAULT_COMPARE = tuple(ALGORITHMS.built_in)
 
 
 #: Those that know precedence.

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from cosched import core
-from cosched.core import Bound, Family, Presentation
+from cosched.core import AlgorithmTable, Bound, Family, Presentation
 from cosched.packs import algorithms, bounds
 from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_schedule
@@ -15,23 +14,26 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "longest": bounds.longest_bound,
 }
 
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "sequential": algorithms.sequential,
-    "pairs": algorithms.pairs,
-    "optimal": algorithms.optimal,
-    "ilp": algorithms.ilp,
-    "pack-approx": algorithms.pack_approx,
-    "random-pack-1": partial(algorithms.random_pack, draws=1),
-    "random-pack-9": partial(algorithms.random_pack, draws=9),
-    "random-proc-1": partial(algorithms.random_proc, draws=1),
-    "random-proc-9": partial(algorithms.random_proc, draws=9),
-    "pack-by-pack-1": partial(algorithms.pack_by_pack, epsilons=(0.5,)),
-    "pack-by-pack-9": partial(algorithms.pack_by_pack, epsilons=algorithms.NINE),
-    "local-search": algorithms.local_search,
-}
+ALGORITHMS = AlgorithmTable(
+    "packs",
+    {
+        "sequential": algorithms.sequential,
+        "pairs": algorithms.pairs,
+        "optimal": algorithms.optimal,
+        "ilp": algorithms.ilp,
+        "pack-approx": algorithms.pack_approx,
+        "random-pack-1": partial(algorithms.random_pack, draws=1),
+        "random-pack-9": partial(algorithms.random_pack, draws=9),
+        "random-proc-1": partial(algorithms.random_proc, draws=1),
+        "random-proc-9": partial(algorithms.random_proc, draws=9),
+        "pack-by-pack-1": partial(algorithms.pack_by_pack, epsilons=(0.5,)),
+        "pack-by-pack-9": partial(algorithms.pack_by_pack, epsilons=algorithms.NINE),
+        "local-search": algorithms.local_search,
+    },
+)
 
 #: What ``compare`` runs; ``ilp`` only up to five tasks.
-DEFAULT_COMPARE = tuple(ALGORITHMS)
+DEFAULT_COMPARE = tuple(ALGORITHMS.built_in)
 
 
 def _default_names(instance: Instance) -> list[str]:

@@ -36,11 +36,11 @@ from cosched.reports.sentences import (
     notes_without_folders,
     subject_of,
 )
-from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
-from cosched.slurm.tune.race import Trial, rank_trials
-from cosched.slurm.tune.space import Measure, what_if_text
-from cosched.slurm.tune.tuned import Tuned, failed_sentence, outcome_sentence
-from cosched.slurm.tune.verdict import percent_interval, week_numbers
+from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
+from cosched.slurm.tuning.race import Trial, rank_trials
+from cosched.slurm.tuning.space import Measure, what_if_text
+from cosched.slurm.tuning.tuned import Tuned, failed_sentence, outcome_sentence
+from cosched.slurm.tuning.verdict import percent_interval, week_numbers
 from cosched.units import WEEK, format_duration
 
 _MAX_TRIAL_ROWS = 10

@@ -92,7 +92,7 @@ def when_page(frame: pd.DataFrame, failed: FailedReading | None = None) -> str:
     Parameters
     ----------
     frame : pandas.DataFrame
-        What :func:`cosched.cluster.when` returned. Without rows the page says that no job waits.
+        What :func:`cosched.slurm.when` returned. Without rows the page says that no job waits.
     failed : FailedReading, optional
         Marks the page as stale.
     """

@@ -1,28 +1,37 @@
-"""A production Slurm: its files, a twin of its scheduler, recordings of real ones, a Slurm now.
+"""A production Slurm: predict start times, replay and tune its configuration.
 
-What a log or a machine of :mod:`cosched.cluster` hands over becomes the core's scenario here; what
-users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapshot``.
+>>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+>>> _ = conf.write_text("NodeName=n[1-2] CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n")
+>>> jobs = {"submit": [0, 0, 0], "tasks": [8, 4, 4], "cpu": [1, 1, 1], "memory": [0, 0, 0],
+...         "runtime": [60.0, 60.0, 30.0]}
+>>> inst = cs.cluster.Instance(jobs, machine=conf)
+>>> result = cs.slurm.backfill(inst, controller_start=-100, epoch=0)
+>>> bool(result.schedule.start[0] < result.schedule.start[1])
+True
 
-* ``accounts``: associations, shares and QOS as Slurm's commands print them
-* ``conf``: slurm.conf, or what ``scontrol show`` prints, becomes settings
-* ``requests``: what jobs ask for, and whose they are
-* ``trace``: what a simulated cycle or pass did with each job, and why
-* ``twin``: the scheduler, second by second
-* ``recordings``: real runs, and how far the twin is from them
-* ``whatif``: the same jobs under another slurm.conf
-* ``live``: snapshots, and when jobs will start
+* :func:`when`, :func:`backtest`, :class:`Snapshot`: a cluster now, and when its jobs will start
+* :func:`backfill`: a simulation of Slurm's scheduler, second by second
+* :func:`tune`, :class:`Tuned`: a search over lines of a slurm.conf
+
+``cosched.cluster.Machine.read`` reads a slurm.conf, ``cosched.cluster.solve(inst,
+"slurm-backfill")`` runs the simulator, and the what-if scenarios of an audit take keys of a
+slurm.conf: the entry points of cosched offer these to the layers below.
+
+The parts: ``accounts`` (associations, shares and QOS as Slurm's commands print them), ``conf``
+(slurm.conf, or what ``scontrol show`` prints, becomes settings), ``requests`` (what jobs ask for,
+and whose they are), ``trace`` (what a simulated cycle or pass did with each job, and why), ``twin``
+(the simulator), ``recordings`` (real runs, and how far the simulator is from them), ``whatif`` (the
+same jobs under another slurm.conf), ``live`` (snapshots and predictions), ``tuning`` (the search).
 """
 
-from cosched.cluster.analysis.longest_waits import add_limit_finder
-from cosched.cluster.analysis.what_if import add_change_provider
-from cosched.cluster.family import FAMILY
-from cosched.cluster.machine.machine import add_reader
-from cosched.slurm.machines import read_machine
-from cosched.slurm.twin.backfill import slurm_backfill
-from cosched.slurm.whatif.blocking_limits import blocking_limits
-from cosched.slurm.whatif.changes import CHANGE_PROVIDER
+from cosched.border import guard_public
+from cosched.lazy import of_stub, on_first_use
 
-add_reader(read_machine)
-add_change_provider(CHANGE_PROVIDER)
-add_limit_finder(blocking_limits)
-FAMILY.include("slurm-backfill", slurm_backfill)
+# What the stub beside this file imports is loaded on first use: a prediction needs no search.
+_PLACES = of_stub(__file__)
+__getattr__ = on_first_use(__name__, _PLACES, guard_public)
+__all__ = sorted(_PLACES)
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

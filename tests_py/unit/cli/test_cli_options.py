@@ -7,7 +7,7 @@ import click
 import pytest
 
 import cosched as cs
-from cosched import cluster, execution, experiments
+from cosched import cluster, execution, experiments, slurm
 from cosched.cli import main
 from cosched.cli.commands.compare import join_algorithm_names
 from cosched.cli.commands.generate import _UNLISTED, generate, option_names
@@ -62,9 +62,9 @@ def test_every_option_is_explained(path):
 #: Command -> the function that it calls, and the words that the command needs.
 FUNCTIONS = {
     "audit": (cluster.audit, ["log.swf"]),
-    "tune": (cluster.tune, ["log.swf", "--vary", "bf_interval=30"]),
+    "tune": (slurm.tune, ["log.swf", "--vary", "bf_interval=30"]),
     "rightsize": (cluster.rightsize, ["log.swf"]),
-    "when": (cluster.when, []),
+    "when": (slurm.when, []),
     "profile": (execution.profile, ["codes.toml"]),
     "plan": (execution.plan, ["runs.csv"]),
     "run": (execution.run, ["plan.json", "--codes", "codes.toml"]),

@@ -56,7 +56,7 @@ def busy(tmp_path_factory):
 
 
 def solved(instance, draws):
-    return cs.cluster.slurm_backfill(instance, draws=draws, seed=1, approximate=True)
+    return cs.slurm.backfill(instance, draws=draws, seed=1, approximate=True)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def test_jobs_that_run_hold_their_nodes():
     assert inst.column("ran").tolist() == [100, 0]
     for name in ("FCFS", "EASY", "conservative"):
         assert cs.cluster.solve(inst, name).jobs.start.tolist() == [0, 500], name
-    found = cs.cluster.slurm_backfill(inst, controller_start=-50, epoch=0)
+    found = cs.slurm.backfill(inst, controller_start=-50, epoch=0)
     found.schedule.validate()
     assert found.jobs.start.tolist() == [0, 501]
     assert found.schedule.to_frame().units[0] == (1, 2, 3)
@@ -75,7 +75,7 @@ def test_a_node_that_the_machine_beside_it_lacks(tmp_path):
     running = {"job": [0], "nodes": [5], "start": [0], "limit": [9]}
     inst = cs.cluster.Instance(columns(tasks=[1], runtime=[9]), nodes=8, running=running)
     with pytest.raises(InvalidInstance, match="job 0: node 5: the machine has 2"):
-        cs.cluster.slurm_backfill(inst, machine=machine)
+        cs.slurm.backfill(inst, machine=machine)
 
 
 def test_a_plain_number_is_that_node():
@@ -139,7 +139,7 @@ def test_gpus_and_memory_are_taken(tmp_path, name):
     result = cs.cluster.solve(inst, name)
     result.schedule.validate()
     assert result.jobs.start.tolist() == [0, 0, 0, 50]
-    slurm = cs.cluster.slurm_backfill(inst, controller_start=-50, epoch=0)
+    slurm = cs.slurm.backfill(inst, controller_start=-50, epoch=0)
     slurm.schedule.validate()
     assert slurm.jobs.start[3] > 50
 

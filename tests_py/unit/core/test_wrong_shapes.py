@@ -88,4 +88,4 @@ def test_graphs(wrong):
 
 @pytest.mark.parametrize("wrong", [5, len, [1]], ids=lambda value: type(value).__name__)
 def test_snapshots(wrong):
-    assert "expected a file or a folder" in said(lambda: cs.cluster.when(wrong))
+    assert "expected a file or a folder" in said(lambda: cs.slurm.when(wrong))

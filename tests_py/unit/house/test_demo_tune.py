@@ -14,7 +14,7 @@ def test_the_log_of_the_tuning_example_is_what_its_script_makes():
 def test_tune_finds_the_planted_weight_and_proves_it_on_weeks_that_it_did_not_see():
     machine = cs.cluster.Machine.read(TUNE / "slurm.conf")
     log = cs.cluster.from_sacct(TUNE / "sacct.txt", machine)
-    tuned = cs.cluster.tune(
+    tuned = cs.slurm.tune(
         log, vary={"PriorityWeightPartition": [0, 200, 5000]},
         objective="mean_bounded_slowdown", draws=2,
     )  # fmt: skip

@@ -97,7 +97,7 @@ def test_files(tmp_path, monkeypatch, capsys):
     (tmp_path / "codes.toml").write_text(
         f"procs = 1\n[task.a]\ncommand = [{sys.executable!r}, '-c', 'pass']\ncounts = [1]\n"
     )
-    cs.cluster.Snapshot.read(REPO / "notebooks" / "cluster" / "now.json").write("now.json")
+    cs.slurm.Snapshot.read(REPO / "notebooks" / "cluster" / "now.json").write("now.json")
     for line in COMMANDS.splitlines():
         capsys.readouterr()
         assert main(line.split()) == 0, line

@@ -55,7 +55,7 @@ def test_readers_of_instances(kind, name, tmp_path):
         batches.TaskList.read,
         batches.status,
         batches.rest,
-        cs.cluster.Snapshot.read,
+        cs.slurm.Snapshot.read,
         cs.cluster.Machine.read,
         cs.io.read_csv,
         cs.io.read_json,

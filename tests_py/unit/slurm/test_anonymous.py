@@ -36,7 +36,7 @@ def folders(tmp_path_factory):
 
 
 def read(texts):
-    return cs.cluster.Snapshot.of_texts(texts, "folder")
+    return cs.slurm.Snapshot.of_texts(texts, "folder")
 
 
 @pytest.mark.parametrize("series", SERIES)
@@ -44,11 +44,11 @@ def test_answers_are_the_same(folders, tmp_path, series):
     snapshot = read(folders[series])
     assert snapshot.jobs
     snapshot.anonymised().write(tmp_path / "shown.json")
-    shown = cs.cluster.Snapshot.read(tmp_path / "shown.json")
+    shown = cs.slurm.Snapshot.read(tmp_path / "shown.json")
     assert [job.id for job in shown.jobs] == [job.id for job in snapshot.jobs]
     if not snapshot.pending:
         return
-    full, own = (cs.cluster.when(one, draws=10) for one in (snapshot, shown))
+    full, own = (cs.slurm.when(one, draws=10) for one in (snapshot, shown))
     assert own.drop(columns="reason").equals(full.drop(columns="reason"))
     assert len(own.attrs["not_modelled"]) == len(full.attrs["not_modelled"])
 

@@ -62,7 +62,7 @@ def logs(tmp_path_factory):
     conf.write_text(CONF)
     jobs = weeks()
     inst = cs.cluster.Instance(jobs, nodes=NODES)
-    slurm = cs.cluster.slurm_backfill(inst, machine=conf, controller_start=-50, epoch=BEGIN)
+    slurm = cs.slurm.backfill(inst, machine=conf, controller_start=-50, epoch=BEGIN)
     other = cs.cluster.fcfs(inst, priority=lambda jobs: -jobs["submit"].to_numpy())
     found = [
         log_of(folder / f"{name}.txt", jobs, result.jobs.start, result.schedule.to_frame().units)
@@ -73,7 +73,7 @@ def logs(tmp_path_factory):
 
 def test_bands_hold_where_the_rules_are_known(logs):
     conf, log, _ = logs
-    found = cs.cluster.backtest(log, conf, moments=60, draws=40, seed=1)
+    found = cs.slurm.backtest(log, conf, moments=60, draws=40, seed=1)
     told = found.attrs
     assert told["knows"]
     assert told["agreement"] >= 0.9

@@ -119,7 +119,7 @@ def test_from_sacct_drops_unmet_constraints_as_well(tmp_path):
     )
     instance = cs.cluster.from_sacct(tmp_path / "jobs.txt", tmp_path / "slurm.conf")
     assert counts(instance.notes, NoteKind.NOT_FOLLOWED)["constraint gpu"] == 1
-    assert cs.cluster.slurm_backfill(instance, seed=1).value >= 1
+    assert cs.slurm.backfill(instance, seed=1).value >= 1
 
 
 def test_a_change_under_which_a_job_has_no_nodes_has_no_result_and_all_keys(run, tmp_path):

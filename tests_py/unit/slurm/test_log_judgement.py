@@ -175,7 +175,7 @@ def test_tune_has_the_judgement_of_audit(name, tmp_path, capsys):
     if name == "idle":  # the simulator has no waits here: nothing to tune
         judgement = cs.cluster.judge_log(instance)
     else:
-        found = cs.cluster.tune(instance, vary={"bf_interval": [30, 31]}, draws=2)
+        found = cs.slurm.tune(instance, vary={"bf_interval": [30, 31]}, draws=2)
         judgement = found.judgement
         assert found.plain()["judgement"]["verdict"] == judgement.verdict.value
         found.write(tmp_path / "tune.html")
@@ -497,12 +497,12 @@ def test_overtaken_jobs_are_those_of_a_plain_loop(seed, tmp_path):
 
 def test_each_draw_has_a_release_between_the_two_numbers(tmp_path):
     jobs = random_jobs(np.random.default_rng(1), tmp_path, with_accounts=False)
-    fixed = cs.cluster.slurm_backfill(jobs, seed=1, draws=3, epilog=(20.0, 20.0))
-    same = cs.cluster.slurm_backfill(jobs, seed=1, draws=3, epilog=20.0)
+    fixed = cs.slurm.backfill(jobs, seed=1, draws=3, epilog=(20.0, 20.0))
+    same = cs.slurm.backfill(jobs, seed=1, draws=3, epilog=20.0)
     np.testing.assert_array_equal(fixed.draws.starts, same.draws.starts)
     for wrong in ((3.0, 1.0), (1.0, 2.0, 3.0), (-1.0, 2.0)):
         with pytest.raises(cs.InvalidInstance, match="epilog"):
-            cs.cluster.slurm_backfill(jobs, epilog=wrong)
+            cs.slurm.backfill(jobs, epilog=wrong)
 
 
 # --- configurations that refuse jobs, and what a log tells of limits and accounts -----------------

@@ -77,7 +77,7 @@ def test_each_partition_that_is_down_counts_its_own_jobs(make):
 
 def test_the_state_of_a_partition_without_jobs_is_followed(make):
     instance = make(partition=["main"] * 5 + ["fast"])
-    result = cs.cluster.slurm_backfill(
+    result = cs.slurm.backfill(
         scenario_of(instance, "partition.fast.State=DOWN").instance, seed=1, approximate=True
     )
     not_followed = counts(result.instance.notes, NoteKind.NOT_FOLLOWED)
@@ -287,7 +287,7 @@ def test_a_new_limit_does_not_count_the_time_of_suspensions(tmp_path):
     }  # fmt: skip
     inst = cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
     changed, _ = what_if(inst, "partition.batch.max_time=00:17:00")
-    ends = [cs.cluster.slurm_backfill(each, seed=0).outcome["end"] for each in (inst, changed)]
+    ends = [cs.slurm.backfill(each, seed=0).outcome["end"] for each in (inst, changed)]
     assert ends[0].tolist() == ends[1].tolist()
 
 

@@ -35,7 +35,7 @@ INFINITE = [{"set": True, "infinite": True, "number": 0}, {"set": False, "infini
 def snapshot(*jobs, state="UP", partitions="", **texts):
     queue = {"jobs": [JOB | job for job in jobs or ({},)], "last_update": 1700000100}
     named = {f"{name}.txt": text for name, text in texts.items()}
-    return cs.cluster.Snapshot.of_texts(
+    return cs.slurm.Snapshot.of_texts(
         {"squeue.json": json.dumps(queue), "scontrol_node.txt": NODE,
          "scontrol_partition.txt": PART.format(state) + partitions, **named}, "folder",
         timezone="UTC",
@@ -43,7 +43,7 @@ def snapshot(*jobs, state="UP", partitions="", **texts):
 
 
 def starts(known, **options):
-    frame = cs.cluster.when(known, draws=2, **options)
+    frame = cs.slurm.when(known, draws=2, **options)
     return [value < 1e9 for value in frame["p50"]], frame.attrs["not_modelled"]
 
 
@@ -191,7 +191,7 @@ def test_json_where_text_is_expected(name):
 def test_sinfo_that_tells_of_no_nodes():
     queue = json.dumps({"jobs": [JOB]})
     with pytest.raises(InvalidInstance, match=r"sinfo.json: expected nodes or sinfo"):
-        cs.cluster.Snapshot.of_texts({"squeue.json": queue, "sinfo.json": '{"errors": []}'}, "f")
+        cs.slurm.Snapshot.of_texts({"squeue.json": queue, "sinfo.json": '{"errors": []}'}, "f")
 
 
 # --- squeue, scontrol ---

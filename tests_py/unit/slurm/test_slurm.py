@@ -357,14 +357,14 @@ def test_what_has_no_rule_can_be_left_out(tmp_path, capsys):
 
 def test_rules_of_two_versions():
     instance = cs.cluster.Instance(jobs_of((0, 1, 60, 30)), 4)
-    assert not cs.cluster.slurm_backfill(instance).instance.notes
-    assert not cs.cluster.slurm_backfill(instance, version="24.11").instance.notes
+    assert not cs.slurm.backfill(instance).instance.notes
+    assert not cs.slurm.backfill(instance, version="24.11").instance.notes
     for version, rules in (("23.02", "22.05"), ("23.11", "24.11"), ("25.05", "24.11")):
-        (note,) = cs.cluster.slurm_backfill(instance, version=version).instance.notes
+        (note,) = cs.slurm.backfill(instance, version=version).instance.notes
         assert (note.kind, note.subject) == (NoteKind.OTHER_VERSION, version)
         assert rules in note
     with pytest.raises(cs.InvalidInstance, match="slurm_version = 'newest'"):
-        cs.cluster.slurm_backfill(instance, version="newest")
+        cs.slurm.backfill(instance, version="newest")
     # Two nodes until 300; a job of 90 s over both is planned to 360, rounded up to 420: one that
     # would end at 400 passes it in 22.05 alone.
     rows = [(0, 1, 300, 290), (1, 2, 90, 60), (20, 1, 330, 300)]
@@ -382,7 +382,7 @@ def test_lines_of_equal_nodes_are_one_in_24(tmp_path):
     machine = cs.cluster.Machine.read(path)
     instance = cs.cluster.Instance(jobs_of((0, 2, 60, 30)), 7, machine=machine)
     for version, nodes in (("22.05", [0, 1]), ("24.11", [5, 6])):
-        result = cs.cluster.slurm_backfill(instance, version=version)
+        result = cs.slurm.backfill(instance, version=version)
         assert list(result.schedule.to_frame().units[0]) == nodes
 
 
@@ -391,12 +391,12 @@ def test_priorities_can_be_given():
     instance = cs.cluster.Instance(jobs_of(*rows) | {"priority": [5, 7, 9]}, 1)
     options = {"controller_start": -100.0, "epoch": 0}
     for priorities, order in (("computed", [0, 1, 2]), ("given", [0, 2, 1])):
-        found = cs.cluster.slurm_backfill(instance, priorities=priorities, **options)
+        found = cs.slurm.backfill(instance, priorities=priorities, **options)
         assert np.argsort(found.jobs.start).tolist() == order
     with pytest.raises(cs.InvalidInstance, match="a column priority"):
-        cs.cluster.slurm_backfill(cs.cluster.Instance(jobs_of(*rows), 1), priorities="given")
+        cs.slurm.backfill(cs.cluster.Instance(jobs_of(*rows), 1), priorities="given")
     with pytest.raises(cs.InvalidInstance, match="expected computed or given"):
-        cs.cluster.slurm_backfill(instance, priorities="guessed")
+        cs.slurm.backfill(instance, priorities="guessed")
 
 
 def test_checking_a_log(tmp_path, capsys):
@@ -603,7 +603,7 @@ def test_draws_cover_real_runs():
     for name in names:
         recording = read_recording(RECORDINGS[name])
         for run in recording.runs:
-            draws = cs.cluster.slurm_backfill(recording.instance(run), draws=200).draws
+            draws = cs.slurm.backfill(recording.instance(run), draws=200).draws
             low, high = np.percentile(draws.starts, [5, 95], axis=0)
             inside.append(((low <= run.start) & (run.start <= high)).mean())
     assert np.mean(inside) >= 0.9

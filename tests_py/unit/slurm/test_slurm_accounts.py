@@ -112,7 +112,7 @@ def jobs_of(*rows, **more):
 
 
 def starts(machine, instance, **more):
-    res = cs.cluster.slurm_backfill(instance, machine=machine, controller_start=-100, epoch=0,
+    res = cs.slurm.backfill(instance, machine=machine, controller_start=-100, epoch=0,
                                     **more)  # fmt: skip
     return res.jobs.start.tolist()
 
@@ -189,7 +189,7 @@ def test_limits_hold(tmp_path):
     machine = machine_of(tmp_path)
     # one of ann's jobs at a time; bob's QOS gives him two nodes
     ann = jobs_of((0, 4, 300, "ann", "normal"), (1, 4, 300, "ann", "normal"))
-    res = cs.cluster.slurm_backfill(ann, machine=machine, controller_start=-100, epoch=0, log=True)
+    res = cs.slurm.backfill(ann, machine=machine, controller_start=-100, epoch=0, log=True)
     assert res.jobs.start[1] > 300
     assert "AssocMaxJobsLimit" in res.log.reason.tolist()
     bob = jobs_of((0, 8, 300, "bob", "normal"), (1, 4, 300, "bob", "normal"))
@@ -236,12 +236,12 @@ def test_what_has_no_rule_is_named(tmp_path):
     more = ASSOCIATIONS + QOS.replace("|node=2|", "|license/x=2|")
     with pytest.raises(InvalidInstance, match="MaxTRESPU=license/x=2 of QOS normal"):
         starts(machine_of(tmp_path, accounts=more), jobs)
-    res = cs.cluster.slurm_backfill(jobs, machine=machine_of(tmp_path, accounts=more),
+    res = cs.slurm.backfill(jobs, machine=machine_of(tmp_path, accounts=more),
                                     approximate=True)  # fmt: skip
     setting = "MaxTRESPU=license/x=2 of QOS normal"
     assert has_note(res.instance.notes, NoteKind.NOT_FOLLOWED, setting)
     lost = jobs_of((0, 4, 60, "zoe", "odd"))
-    res = cs.cluster.slurm_backfill(lost, machine=machine_of(tmp_path))
+    res = cs.slurm.backfill(lost, machine=machine_of(tmp_path))
     assert counts(res.instance.notes, NoteKind.UNKNOWN) == {"association": 1, "QOS": 1}
 
 
@@ -251,7 +251,7 @@ def test_who_may_use_a_partition(tmp_path):
     jobs = jobs_of((0, 16, 60, "ann", "normal"), (1, 8, 60, "ann", "normal"),
                    (2, 8, 60, "ann", "normal"), **parts)  # fmt: skip
     machine = machine_of(tmp_path, conf.replace("AccountingStorageEnforce=limits\n", ""))
-    res = cs.cluster.slurm_backfill(jobs, machine=machine, controller_start=-100, epoch=0)
+    res = cs.slurm.backfill(jobs, machine=machine, controller_start=-100, epoch=0)
     assert counts(res.instance.notes, NoteKind.DENIED_JOBS) == {"closed": 1}
 
 

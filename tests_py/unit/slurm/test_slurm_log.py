@@ -189,9 +189,9 @@ def test_a_log_that_no_run_can_repeat_is_as_close_as_runs_are_to_each_other(tmp_
         "estimate": runtime * rng.uniform(1, 5, n),
     }  # fmt: skip
     instance = cs.cluster.Instance(jobs, 8, machine=machine)
-    own = cs.cluster.slurm_backfill(instance, seed=5)
+    own = cs.slurm.backfill(instance, seed=5)
     log = instance.replace(wait=own.waits)
-    table = cs.cluster.fit(cs.cluster.slurm_backfill(log, seed=6, draws=4))
+    table = cs.cluster.fit(cs.slurm.backfill(log, seed=6, draws=4))
     assert table.twins_300[0] < 0.5
     assert table.within_300[0] == pytest.approx(table.twins_300[0], abs=0.2)
     judgement = cs.cluster.judge_log(log)
@@ -255,7 +255,6 @@ def test_who_asks_for_the_log_changes_nothing(tmp_path):
     inst = cs.cluster.Instance.read(tmp_path / "j.events", machine=machine)
     for seed in range(6):
         silent, told = (
-            cs.cluster.slurm_backfill(inst, seed=seed, log=log, approximate=True)
-            for log in (False, True)
+            cs.slurm.backfill(inst, seed=seed, log=log, approximate=True) for log in (False, True)
         )
         assert silent.jobs.start.equals(told.jobs.start)

@@ -178,7 +178,7 @@ def test_one_partition_of_several_may_be_exclusive(tmp_path):
     jobs = {"submit": [0, 1, 2], "tasks": [1, 1, 3], "cpu": [1] * 3, "memory": [1] * 3,
             "runtime": [60] * 3, "partition": ["main", "main", "b"]}  # fmt: skip
     inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
-    schedule = cs.cluster.slurm_backfill(inst, seed=1).schedule
+    schedule = cs.slurm.backfill(inst, seed=1).schedule
     schedule.validate()
     nodes = [unit // 4 for row in range(3) for unit in schedule.units(row)[:1]]
     assert nodes[:2] == [0, 1]  # they do not share
@@ -191,7 +191,7 @@ def test_what_is_not_followed_is_named(tmp_path):
                    partition="AllowGroups=staff", gres="Name=mps Count=1")  # fmt: skip
     jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9], "gpus": [1]}
     inst = cs.cluster.Instance(jobs, machine.cores)
-    notes = cs.cluster.slurm_backfill(inst, machine=machine, approximate=True).instance.notes
+    notes = cs.slurm.backfill(inst, machine=machine, approximate=True).instance.notes
     said = "\n".join((*machine.slurm.notes, *notes))
     for text in ("JobRequeue=0: preempted jobs", "AllowGroups=staff: nobody says who",
                  "Name=mps of gres.conf", "PriorityWeightTRES=License/a=3",

@@ -28,7 +28,7 @@ def solve(machine, rows, **options):
     }  # fmt: skip
     inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
     options = {"controller_start": -30.0, "epoch": 0, **options}
-    return cs.cluster.slurm_backfill(inst, **options)
+    return cs.slurm.backfill(inst, **options)
 
 
 ROWS = [(0, 6, 300, 600, "low"), (40, 5, 100, 300, "high"), (50, 2, 60, 120, "low")]
@@ -95,7 +95,7 @@ def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(t
                 "estimate": [600, 600], "partition": ["low", "high"]},
         machine.cores, machine=machine,
     )  # fmt: skip
-    res = cs.cluster.slurm_backfill(inst, controller_start=-30.0, epoch=0)
+    res = cs.slurm.backfill(inst, controller_start=-30.0, epoch=0)
     res.schedule.validate()
     own = res.schedule.to_frame().iloc[0]
     assert res.metrics()["killed"] == 1
@@ -146,7 +146,7 @@ def test_memory_of_who_stands_still_is_held(tmp_path):
         "partition": ["low", "high", "high"],
     }  # fmt: skip
     inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
-    res = cs.cluster.slurm_backfill(inst, controller_start=-30.0, epoch=0)
+    res = cs.slurm.backfill(inst, controller_start=-30.0, epoch=0)
     res.schedule.validate()
     assert res.jobs.start[1] < 60
     assert res.jobs.start[2] >= res.jobs.end[0]
@@ -186,14 +186,14 @@ def test_what_runs_at_the_beginning_may_share_cores(tmp_path):
         "ran": [60.0, 30.0], "held": ["0:4", "0:2"],
     }  # fmt: skip
     inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
-    res = cs.cluster.slurm_backfill(inst, controller_start=-100.0, epoch=0)
+    res = cs.slurm.backfill(inst, controller_start=-100.0, epoch=0)
     res.schedule.validate()
     assert res.jobs.end.tolist() == pytest.approx([150, 50], abs=2)
     assert res.jobs.preemptions.tolist() == [0, 0]
     plain = machine_of(tmp_path, CORES)
     inst = cs.cluster.Instance(jobs, plain.cores, machine=plain)
     with pytest.raises(cs.InvalidInstance, match="and others hold more"):
-        cs.cluster.slurm_backfill(inst)
+        cs.slurm.backfill(inst)
 
 
 def test_who_was_cancelled_is_preempted_in_its_file(tmp_path):

@@ -77,8 +77,8 @@ def test_each_row_is_so(tmp_path, setting, says):
     inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
     if says == "approximated":
         with pytest.raises(InvalidInstance, match="does not cover"):
-            cs.cluster.slurm_backfill(inst)
-    res = cs.cluster.slurm_backfill(inst, approximate=says == "approximated")
+            cs.slurm.backfill(inst)
+    res = cs.slurm.backfill(inst, approximate=says == "approximated")
     assert res.jobs.start.notna().all()
     left = [note for note in res.instance.notes if note.kind is NoteKind.NOT_FOLLOWED]
     assert bool(left) == (says == "approximated")

@@ -30,7 +30,7 @@ JOBS = {
 
 def solve(**options):
     instance = cs.cluster.Instance(JOBS, nodes=3)
-    return cs.cluster.slurm_backfill(instance, controller_start=-100, epoch=0, **options)
+    return cs.slurm.backfill(instance, controller_start=-100, epoch=0, **options)
 
 
 def run_command(capsys, *arguments):

@@ -15,10 +15,10 @@ from cosched.cluster.analysis.what_if import what_if
 from cosched.errors import InvalidInstance, StudyError
 from cosched.reports.tune import tuning_report
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import gains, search as tune_search, trials, tuned as tune_page
-from cosched.slurm.tune.gains import JudgedBlock, held_out_gain
-from cosched.slurm.tune.space import BASELINE, Measure, MeasureConstraint
-from cosched.slurm.tune.weeks import weeks_of
+from cosched.slurm.tuning import gains, search as tune_search, trials, tuned as tune_page
+from cosched.slurm.tuning.gains import JudgedBlock, held_out_gain
+from cosched.slurm.tuning.space import BASELINE, Measure, MeasureConstraint
+from cosched.slurm.tuning.weeks import weeks_of
 
 DAY = 86400.0
 CONF = """ClusterName=c
@@ -69,7 +69,7 @@ def search(inst, vary=None, **more):
     """One search in three weeks, judged by the fourth, unless `weeks` says otherwise."""
     weeks = {"weeks": "train=1-3,test=4"}
     given = {"objective": OBJECTIVE, "draws": 2, "budget": 6} | weeks | more
-    return cs.cluster.tune(inst, vary=vary or {"PriorityWeightPartition": [500, 1000]}, **given)
+    return cs.slurm.tune(inst, vary=vary or {"PriorityWeightPartition": [500, 1000]}, **given)
 
 
 @pytest.fixture(scope="module")
@@ -422,7 +422,7 @@ def test_a_grid_that_was_tried_was_not_stopped(inst, runs_are_seconds):
 )
 def test_refusals(inst, given, says):
     with pytest.raises(InvalidInstance, match="(?s)" + says.replace("(", r"\(")):
-        cs.cluster.tune(inst, **{"vary": {"bf_interval": [60]}} | given)
+        cs.slurm.tune(inst, **{"vary": {"bf_interval": [60]}} | given)
 
 
 def test_a_log_of_one_moment_is_refused(inst):
@@ -433,7 +433,7 @@ def test_a_log_of_one_moment_is_refused(inst):
 
 def test_a_machine_has_to_be_a_slurm():
     with pytest.raises(InvalidInstance, match="expected a machine that is a slurm"):
-        cs.cluster.tune(cs.cluster.Instance(jobs(), 32), vary={"bf_interval": [60]})
+        cs.slurm.tune(cs.cluster.Instance(jobs(), 32), vary={"bf_interval": [60]})
 
 
 def test_one_search_sees_no_job_that_judges(inst):

@@ -9,12 +9,12 @@ from planted_slurm_logs import FAMILIES
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import trials
-from cosched.slurm.tune.gains import HeldOutGain
-from cosched.slurm.tune.race import Trial
-from cosched.slurm.tune.space import Measure, MeasureConstraint
-from cosched.slurm.tune.tuned import outcome_sentence
-from cosched.slurm.tune.verdict import (
+from cosched.slurm.tuning import trials
+from cosched.slurm.tuning.gains import HeldOutGain
+from cosched.slurm.tuning.race import Trial
+from cosched.slurm.tuning.space import Measure, MeasureConstraint
+from cosched.slurm.tuning.tuned import outcome_sentence
+from cosched.slurm.tuning.verdict import (
     GainVerdict,
     held_out_sentence,
     no_better_setting_sentence,
@@ -22,7 +22,7 @@ from cosched.slurm.tune.verdict import (
     verdict_of,
     week_numbers,
 )
-from cosched.slurm.tune.weeks import weeks_of
+from cosched.slurm.tuning.weeks import weeks_of
 from support import REPO
 
 OVERLOADED = REPO / "tests_py" / "fixtures" / "overloaded"
@@ -220,7 +220,7 @@ def planted_search(request):
 
     def tune(**more):
         given = {"vary": vary, "draws": 2, "seed": 3, "engine": engine} | options | more
-        return cs.cluster.tune(family.instance(3), **given)
+        return cs.slurm.tune(family.instance(3), **given)
 
     return family, tune, tune(), runs
 
@@ -314,7 +314,7 @@ def test_the_jobs_of_a_test_week_have_no_say_in_what_is_tested_on_them():
     chosen = []
     for log in (inst, inst.replace(tasks=tasks)):
         vary = {"PriorityFavorSmall": ["NO", "YES"], "PriorityWeightJobSize": [0, 100000]}
-        tuned = cs.cluster.tune(log, vary=vary, draws=1)
+        tuned = cs.slurm.tune(log, vary=vary, draws=1)
         ratios = [trial.ratios for trial in tuned.found]
         chosen.append((tuned.chosen[3], ratios))
     assert chosen[0][0] == chosen[1][0]

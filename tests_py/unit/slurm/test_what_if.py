@@ -441,7 +441,7 @@ def test_a_job_that_one_run_refuses_is_in_none_and_no_run_is_made_anew(folder, d
         ACCOUNTS.replace("|MaxTRESPU\n", "|MaxSubmitPU\n").replace("normal|0|", "normal|0|15")
     )
     instance = jobs(machine_of(folder, accounts="busy.txt"))
-    result = cs.cluster.slurm_backfill(instance, draws=draws, seed=5, log=True)
+    result = cs.slurm.backfill(instance, draws=draws, seed=5, log=True)
     begun, *_ = Twin(instance, instance.machine, {}).futures(clocks_of(instance, draws, 5))
     kept = np.isfinite(begun).all(axis=0)
     assert 0 < (~kept).sum() < JOBS
@@ -474,7 +474,7 @@ def test_whom_a_refused_job_keeps_is_left_out_with_it(folder):
     columns |= {name: [value] * count for name, value in same.items()}
     machine = machine_of(folder, accounts="small.txt")
     instance = cs.cluster.Instance(columns, nodes=machine.cores, machine=machine)
-    result = cs.cluster.slurm_backfill(instance, seed=1)
+    result = cs.slurm.backfill(instance, seed=1)
     assert result.instance.ids.tolist() == ["1", "6", "8"]
     refused = counts(result.instance.notes, NoteKind.REFUSED_JOBS)
     assert refused == {"QOSMaxCpuPerJobLimit": 3, "Dependency": 3}
@@ -485,7 +485,7 @@ def test_a_result_that_lacks_jobs_has_the_bound_of_its_own(folder, tmp_path):
     (folder / "few.txt").write_text(ACCOUNTS.replace("normal|0|", "normal|0|cpu=1"))
     instance = jobs(machine_of(folder, accounts="few.txt"))
     rows = cs.cluster.compare(instance, ["slurm-backfill", "EASY"]).set_index("algorithm")
-    own = cs.cluster.slurm_backfill(instance, seed=0)
+    own = cs.slurm.backfill(instance, seed=0)
     assert len(own.instance) < JOBS
     assert rows.bound["slurm-backfill"] == own.bound.value < rows.bound["EASY"]
     assert rows.status.tolist() == ["ok", "ok"]
@@ -584,7 +584,7 @@ def test_a_file_with_such_a_value_is_refused_too(folder):
 def test_tune_compares_settings_that_are_simulated_on_the_same_jobs(folder, vary, says):
     key, _, values = vary.partition("=")
     with pytest.raises(cs.InvalidInstance, match=says):
-        cs.cluster.tune(jobs(machine_of(folder)), vary={key: values}, days=0.05)
+        cs.slurm.tune(jobs(machine_of(folder)), vary={key: values}, days=0.05)
 
 
 def test_nodes_of_a_slurm_conf_are_named_by_their_hosts(tmp_path):

@@ -148,7 +148,7 @@ def folder_of(path: Path, form: str = "22.05", jobs: list[dict] = JOBS, **texts:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_generation_is_read_alike(tmp_path, form):
-    found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", form))
+    found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", form))
     assert found.taken == NOW
     assert found.version == f"{form}.1"
     (runs,) = found.running
@@ -156,32 +156,30 @@ def test_each_generation_is_read_alike(tmp_path, form):
     assert [(j["id"], j["limit"], j["nodes"], j["user"]) for j in found.pending] == [
         (2, 1800, 2, "bob"), (3, 600, 4, "ann"),
     ]  # fmt: skip
-    answer = cs.cluster.when(found, draws=10)
+    answer = cs.slurm.when(found, draws=10)
     assert answer.limit_based_start.tolist() == pytest.approx([3000, 4830], abs=120)
     assert answer.slurm[0] == 3000
     assert np.isnan(answer.slurm[1])
 
 
 def test_text_suffices_and_gz(tmp_path):
-    whole = cs.cluster.Snapshot.read(folder_of(tmp_path / "a"))
+    whole = cs.slurm.Snapshot.read(folder_of(tmp_path / "a"))
     text = "\n\n".join(text_of(job) for job in JOBS)
     plain = folder_of(tmp_path / "b", **{"squeue.json": "", "scontrol_job.txt": text})
     for one in list(plain.iterdir()):
         (plain / f"900.{one.name}.gz").write_bytes(gzip.compress(one.read_bytes()))
         one.unlink()
-    found = cs.cluster.Snapshot.read(plain / "900")
+    found = cs.slurm.Snapshot.read(plain / "900")
     assert [job["id"] for job in found.jobs] == [1, 2, 3]
     assert has_note(found.missing, NoteKind.MISSING_OUTPUT, "squeue.json")
     for key in ("state", "start", "limit", "nodes", "user", "submit"):
         assert [j[key] or 0 for j in found.jobs] == [j[key] or 0 for j in whole.jobs], key
-    assert (
-        cs.cluster.when(found, draws=5).p50.tolist() == cs.cluster.when(whole, draws=5).p50.tolist()
-    )
+    assert cs.slurm.when(found, draws=5).p50.tolist() == cs.slurm.when(whole, draws=5).p50.tolist()
 
 
 def test_jobs_alone_make_a_machine(tmp_path):
     (tmp_path / "scontrol_job.txt").write_text(text_of(JOBS[0]))
-    found = cs.cluster.Snapshot.read(tmp_path)
+    found = cs.slurm.Snapshot.read(tmp_path)
     assert found.machine.cores == 12
     assert has_note(found.missing, NoteKind.MISSING_OUTPUT, "scontrol_node.txt")
 
@@ -225,10 +223,10 @@ def test_partial_folders_and_bad_files(tmp_path, capsys):
 
 
 def test_written_and_read_again(tmp_path):
-    found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", **{"sacct.txt": SACCT}))
+    found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", **{"sacct.txt": SACCT}))
     found.write(tmp_path / "now.json")
-    again = cs.cluster.Snapshot.read(tmp_path / "now.json")
-    a, b = (cs.cluster.when(one, draws=8) for one in (found, again))
+    again = cs.slurm.Snapshot.read(tmp_path / "now.json")
+    a, b = (cs.slurm.when(one, draws=8) for one in (found, again))
     pd.testing.assert_frame_equal(a, b)
 
 
@@ -239,11 +237,9 @@ def test_names_become_numbers(tmp_path, capsys):
     text = out.read_text()
     assert '"ann"' not in text
     assert '"bob"' not in text
-    users = [job["user"] for job in cs.cluster.Snapshot.read(out).jobs]
+    users = [job["user"] for job in cs.slurm.Snapshot.read(out).jobs]
     assert users[0] == users[2] != users[1]
-    assert (
-        cs.cluster.when(out, draws=5).p50.tolist() == cs.cluster.when(folder, draws=5).p50.tolist()
-    )
+    assert cs.slurm.when(out, draws=5).p50.tolist() == cs.slurm.when(folder, draws=5).p50.tolist()
 
 
 def test_numbers_of_all_generations():
@@ -271,7 +267,7 @@ def test_history(tmp_path):
     assert {job["limit"] for job in jobs} == {3600}
     folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
     with_past, without = (
-        cs.cluster.when(one, [2], draws=60) for one in (folder, folder_of(tmp_path / "b"))
+        cs.slurm.when(one, [2], draws=60) for one in (folder, folder_of(tmp_path / "b"))
     )
     assert with_past.has_history.all()
     assert not without.has_history.any()
@@ -282,18 +278,18 @@ def test_history(tmp_path):
 
 def test_exact_run_times(tmp_path):
     folder = folder_of(tmp_path / "a")
-    exact = cs.cluster.when(folder, draws=5, run_times={1: 1000, 2: 500, 3: 60})
+    exact = cs.slurm.when(folder, draws=5, run_times={1: 1000, 2: 500, 3: 60})
     assert exact.p50.tolist() == pytest.approx([400, 900], abs=65)
     path = tmp_path / "truth.csv"
     path.write_text("job,seconds\n1,1000\n2,500\n3,60\n")
-    assert cs.cluster.when(folder, draws=5, run_times=path).p50.tolist() == exact.p50.tolist()
+    assert cs.slurm.when(folder, draws=5, run_times=path).p50.tolist() == exact.p50.tolist()
     later = [{"job": 9, "submit": NOW + 10, "user": "bob", "nodes": 1, "limit": 300, "seconds": 99}]
-    assert len(cs.cluster.when(folder, draws=5, run_times={1: 1000}, arrivals=later)) == 2
+    assert len(cs.slurm.when(folder, draws=5, run_times={1: 1000}, arrivals=later)) == 2
 
 
 def test_same_seed_same_answer(tmp_path):
     folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
-    a, b, c = (cs.cluster.when(folder, draws=30, seed=seed) for seed in (1, 1, 2))
+    a, b, c = (cs.slurm.when(folder, draws=30, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(a, b)
     assert a.p95.tolist() != c.p95.tolist()
     assert (a.p05 <= a.p25).all()
@@ -308,7 +304,7 @@ def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
     for tests, seldom in ((30.0, 1800.0), (500.0, 30.0)):
         monkeypatch.setattr(simulation, "_TESTS", tests)
         monkeypatch.setattr(simulation, "_SELDOM", seldom)
-        notes = cs.cluster.when(folder, draws=5, run_times={1: 1900, 2: 1000}).attrs
+        notes = cs.slurm.when(folder, draws=5, run_times={1: 1900, 2: 1000}).attrs
         told = re.search(
             r"half of the 2 jobs .* within (\S+) minutes .* 95% within (\S+)", str(notes)
         )
@@ -325,7 +321,7 @@ def test_held_dependent_and_limited_jobs(tmp_path):
     data["jobs"][3]["state_reason"] = "JobHeldUser"
     data["jobs"][4]["dependency"] = "afterany:3(unfulfilled)"
     (folder / "squeue.json").write_text(json.dumps(data))
-    answer = cs.cluster.when(folder, draws=5, run_times=dict.fromkeys(range(1, 6), 1200)).set_index(
+    answer = cs.slurm.when(folder, draws=5, run_times=dict.fromkeys(range(1, 6), 1200)).set_index(
         "job"
     )
     assert np.isinf(answer.p05[4])
@@ -343,7 +339,7 @@ ASSOCIATIONS = (
 def test_limits_are_tested_at_every_start(tmp_path):
     jobs = [{**JOBS[0]}, {**JOBS[1], "nodes": 1, "limit": 600}]
     free, limited = (
-        cs.cluster.when(
+        cs.slurm.when(
             folder_of(tmp_path / name, jobs=jobs, **more), draws=5, run_times={1: 2000, 2: 9}
         )
         for name, more in (("a", {}), ("b", {"sacctmgr_assoc.txt": ASSOCIATIONS}))
@@ -363,19 +359,19 @@ def test_tasks_of_arrays_wait_one_after_another(tmp_path):
         data = json.loads((folder / "squeue.json").read_text())
         data["jobs"][1] |= {"array_job_id": 2, "array_task_string": text, "array_max_tasks": most}
         (folder / "squeue.json").write_text(json.dumps(data))
-        starts.append(cs.cluster.when(folder, draws=3).set_index("job").limit_based_start[3])
+        starts.append(cs.slurm.when(folder, draws=3).set_index("job").limit_based_start[3])
     assert starts == pytest.approx([600, 1800, 1800], abs=130)
     shown = text_of(jobs[1]).replace("JobId=2", "JobId=2 ArrayJobId=2 ArrayTaskId=0-3%2")
     (tmp_path / "scontrol_job.txt").write_text(shown)
     (tmp_path / "scontrol_node.txt").write_text(NODES)
-    (one,) = cs.cluster.Snapshot.read(tmp_path).pending
+    (one,) = cs.slurm.Snapshot.read(tmp_path).pending
     assert (one.array, one.tasks) == ((2, 2), 4)
 
 
 def test_a_job_that_is_larger_than_the_machine_never_starts(tmp_path):
     jobs = [*JOBS, {**JOBS[1], "id": 4, "nodes": 9}]
     folder = folder_of(tmp_path / "a", jobs=jobs)
-    answer = cs.cluster.when(folder, draws=3).set_index("job")
+    answer = cs.slurm.when(folder, draws=3).set_index("job")
     assert np.isinf(answer.p05[4])
     assert "no node has" in answer.reason[4]
     assert np.isfinite(answer.p95[3])
@@ -394,7 +390,7 @@ def test_licences_are_waited_for(tmp_path):
         for job in data["jobs"]:
             job["licenses"] = "solver:1"
         (folder / "squeue.json").write_text(json.dumps(data))
-        starts.append(cs.cluster.when(folder, draws=3).set_index("job").limit_based_start[3])
+        starts.append(cs.slurm.when(folder, draws=3).set_index("job").limit_based_start[3])
     assert starts[0] < 120
     assert starts[1] == pytest.approx(1800, abs=130)
 
@@ -425,13 +421,13 @@ def test_shares_go_on(tmp_path):
     for ann, bob in ((100, 200), (100, 1e9)):
         text = SSHARE.format(all=ann + bob, ann=ann, bob=bob, of_ann=1.0, of_bob=0.5)
         (folder / "sshare.txt").write_text(text)
-        answer = cs.cluster.when(folder, draws=3, run_times=exact).set_index("job")
+        answer = cs.slurm.when(folder, draws=3, run_times=exact).set_index("job")
         orders.append(bool(answer.p50[2] < answer.p50[3]))
     assert orders == [True, False]
 
 
 def test_hidden_jobs_are_estimated(tmp_path):
-    found = cs.cluster.Snapshot.read(folder_of(tmp_path / "a", jobs=JOBS[1:]))
+    found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", jobs=JOBS[1:]))
     assert len(found.running) == 3
     assert all(job["id"] < 0 for job in found.running)
     assert has_note(found.missing, NoteKind.ASSUMED, "hidden jobs")
@@ -493,7 +489,7 @@ def test_a_request_names_what_there_is(tmp_path, capsys, option, name, said):
 
 
 def test_an_instance_goes_on_from_the_state(tmp_path):
-    inst = cs.cluster.Snapshot.read(folder_of(tmp_path / "a")).instance()
+    inst = cs.slurm.Snapshot.read(folder_of(tmp_path / "a")).instance()
     assert inst.column("running").tolist() == [True, False, False]
     for name in ("FCFS", "EASY", "conservative", "slurm-backfill"):
         starts = cs.cluster.solve(inst, name).jobs.start
@@ -527,7 +523,7 @@ def test_conformal_bands_hold_on_what_was_not_used():
 def test_calibration_widens_and_is_told(tmp_path, capsys):
     folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
     (tmp_path / "b.json").write_text('{"widen": 0.5, "calibrated90": 0.88}')
-    plain = cs.cluster.when(folder, draws=20)
+    plain = cs.slurm.when(folder, draws=20)
     assert main(["when", str(folder), "--calibration", str(tmp_path / "b.json"), "--draws", "20",
                  "--json"]) == 0  # fmt: skip
     data = json.loads(capsys.readouterr().out)
@@ -540,7 +536,7 @@ def recorded(folder):
     """Snapshots of a real Slurm, and what happened afterwards."""
     truth = cs.io.read_json(folder / "truth.json")["jobs"]
     for moment in sorted(folder.glob("t0*")):
-        snapshot = cs.cluster.Snapshot.read(moment)
+        snapshot = cs.slurm.Snapshot.read(moment)
         if snapshot.pending:
             yield snapshot, truth
 
@@ -562,7 +558,7 @@ def test_real_snapshots(draws, snapshots):
     for series, count in draws.items():
         is_covered, mine, own = [], [], []
         for snapshot, truth in recorded(snapshots / series):
-            for row in cs.cluster.when(snapshot, draws=count).itertuples():
+            for row in cs.slurm.when(snapshot, draws=count).itertuples():
                 true = truth[str(row.job)]["start"] - snapshot.taken
                 is_covered.append(row.p05 - 1 <= true <= row.p95 + 1)
                 mine.append(abs(row.p50 - true))
@@ -580,7 +576,7 @@ def test_real_starts_where_run_times_are_known(snapshots, series):
     for snapshot, truth in recorded(snapshots / series):
         exact = {int(job): one["end"] - one["start"] for job, one in truth.items()}
         coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.taken]
-        answer = cs.cluster.when(snapshot, draws=5, run_times=exact)
+        answer = cs.slurm.when(snapshot, draws=5, run_times=exact)
         for row in answer.itertuples():
             start = truth[str(row.job)]["start"]
             if start < min(coming, default=np.inf):
@@ -596,7 +592,7 @@ def test_what_runs_holds_what_the_nodes_say(snapshots, series):
     moments = {one.name.partition(".")[0] for one in folder.iterdir()}
     assert len(moments) >= 3
     for moment in moments:
-        snapshot = cs.cluster.Snapshot.read(folder / moment)
+        snapshot = cs.slurm.Snapshot.read(folder / moment)
         assert snapshot.version.startswith("24.11" if series.endswith("_24") else "22.05")
         held = sum(int(cores) for job in snapshot.running for _, cores, *_ in job["holds"])
         nodes = (folder / f"{moment}.node.txt").read_text()
@@ -606,4 +602,4 @@ def test_what_runs_holds_what_the_nodes_say(snapshots, series):
 @pytest.mark.parametrize("path", ["x" * 300, "x" * 300 + "/900", "a\0b"])
 def test_names_that_no_file_can_have(path):
     with pytest.raises(cs.InvalidInstance):
-        cs.cluster.Snapshot.read(path)
+        cs.slurm.Snapshot.read(path)

@@ -66,15 +66,15 @@ NODES = ("squeue.json", "scontrol_config.txt", "scontrol_node.txt", "scontrol_pa
 def test_the_zone_follows_from_what_is_told_both_ways(written, more):
     answers = []
     for hours in (0, 1):
-        snapshot = cs.cluster.Snapshot.read(written([*NODES, *more], hours))
+        snapshot = cs.slurm.Snapshot.read(written([*NODES, *more], hours))
         answers.append((snapshot.taken, snapshot.clocks.get("boot"), snapshot.history))
     assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize("hours", [0, 1, -5])
 def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
-    snapshot = cs.cluster.Snapshot.read(written(NODES, hours))
-    true = cs.cluster.Snapshot.read(written(NODES), timezone="UTC")
+    snapshot = cs.slurm.Snapshot.read(written(NODES, hours))
+    true = cs.slurm.Snapshot.read(written(NODES), timezone="UTC")
     assert snapshot.taken == true.taken
     assert has_note(snapshot.missing, NoteKind.ASSUMED, "time zone")
     assert not has_note(true.missing, NoteKind.ASSUMED, "time zone")
@@ -82,8 +82,8 @@ def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
 
 def test_the_zone_by_its_name(written, capsys):
     folder = written(NODES, 1)
-    known = cs.cluster.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
-    assert known.taken == cs.cluster.Snapshot.read(written(NODES), timezone="UTC").taken
+    known = cs.slurm.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
+    assert known.taken == cs.slurm.Snapshot.read(written(NODES), timezone="UTC").taken
     assert main(["when", str(written(NODES, 1)), "--draws", "5", "--timezone", "Asia/Tokyo"]) == 0
     assert main(["when", str(folder), "--draws", "5", "--timezone", "Europe/Nowhere"]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
@@ -93,7 +93,7 @@ def test_the_zone_by_its_name(written, capsys):
 def test_dates_of_no_zone_are_refused(written, collected):
     config = collected["scontrol_config.txt"].replace("2026-11-23", "2020-11-23")
     with pytest.raises(InvalidInstance, match=r"time zone .* scontrol_config.txt .* --timezone"):
-        cs.cluster.Snapshot.read(written(NODES, scontrol_config=config))
+        cs.slurm.Snapshot.read(written(NODES, scontrol_config=config))
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_shares_whose_tree_is_lost_are_refused(written, collected, change, said)
     text = change(collected["sshare.txt"])
     folder = written([*NODES, "times.json", "sshare.txt"], sshare=text)
     with pytest.raises(InvalidInstance, match=said):
-        cs.cluster.Snapshot.read(folder)
+        cs.slurm.Snapshot.read(folder)
 
 
 @pytest.fixture
 def snapshot(written, collected, tmp_path):
     path = tmp_path / "now.json"
-    cs.cluster.Snapshot.read(written(collected)).write(path)
+    cs.slurm.Snapshot.read(written(collected)).write(path)
     return path
 
 
@@ -125,7 +125,7 @@ def test_parents_that_are_none_are_refused(snapshot, parent):
     data["shares"][2]["parent"] = parent
     snapshot.write_text(json.dumps(data))
     with pytest.raises(InvalidInstance, match="association 2 below"):
-        cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=2)
+        cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=2)
 
 
 @pytest.mark.parametrize("value", [0, 1.0, 4e9])
@@ -133,7 +133,7 @@ def test_a_last_pass_long_ago_is_one_of_many(snapshot, value):
     data = json.loads(snapshot.read_text())
     data["clocks"]["last_pass"] = value
     snapshot.write_text(json.dumps(data))
-    found = cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=3)
+    found = cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=3)
     assert np.isfinite(found.p50).all()
 
 
@@ -142,7 +142,7 @@ def test_shares_of_the_parent_are_followed(snapshot):
     for share in data["shares"]:
         share["shares"] = None if share["user"] else share["shares"]
     snapshot.write_text(json.dumps(data))
-    found = cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=3)
+    found = cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=3)
     assert not any("Fairshare" in text for text in found.attrs["not_modelled"])
 
 

@@ -19,7 +19,7 @@ def written(tmp_path):
     def write(path, value):
         folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
         file = tmp_path / "now.json"
-        cs.cluster.Snapshot.read(folder).write(file)
+        cs.slurm.Snapshot.read(folder).write(file)
         data = json.loads(file.read_text())
         *keys, last = path
         place = data
@@ -90,4 +90,4 @@ def test_millions_of_nodes_in_outputs_are_refused(tmp_path, capsys, name, change
 def test_a_submission_of_1970_takes_no_more_memory_than_others(written):
     """A past of fifty years would have millions of minutes."""
     file = written(("history", 0, "submit"), 5_000_000)
-    assert len(cs.cluster.when(file, draws=2)) == 2
+    assert len(cs.slurm.when(file, draws=2)) == 2

@@ -28,7 +28,7 @@ def reasons(tmp_path):
         for job in data["jobs"]:
             job.update((fields or {}).get(job["job_id"], {}))
         (folder / "squeue.json").write_text(json.dumps(data))
-        return cs.cluster.when(folder, draws=2).set_index("job")
+        return cs.slurm.when(folder, draws=2).set_index("job")
 
     return answer
 

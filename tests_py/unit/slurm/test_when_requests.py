@@ -103,8 +103,8 @@ def test_the_picture_of_jobs_and_requests_together(tmp_path, capsys):
     assert main([*command, "--plot", str(picture)]) == 0
     assert "advised: 2 nodes for" in capsys.readouterr().out
     assert picture.exists()
-    frame = cs.cluster.when(
-        cs.cluster.Snapshot.read(folder), jobs=[5], requests=[{"nodes": 2, "time": 600}], draws=2
+    frame = cs.slurm.when(
+        cs.slurm.Snapshot.read(folder), jobs=[5], requests=[{"nodes": 2, "time": 600}], draws=2
     )
     labels = [label.get_text() for label in starts(frame).get_yticklabels()]
     assert labels == ["5", "2 nodes, 0.167 h"]

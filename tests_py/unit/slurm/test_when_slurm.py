@@ -42,7 +42,7 @@ def test_a_real_cluster_is_asked_and_does_as_it_was_said(cluster, tmp_path, caps
     cluster.until(lambda: cluster.state(first)[0] == "RUNNING", "the first runs")
     out = tmp_path / "now.json"
     assert main(["snapshot", "-o", str(out)]) == 0
-    known = cs.cluster.Snapshot.read(out)
+    known = cs.slurm.Snapshot.read(out)
     assert [str(job["id"]) for job in known.running] == [first]
     assert known.machine.node_count == 3
     assert len(known.running[0]["holds"]) == 3

@@ -137,7 +137,7 @@ def test_answers_say_their_date_in_the_zone_of_the_cluster(tmp_path, capsys, hou
     config = CONFIG.replace("2027-01-15T08:00:00", local)
     times = {"times.json": f'{{"squeue.json": [{NOW}, {NOW}]}}'}
     folder = folder_of(tmp_path / "a", **{"scontrol_config.txt": config}, **times)
-    frame = cs.cluster.when(folder, draws=2)
+    frame = cs.slurm.when(folder, draws=2)
     assert f"Snapshot of {date}</time>" in page(frame)
     assert 'datetime="2027-01-15T08:00:00Z"' in page(frame)
     assert main(["when", str(folder), "--draws", "2"]) == 0
@@ -159,7 +159,7 @@ def test_an_estimate_of_slurm_in_the_past_is_so_long_ago(tmp_path, capsys):
 
 def test_old_names_of_columns_have_the_same_values(tmp_path, capsys):
     folder = folder_of(tmp_path / "a")
-    frame = cs.cluster.when(folder, draws=2)
+    frame = cs.slurm.when(folder, draws=2)
     assert frame.limits_only.tolist() == frame.limit_based_start.tolist()
     assert frame.calibrated.tolist() == frame.has_history.tolist() == [False, False]
     assert main(["when", str(folder), "--draws", "2", "--json"]) == 0

@@ -329,10 +329,10 @@ def _first_to_end(
 
     All allocations wait at once, so the wait of one is the wait of all.
     """
-    from cosched import cluster
+    from cosched import slurm
     from cosched.cli import report
 
-    snapshot_read = cluster.Snapshot.read(snapshot) if snapshot else cluster.Snapshot.ask("14days")
+    snapshot_read = slurm.Snapshot.read(snapshot) if snapshot else slurm.Snapshot.ask("14days")
     paths = [_longest_chain(candidate) for candidate in all_batches]
     requests = [
         {
@@ -345,7 +345,7 @@ def _first_to_end(
         for candidate, path in zip(all_batches, paths, strict=True)
     ]
     with report.working("asking when such jobs start"):
-        frame = cluster.when(snapshot_read, None, requests, draws=_N_SCENARIOS)
+        frame = slurm.when(snapshot_read, None, requests, draws=_N_SCENARIOS)
     rows = frame.tail(len(all_batches)).reset_index(drop=True)
     ends = rows["p50"] + paths
     close = [k for k in range(len(all_batches)) if ends[k] <= 1.05 * ends.min()]

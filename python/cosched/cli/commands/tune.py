@@ -22,7 +22,7 @@ from cosched.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from cosched.slurm.tune.trials import Engine
+    from cosched.slurm.tuning.trials import Engine
 
 
 @click.command("tune", cls=ReportCommand)
@@ -129,13 +129,13 @@ def tune(
     \b
     Example: cosched tune sacct.txt --machine slurm.conf --vary bf_interval=30,60,120 -o tune.html
     """
-    from cosched import cluster
+    from cosched import slurm
     from cosched.cli import report
     from cosched.cli.log_judgement import judgement_with_running_jobs
     from cosched.cluster.judgement.sentences import lines_of_judgement
     from cosched.errors import printable
-    from cosched.slurm.tune.space import vary_of_texts
-    from cosched.slurm.tune.tuned import outcome_sentence
+    from cosched.slurm.tuning.space import vary_of_texts
+    from cosched.slurm.tuning.tuned import outcome_sentence
 
     require_one_output(outputs, "the report (.html), or its numbers (.json)")
     journal = sorted(outputs, key=lambda path: path.suffix)[0].with_suffix(".runs.jsonl")
@@ -152,7 +152,7 @@ def tune(
         try:
             judgement, notes = judgement_with_running_jobs(file, log_values, instance)
             instance = instance.with_notes(notes)
-            tuning = cluster.tune(
+            tuning = slurm.tune(
                 instance,
                 judgement=judgement,
                 vary=vary_of_texts(vary),
@@ -194,7 +194,7 @@ def _engine(
 ) -> AbstractContextManager[Engine]:
     """What runs the simulations; workers need the extra that studies need."""
     from cosched.errors import InvalidInstance
-    from cosched.slurm.tune.trials import threads
+    from cosched.slurm.tuning.trials import threads
 
     if (dask is not None) != (name == "dask"):
         raise InvalidInstance(f"--engine {name}: expected --dask with --engine dask, and only then")

@@ -31,7 +31,7 @@ from cosched.cli.options import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosched import cluster
+    from cosched import slurm
 
 #: Job history that this host's Slurm is asked for.
 _HISTORY = "14days"
@@ -185,7 +185,7 @@ def when(
     \b
     Example: cosched when now.json 4711
     """
-    from cosched import cluster
+    from cosched import slurm
     from cosched.cli import report
     from cosched.cli.start_time_outputs import (
         Outputs,
@@ -240,15 +240,15 @@ def when(
     requests = [{**job_options, **request} for request in read_requests(nodes, limit, runs, task)]
     outputs = Outputs(as_json, output, metrics, picture)
 
-    def read_snapshot() -> cluster.Snapshot:
+    def read_snapshot() -> slurm.Snapshot:
         if snapshot is not None:
-            return cluster.Snapshot.read(snapshot, timezone=timezone)  # as the file is by now
+            return slurm.Snapshot.read(snapshot, timezone=timezone)  # as the file is by now
         with report.working("asking Slurm"):
-            return cluster.Snapshot.ask(_HISTORY)
+            return slurm.Snapshot.ask(_HISTORY)
 
-    def predict(state: cluster.Snapshot, chosen_jobs: list[str] | None) -> pd.DataFrame:
+    def predict(state: slurm.Snapshot, chosen_jobs: list[str] | None) -> pd.DataFrame:
         with scenario_progress("scenarios", is_hidden=as_json) as progress:
-            return cluster.when(
+            return slurm.when(
                 state,
                 chosen_jobs,
                 requests,

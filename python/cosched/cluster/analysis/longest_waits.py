@@ -16,6 +16,7 @@ from cosched.cluster.instance.usage import resources
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
 from cosched.core.arrays import step_function
+from cosched.core.installed import LIMIT_FINDERS, package_offers
 
 #: So many jobs are diagnosed.
 MAX_LONGEST_WAITS = 10
@@ -27,12 +28,6 @@ _MIN_LACKING_SHARE = 0.005
 
 #: Jobs by row, and seconds -> row -> the limit that kept the job waiting, in the scheduler's words.
 LimitFinder = Callable[[Instance, Sequence[int], float | None], Mapping[int, str]]
-_LIMIT_FINDERS: list[LimitFinder] = []
-
-
-def add_limit_finder(finder: LimitFinder) -> None:
-    """Register what finds the limits of a scheduler; machines of other schedulers have none."""
-    _LIMIT_FINDERS.append(finder)
 
 
 @dataclass(frozen=True)
@@ -153,7 +148,7 @@ def _limits_of_waits(
         return {}
     jobs = [job for job, row in rows.items() if row.has_unexplained_wait]
     limits: dict[int, str] = {}
-    for finder in _LIMIT_FINDERS:
+    for finder in package_offers(LIMIT_FINDERS):
         limits |= finder(instance, jobs, runs.time_limit)
     return limits
 

@@ -16,6 +16,7 @@ from cosched.cluster.machine.machine import node_ranges
 from cosched.cluster.machine.node_types import Partition, host_list, hosts, seconds
 from cosched.cluster.machine.parts import limits
 from cosched.core.arrays import ranges
+from cosched.core.installed import WHAT_IF_CHANGES, package_offers
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 
@@ -51,12 +52,9 @@ class ChangeProvider(NamedTuple):
     forms: str
 
 
-_PROVIDERS: list[ChangeProvider] = []
-
-
-def add_change_provider(provider: ChangeProvider) -> None:
-    """Add the changes of another package, which are looked up before those of this file."""
-    _PROVIDERS.append(provider)
+def _providers() -> Sequence[ChangeProvider]:
+    """Return the changes that other layers offer, which are looked up before those of this file."""
+    return package_offers(WHAT_IF_CHANGES)
 
 
 def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
@@ -114,11 +112,11 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
                 raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE: {_all_forms()}")
             else:
                 changed, remark = provider.apply(instance_before, key, value)
-                number = _PROVIDERS.index(provider)
+                number = _providers().index(provider)
                 pairs_by_number.setdefault(number, []).append((key, value))
             remarks.append(remark)
         for number, pairs in pairs_by_number.items():
-            keys += _PROVIDERS[number].judge(instance, changed, pairs)
+            keys += _providers()[number].judge(instance, changed, pairs)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
     return Scenario(change, changed, tuple(keys), tuple(filter(None, remarks)))
@@ -149,7 +147,7 @@ def has_same_machine(instance: Instance, other: Instance) -> bool:
 
 def parts_of(change: str) -> list[str]:
     """Single changes of one row."""
-    key_patterns = "|".join(provider.key_pattern for provider in _PROVIDERS)
+    key_patterns = "|".join(provider.key_pattern for provider in _providers())
     between = re.compile(rf",(?=\s*(?:{key_patterns})=)") if key_patterns else _BETWEEN_CHANGES
     parts = (part for text in _BETWEEN_CHANGES.split(change) for part in between.split(text))
     return [part.strip() for part in parts]
@@ -157,12 +155,12 @@ def parts_of(change: str) -> list[str]:
 
 def _all_forms() -> str:
     """The forms of all changes, for messages."""
-    return "; ".join([_FORMS, *(provider.forms for provider in _PROVIDERS)])
+    return "; ".join([_FORMS, *(provider.forms for provider in _providers())])
 
 
 def _provider_of(instance: Instance, part: str) -> ChangeProvider | None:
     key = part.partition("=")[0]
-    return next((provider for provider in _PROVIDERS if provider.has_key(instance, key)), None)
+    return next((provider for provider in _providers() if provider.has_key(instance, key)), None)
 
 
 def _change_machine(instance: Instance, key: str, equals: str, value: str) -> tuple[Instance, str]:

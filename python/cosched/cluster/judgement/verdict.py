@@ -132,7 +132,7 @@ class LogJudgement:
     >>> _ = conf.write_text("NodeName=n[1-4] CPUs=1\\nPartitionName=p Nodes=ALL Default=YES\\n")
     >>> jobs = cs.workloads.lublin(100, 4, seed=1)
     >>> inst = cs.cluster.Instance(jobs, nodes=4, machine=cs.cluster.Machine.read(conf))
-    >>> log = inst.replace(wait=cs.cluster.slurm_backfill(inst, seed=5).waits)
+    >>> log = inst.replace(wait=cs.slurm.backfill(inst, seed=5).waits)
     >>> judgement = cs.cluster.judge_log(log)
     >>> judgement.verdict.value
     'explained'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.machine.node_types import NodeType, Partition, check_sums, seconds
 from cosched.core.arrays import integer, nonnegative
+from cosched.core.installed import MACHINE_READERS, package_offers
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 
@@ -291,10 +292,10 @@ class Machine:
         >>> machine.slurm.parameters["bf_window"], machine.slurm.parameters["cons_tres"]
         (172800.0, 1.0)
         """
-        for reader in _READERS:
-            read = reader(path, slurm_version, accounts)
-            if read is not None:
-                return read
+        for reader in package_offers(MACHINE_READERS):
+            machine = reader(path, slurm_version, accounts)
+            if machine is not None:
+                return machine
         for what, value in (("slurm_version", slurm_version), ("accounts", accounts)):
             if value is not None:
                 raise InvalidInstance(f"{path}: {what} is for a slurm.conf: no {path} knows it")
@@ -304,13 +305,3 @@ class Machine:
 def machine_of(machine: Machine | str | PathLike[str], **how: Any) -> Machine:
     """A machine, or that of a path; `how`: see :meth:`Machine.read`."""
     return machine if isinstance(machine, Machine) else Machine.read(machine, **how)
-
-
-#: ``reader(path, slurm_version, accounts)``: the machine, or None where the file is no such one.
-Reader = Callable[[str | PathLike[str], str | None, str | PathLike[str] | None], Machine | None]
-_READERS: list[Reader] = []
-
-
-def add_reader(reader: Reader) -> None:
-    """Let :meth:`Machine.read` read the files of a batch system that stands on a floor above."""
-    _READERS.append(reader)

@@ -44,7 +44,7 @@ class Draws:
     --------
     >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
     ...         "runtime": [20, 30], "estimate": [60, 60]}
-    >>> draws = cs.cluster.slurm_backfill(cs.cluster.Instance(jobs, nodes=2), draws=5).draws
+    >>> draws = cs.slurm.backfill(cs.cluster.Instance(jobs, nodes=2), draws=5).draws
     >>> draws.starts.shape, list(draws.summary)
     ((5, 2), ['value', 'mean_wait', 'median_wait', 'p95_wait'])
     """
@@ -106,7 +106,7 @@ class Draws:
         --------
         >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20]}
         >>> inst = cs.cluster.Instance(jobs, nodes=1)
-        >>> cs.cluster.slurm_backfill(inst, draws=5).draws.metrics()["draws"]
+        >>> cs.slurm.backfill(inst, draws=5).draws.metrics()["draws"]
         5
         """
         flat: dict[str, float] = {"draws": len(self)}

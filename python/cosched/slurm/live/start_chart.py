@@ -44,7 +44,7 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     Parameters
     ----------
     frame : pandas.DataFrame
-        What :func:`cosched.cluster.when` returns.
+        What :func:`cosched.slurm.when` returns.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new one by default.
 

@@ -20,7 +20,7 @@ class StartSummary:
 
 
 def summarise_starts(frame: pd.DataFrame) -> StartSummary:
-    """Return the counts of what :func:`cosched.cluster.when` returned."""
+    """Return the counts of what :func:`cosched.slurm.when` returned."""
     medians = frame["p50"].tolist()
     return StartSummary(
         pending_jobs=len(medians),

@@ -54,10 +54,10 @@ def when(
 ) -> pd.DataFrame:
     """When jobs that wait will start: quantiles over draws of what is not known.
 
-    Each draw goes on from the state of the snapshot with Slurm's own rules (the twin behind
-    :func:`slurm_backfill`): with run times drawn from the past (the user's own jobs, then the
-    partition's, then all: ratios of run time to limit above the part that a job has run already),
-    with submissions drawn from the past by hour of the week, and with clocks of its own.
+    Each draw goes on from the state of the snapshot with Slurm's own rules (the simulator
+    :func:`cosched.slurm.backfill`): with run times drawn from the past (the user's own jobs, then
+    the partition's, then all: ratios of run time to limit above the part that a job has run
+    already), with submissions drawn from the past by hour of the week, and with clocks of its own.
 
     Parameters
     ----------

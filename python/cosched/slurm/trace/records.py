@@ -173,7 +173,7 @@ class Trace:
     >>> jobs = {"submit": [0, 5], "tasks": [2, 2], "cpu": [1, 1], "memory": [1, 1],
     ...         "runtime": [600, 60], "estimate": [600, 60]}
     >>> inst = cs.cluster.Instance(jobs, nodes=2)
-    >>> run = cs.cluster.slurm_backfill(inst, controller_start=-100, epoch=0, trace=3)
+    >>> run = cs.slurm.backfill(inst, controller_start=-100, epoch=0, trace=3)
     >>> [(cycle.number, cycle.end) for cycle in run.trace.cycles]
     [(3, 'end_of_queue')]
     >>> [(job.job, job.verdict, job.begin) for job in run.trace.cycles[0].jobs]

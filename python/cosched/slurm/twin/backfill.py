@@ -68,7 +68,7 @@ _EARLIEST, _LATEST = 63.0, 3.0
 _YEAR_SECONDS = 365 * 86400
 
 
-def slurm_backfill(
+def backfill(
     instance: Instance,
     *,
     machine: Machine | str | PathLike[str] | None = None,
@@ -186,9 +186,9 @@ def slurm_backfill(
     >>> jobs = {"submit": [0, 5, 10], "tasks": [1, 2, 1], "cpu": [1, 1, 1], "memory": [1, 1, 1],
     ...         "runtime": [600, 60, 60], "estimate": [600, 120, 300]}
     >>> inst = cs.cluster.Instance(jobs, nodes=2)
-    >>> cs.cluster.slurm_backfill(inst, controller_start=-100, epoch=0).jobs.start.tolist()
+    >>> cs.slurm.backfill(inst, controller_start=-100, epoch=0).jobs.start.tolist()
     [0.0, 601.0, 30.0]
-    >>> draws = cs.cluster.slurm_backfill(inst, draws=20, seed=1).draws
+    >>> draws = cs.slurm.backfill(inst, draws=20, seed=1).draws
     >>> draws.starts.shape, bool(draws.jobs.start_p95[2] > draws.jobs.start_p05[2] + 10)
     ((20, 3), True)
     """
@@ -361,7 +361,7 @@ def _left_out_notes(left_out: Mapping[int, tuple[Any, str]]) -> list[Note]:
 
 
 # What it takes beyond its signature, for those who give options to many algorithms.
-slurm_backfill.keywords = frozenset(PARAMETERS)  # type: ignore[attr-defined]
+backfill.keywords = frozenset(PARAMETERS)  # type: ignore[attr-defined]
 
 
 def clocks_of(

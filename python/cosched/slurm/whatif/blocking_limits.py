@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from cosched.cluster.instance import Instance
 from cosched.slurm.trace import TraceSelection
-from cosched.slurm.twin.backfill import slurm_backfill
+from cosched.slurm.twin.backfill import backfill
 
 
 def blocking_limits(
@@ -44,7 +44,7 @@ def blocking_limits(
 
 def _blocking_limit(instance: Instance, row: int) -> str:
     selection = TraceSelection(row=row)
-    trace = slurm_backfill(instance, draws=1, seed=0, approximate=True, trace=selection).trace
+    trace = backfill(instance, draws=1, seed=0, approximate=True, trace=selection).trace
     assert trace is not None
     counts = Counter(
         job.limit for step in (*trace.cycles, *trace.passes) for job in step.jobs if job.limit

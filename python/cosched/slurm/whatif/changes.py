@@ -340,7 +340,8 @@ _KEY_PATTERN = (
     r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+"
     rf"|(?!(?i:{'|'.join(_INSIDE_VALUES)})[=/])(?:[A-Z]\w+|[a-z]+_[a-z_]+|{'|'.join(_LOWER_CASE_KEYS)})"
 )
-#: The changes of a slurm.conf, for :func:`cosched.cluster.analysis.what_if.add_change_provider`.
+#: The changes of a slurm.conf: an entry point of cosched offers them to the what-if scenarios of
+#: :mod:`cosched.cluster`.
 CHANGE_PROVIDER = ChangeProvider(
     key_pattern=_KEY_PATTERN,
     has_key=_has_key,

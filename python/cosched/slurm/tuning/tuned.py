@@ -19,9 +19,9 @@ from cosched.core.text import count_of
 from cosched.lazy import Lazy, pd
 from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.tune.gains import HeldOutGain, largest_group_changes
-from cosched.slurm.tune.race import Trial, dominates, rank_trials
-from cosched.slurm.tune.space import (
+from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
+from cosched.slurm.tuning.race import Trial, dominates, rank_trials
+from cosched.slurm.tuning.space import (
     Dimension,
     Measure,
     MeasureConstraint,
@@ -29,15 +29,15 @@ from cosched.slurm.tune.space import (
     changed_values,
     what_if_text,
 )
-from cosched.slurm.tune.trials import Simulated
-from cosched.slurm.tune.verdict import (
+from cosched.slurm.tuning.trials import Simulated
+from cosched.slurm.tuning.verdict import (
     GainVerdict,
     broken_constraints,
     held_out_sentence,
     no_better_setting_sentence,
     verdict_of,
 )
-from cosched.slurm.tune.weeks import Weeks
+from cosched.slurm.tuning.weeks import Weeks
 from cosched.slurm.whatif.classes import reason_for_no_effect
 
 #: Reports stand above: the module is looked up when a page is written.
@@ -88,7 +88,7 @@ class Tuned:
     >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
     >>> _ = conf.write_text("NodeName=n[1-8] CPUs=1\\nPartitionName=p Nodes=ALL Default=YES\\n")
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(400, 8, seed=1), nodes=8)
-    >>> found = cs.cluster.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
+    >>> found = cs.slurm.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
     >>> found.better, list(found.trials)
     (False, ['bf_interval', 'mean_wait', 'runs', 'whole', 'why'])
     """

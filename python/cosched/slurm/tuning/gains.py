@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.cluster.analysis.runs import GroupChange, groups_between
-from cosched.slurm.tune.space import Measure
-from cosched.slurm.tune.trials import Simulated
-from cosched.slurm.tune.weeks import Block
+from cosched.slurm.tuning.space import Measure
+from cosched.slurm.tuning.trials import Simulated
+from cosched.slurm.tuning.weeks import Block
 
 #: Parts of a week, whose differences are compared: at most 14, half a day where a week has seven.
 _MIN_PARTS, _MAX_PARTS = 2, 14

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from cosched.errors import optional
-from cosched.slurm.tune.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
-from cosched.slurm.tune.trials import RunCache
+from cosched.slurm.tuning.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
+from cosched.slurm.tuning.trials import RunCache
 
 #: A setting is given up where a paired test says so with this chance of being wrong.
 ALPHA = 0.05

@@ -8,9 +8,9 @@ from enum import Enum
 import numpy as np
 
 from cosched.core.text import count_of
-from cosched.slurm.tune.gains import HeldOutGain
-from cosched.slurm.tune.race import Trial, rank_trials
-from cosched.slurm.tune.space import Measure, MeasureConstraint, Setting, what_if_text
+from cosched.slurm.tuning.gains import HeldOutGain
+from cosched.slurm.tuning.race import Trial, rank_trials
+from cosched.slurm.tuning.space import Measure, MeasureConstraint, Setting, what_if_text
 
 #: A smaller gain is no reason to change a line, and close to what random timing alone makes.
 MIN_GAIN = 0.01

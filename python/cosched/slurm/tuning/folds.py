@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from cosched.slurm.tune.race import (
+from cosched.slurm.tuning.race import (
     Course,
     Trial,
     propose_batches,
@@ -16,9 +16,9 @@ from cosched.slurm.tune.race import (
     rank_trials,
     simplify,
 )
-from cosched.slurm.tune.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
-from cosched.slurm.tune.trials import RunCache
-from cosched.slurm.tune.weeks import Weeks
+from cosched.slurm.tuning.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
+from cosched.slurm.tuning.trials import RunCache
+from cosched.slurm.tuning.weeks import Weeks
 
 #: Settings that an optimiser has proposed in weeks of its own, and among which folds choose.
 _SHORTLIST = 8

@@ -23,8 +23,8 @@ from cosched.cluster.instance import Instance
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.io.append_only import AppendOnlyFile
 from cosched.notes import Note
-from cosched.slurm.tune.space import BASELINE, Measure, Setting, what_if_text
-from cosched.slurm.tune.weeks import Block
+from cosched.slurm.tuning.space import BASELINE, Measure, Setting, what_if_text
+from cosched.slurm.tuning.weeks import Block
 from cosched.slurm.twin.backfill import clocks_of, never_starting_jobs, times_of, with_remedy
 from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.version import installed_version

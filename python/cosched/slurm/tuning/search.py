@@ -14,9 +14,9 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten
-from cosched.slurm.tune.folds import Problem, search
-from cosched.slurm.tune.gains import CONFIDENCE, JudgedBlock, held_out_gain
-from cosched.slurm.tune.space import (
+from cosched.slurm.tuning.folds import Problem, search
+from cosched.slurm.tuning.gains import CONFIDENCE, JudgedBlock, held_out_gain
+from cosched.slurm.tuning.space import (
     BASELINE,
     Measure,
     MeasureConstraint,
@@ -25,7 +25,7 @@ from cosched.slurm.tune.space import (
     grid,
     what_if_text,
 )
-from cosched.slurm.tune.trials import (
+from cosched.slurm.tuning.trials import (
     Engine,
     RunCache,
     Simulated,
@@ -33,8 +33,8 @@ from cosched.slurm.tune.trials import (
     drop_unstartable_jobs,
     threads,
 )
-from cosched.slurm.tune.tuned import Tuned
-from cosched.slurm.tune.weeks import Block, Weeks, weeks_of
+from cosched.slurm.tuning.tuned import Tuned
+from cosched.slurm.tuning.weeks import Block, Weeks, weeks_of
 
 
 def tune(
@@ -138,7 +138,7 @@ def tune(
     >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
     >>> _ = conf.write_text("NodeName=n[1-8] CPUs=1\\nPartitionName=p Nodes=ALL Default=YES\\n")
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(400, 8, seed=1), nodes=8)
-    >>> found = cs.cluster.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
+    >>> found = cs.slurm.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
     >>> found
     <Tuned: nothing of 2 settings is better than today>
     >>> str(found.verdict), found.lines()
