@@ -19,7 +19,7 @@ POLICIES = "cosched.policies"
 MACHINE_READERS = "cosched.machine_readers"
 #: A ChangeProvider: what-if scenarios of another layer, such as lines of a slurm.conf.
 WHAT_IF_CHANGES = "cosched.what_if_changes"
-#: Which limit of a scheduler kept a job waiting: cosched.cluster.analysis.longest_waits.LimitFinder.
+#: A LimitFinder: which limit of a scheduler kept a job waiting.
 LIMIT_FINDERS = "cosched.limit_finders"
 #: Name of this package in its metadata.
 PACKAGE = "cosched-hpc"
