@@ -55,8 +55,20 @@ def deprecated_names(package: str, places: Mapping[str, str]) -> Callable[[str],
 
     Parameters
     ----------
+    package : str
+        Name of the package, for messages.
     places : mapping
         The old name -> ``module:name``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> old_name = deprecated_names("cosched.old", {"shape": "numpy:shape"})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = old_name("shape")
+    >>> str(caught[0].message)
+    'cosched.old.shape is now numpy.shape'
     """
 
     def __getattr__(name: str) -> Any:

@@ -34,7 +34,7 @@ def split_names(texts: Sequence[str], family: Family) -> list[str] | None:
 
     A text that names an algorithm as it is, commas included, is one name.
     """
-    known_names = {*family.algorithms, *family.offered()}
+    known_names = set(family.algorithms)
     names: list[str] = []
     for text in texts:
         names += [text] if text in known_names else text.split(",")

@@ -63,7 +63,7 @@ from cosched.cluster.result.result import Draws as Draws
 from cosched.cluster.schedule import Schedule as Schedule
 from cosched.cluster.sizing import RightSize as RightSize, rightsize as rightsize
 from cosched.described import described
-from cosched.lazy import deprecated_names
+from cosched.lazy import deprecated_names as _deprecated_names
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -99,7 +99,7 @@ described(
 guard_public(globals())
 
 #: Names that moved to :mod:`cosched.slurm`; they go with the next minor version.
-__getattr__ = deprecated_names(
+__getattr__ = _deprecated_names(
     __name__,
     {
         "Snapshot": "cosched.slurm:Snapshot",

@@ -87,16 +87,16 @@ class AlgorithmTable(MutableMapping[str, Algorithm]):
         """Whether a name belongs to cosched: nobody else can take it."""
         return name in self._built_in_names or name in self._package_names
 
-    def offered(self) -> list[str]:
-        """Names of installed packages that were not used so far; none of them is imported."""
+    def of_installed_packages(self) -> list[str]:
+        """Names that installed packages offer, used or not; none of them is imported."""
         names: Iterable[str] = installed.algorithms(self._family)
         if self._has_policies:
             names = (*names, *installed.installed_entry_points(installed.POLICIES))
-        return [
-            name
-            for name in names
-            if name not in self._functions and name not in self._package_names
-        ]
+        return [name for name in names if not self.is_built_in(name)]
+
+    def offered(self) -> list[str]:
+        """Names of installed packages that were not used so far; none of them is imported."""
+        return [name for name in self.of_installed_packages() if name not in self._functions]
 
     def find(self, name: str) -> Algorithm | None:
         """The built-in or registered algorithm of a name; None where there is no such one."""

@@ -225,7 +225,8 @@ class Family:
         Parameters
         ----------
         names : iterable of str, optional
-            Keys of ``ALGORITHMS``; by default those of ``DEFAULT_COMPARE`` that suit the size.
+            Keys of ``ALGORITHMS``; by default those of ``DEFAULT_COMPARE`` that suit the size, and
+            those of installed packages.
         seed : int
             Given to each algorithm.
         time_limit : float or None
@@ -308,7 +309,7 @@ class Family:
         """
         if names is None:
             suitable = self.default_names or (lambda instance: list(self.algorithms.built_in))
-            return [*suitable(instance), *sorted(self.registered), *self.offered()]
+            return [*suitable(instance), *self.algorithms.of_installed_packages()]
         chosen = texts(names, "names")
         for name in chosen:
             with suppress(installed.Unusable):  # the row of that name says so

@@ -1,4 +1,4 @@
-"""A production Slurm: predict start times, replay and tune its configuration.
+r"""A production Slurm: predict start times, replay and tune its configuration.
 
 >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
 >>> _ = conf.write_text("NodeName=n[1-2] CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n")

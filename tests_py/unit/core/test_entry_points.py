@@ -1,11 +1,20 @@
 """Algorithms and policies that an installed package offers by entry points."""
 
+import importlib.metadata
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+
+import cosched as cs
+
+OWN_ENTRY_POINTS = [
+    point
+    for point in importlib.metadata.distribution("cosched-hpc").entry_points
+    if point.group.startswith("cosched.")
+]
 
 TOML = """
 [build-system]
@@ -109,6 +118,51 @@ def test_python_finds_them_when_asked(folder):
         "print('in-order' in cs.packs.ALGORITHMS, 'somebodys' in sys.modules)\n",
     )
     assert said.split() == ["in-order", "True", "True"]
+
+
+def test_the_table_and_the_comparison_have_them_before_they_are_imported(folder):
+    said = python(
+        folder,
+        "import sys\nimport cosched as cs\n"
+        "print('in-order' in cs.packs.ALGORITHMS, list(cs.packs.ALGORITHMS)[-3:])\n"
+        "function = cs.packs.ALGORITHMS['in-order']\n"
+        "print('somebodys' in sys.modules)\n"
+        "inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])\n"
+        "table = cs.packs.compare(inst).set_index('algorithm').status\n"
+        "print(table['in-order'], table['broken'], table['sequential'])\n"
+        "print(type(function(inst, seed=0)).__name__)\n"
+        "print('one at a time' in cs.cluster.ALGORITHMS)\n",
+    )
+    assert said.splitlines() == [
+        "True ['in-order', 'broken', 'leaves']",
+        "False",
+        "ok error ok",
+        "Result",
+        "True",
+    ]
+
+
+def test_the_layers_of_the_package_itself_offer_algorithms_that_stay():
+    algorithms = cs.cluster.ALGORITHMS
+    assert "slurm-backfill" in algorithms
+    assert algorithms["slurm-backfill"] is cs.slurm.backfill
+    assert "slurm-backfill" not in cs.cluster.FAMILY.registered
+    with pytest.raises(cs.InvalidInstance, match="built-in algorithm 'slurm-backfill'"):
+        cs.register("cluster", "slurm-backfill", lambda instance, *, seed: None)
+
+
+@pytest.mark.parametrize("point", OWN_ENTRY_POINTS, ids=lambda point: f"{point.group} {point.name}")
+def test_each_entry_point_of_the_package_can_be_imported(point):
+    assert point.load() is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["Snapshot", "Tuned", "backtest", "slurm_backfill", "tune", "when"]
+)
+def test_names_that_moved_to_slurm_warn(name):
+    new_name = "backfill" if name == "slurm_backfill" else name
+    with pytest.warns(DeprecationWarning, match=f"cosched.slurm.{new_name}"):
+        assert getattr(cs.cluster, name) is getattr(cs.slurm, new_name)
 
 
 def test_built_in_names_stay(folder):

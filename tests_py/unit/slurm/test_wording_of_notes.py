@@ -56,7 +56,7 @@ def test_a_select_type_that_is_not_set(tmp_path):
 def test_notes_on_what_is_left_out(tmp_path, line, text):
     machine = machine_of(tmp_path, f"{CORES}{line}\n{NODES}").approximated()
     instance = cs.cluster.Instance(JOBS, machine.cores, machine=machine)
-    result = cs.cluster.slurm_backfill(instance)
+    result = cs.slurm.backfill(instance)
     assert [note for note in result.instance.notes if note.subject == line] == [text]
 
 
@@ -78,7 +78,7 @@ def test_notes_on_the_jobs_of_a_log(tmp_path, column, value, text):
     machine = machine_of(tmp_path, f"{CORES}{nodes}")
     jobs = JOBS | {column: value, "wait": [0.0, 0.0], "nodes": [1, 2], "tasks": [1, 2]}
     instance = cs.cluster.Instance(jobs, machine.cores, machine=machine)
-    assert text in cs.cluster.slurm_backfill(instance).instance.notes
+    assert text in cs.slurm.backfill(instance).instance.notes
 
 
 def test_notes_on_memory(tmp_path):
@@ -86,14 +86,14 @@ def test_notes_on_memory(tmp_path):
     machine = machine_of(tmp_path, memory + NODES)
     instance = cs.cluster.Instance(JOBS, machine.cores, machine=machine)
     text = "memory: the log does not say it, so that it is not handed out"
-    assert text in cs.cluster.slurm_backfill(instance).instance.notes
+    assert text in cs.slurm.backfill(instance).instance.notes
 
 
 def test_a_version_that_is_not_followed(tmp_path):
     machine = machine_of(tmp_path, CORES + NODES)
     instance = cs.cluster.Instance(JOBS, machine.cores, machine=machine)
     text = "rules of Slurm 22.05, the nearest that is followed, for 23.02"
-    assert text in cs.cluster.slurm_backfill(instance, version="23.02").instance.notes
+    assert text in cs.slurm.backfill(instance, version="23.02").instance.notes
 
 
 def test_what_is_left_out_names_the_setting_and_what_that_does():
