@@ -16,6 +16,7 @@ from cosched.cli.option_types import (
     Number,
     OutputFile,
     ParsedByLibrary,
+    VariantValues,
     Words,
 )
 from cosched.cli.options import (
@@ -334,7 +335,7 @@ def read_variants(
 
     An option with one value alone tells no instances apart, and has no text.
     """
-    lists = {name: value for name, value in values.items() if isinstance(value, list)}
+    lists = {name: value for name, value in values.items() if isinstance(value, VariantValues)}
     instances = []
     for combination in product(*lists.values()):
         chosen = dict(zip(lists, combination, strict=True))

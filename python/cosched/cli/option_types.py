@@ -182,18 +182,19 @@ class Text(TextType[str]):
         return text
 
 
-class Variants(TextType["list[tuple[str, Any]]"]):
-    """Values of another type with commas between them, each with its text.
+class VariantValues(tuple[tuple[str, Any], ...]):
+    """Values of an option, each behind its text; ``compare`` makes one instance of each."""
 
-    ``compare`` makes one instance of each.
-    """
+
+class Variants(TextType[VariantValues]):
+    """Values of another type with commas between them."""
 
     def __init__(self, item_type: TextType[Any]) -> None:
         self.item_type = item_type
         self.name = f"{item_type.name},..."
 
-    def read(self, text: str, name: str) -> list[tuple[str, Any]]:
-        return [(part, self.item_type.read(part, name)) for part in text.split(",")]
+    def read(self, text: str, name: str) -> VariantValues:
+        return VariantValues((part, self.item_type.read(part, name)) for part in text.split(","))
 
 
 class Words(click.Choice):

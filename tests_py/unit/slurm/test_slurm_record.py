@@ -156,8 +156,8 @@ def test_options_that_do_not_fit(trace, tmp_path, capsys):
     asked = ["slurm", "record", str(trace), "--conf", str(tmp_path / "slurm.conf")]
     for more, said in (
         (["--nodes", "5"], "--nodes 5: "),
-        (["--speed", "0"], "--speed = 0"),
-        (["--runs", "0"], "--runs = 0"),
+        (["--speed", "0"], "--speed: '0'"),
+        (["--runs", "0"], "--runs: 0"),
         (["--root", str(tmp_path)], "no Slurm there"),
         (["--dbd", str(trace)], "jobs.csv:1: 'id,submit"),
     ):
