@@ -14,9 +14,15 @@ from cosched.notes import Note, NoteKind
 def judgement_with_running_jobs(
     file: Path, log_values: dict[str, Any], instance: cluster.Instance
 ) -> tuple[cluster.LogJudgement | None, list[Note]]:
-    """The judgement of the log as ``slurm check`` judges it: with the jobs that run still, and with
-    waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf. And a
-    note on the jobs that only the judgement counts."""
+    """Judge a log as ``slurm check`` does: with the jobs that still run, and with waits that begin
+    when jobs were eligible.
+
+    Returns
+    -------
+    LogJudgement or None, list of Note
+        None where `instance` is that log already, or its machine is no slurm.conf; then the
+        analysis judges `instance`. A note says how many jobs only the judgement counts.
+    """
     is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
     counts_from_submission = log_values["wait_from"] == "submit"
     lacks_running_jobs = any(
@@ -28,8 +34,8 @@ def judgement_with_running_jobs(
     values_of_judgement = {**log_values, "wait_from": None}
     if lacks_running_jobs:
         values_of_judgement["include_running"] = True
-    judgement = read_instance("cluster", file, values_of_judgement)
-    running_jobs = len(judgement) - len(instance)
+    judged_instance = read_instance("cluster", file, values_of_judgement)
+    running_jobs = len(judged_instance) - len(instance)
     notes = []
     if running_jobs > 0:
         verb = "runs" if running_jobs == 1 else "run"
@@ -38,4 +44,4 @@ def judgement_with_running_jobs(
             "the judgement of the log counts them, all other numbers do not (--include-running)"
         )
         notes.append(Note(NoteKind.ASSUMED, text, subject="running jobs", count=running_jobs))
-    return cluster.judge_log(judgement), notes
+    return cluster.judge_log(judged_instance), notes

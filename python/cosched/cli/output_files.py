@@ -1,9 +1,11 @@
 """Files that a command writes by their endings, and those that it needs for a moment."""
 
+import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 @contextmanager
@@ -19,3 +21,8 @@ def scratch_files(outputs: Sequence[Path], *suffixes: str) -> Iterator[list[Path
     by_suffix = {path.suffix: path for path in outputs}
     with tempfile.TemporaryDirectory() as folder:
         yield [by_suffix.get(suffix, Path(folder) / f"scratch{suffix}") for suffix in suffixes]
+
+
+def read_numbers(path: Path) -> Any:
+    """The numbers of a report, from the file (.json) that has them."""
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -408,8 +408,3 @@ def hint(line: str) -> None:
 def print_json(data: Any) -> None:
     """Print data as JSON: what ``--json`` asks for."""
     print(json.dumps(io.plain(data), indent=1))
-
-
-def read_numbers(path: Path) -> Any:
-    """The numbers of a report, from the file in which they are."""
-    return json.loads(path.read_text(encoding="utf-8"))

@@ -87,7 +87,7 @@ def audit(
     from cosched import cluster, plot
     from cosched.cli import report
     from cosched.cli.log_judgement import judgement_with_running_jobs
-    from cosched.cli.output_files import scratch_files
+    from cosched.cli.output_files import read_numbers, scratch_files
 
     require_one_output(outputs, "the report (.html), or its numbers (.json)", unless=as_json)
     instance = read_instance("cluster", file, log_values)
@@ -110,7 +110,7 @@ def audit(
             )
             if picture is not None and figure is not None:
                 plot.save(figure, picture)
-        audit_numbers = report.read_numbers(numbers)
+        audit_numbers = read_numbers(numbers)
     if as_json:
         report.print_json(audit_numbers)
         return
