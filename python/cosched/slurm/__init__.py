@@ -2,12 +2,11 @@ r"""A production Slurm: predict start times, replay and tune its configuration.
 
 >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
 >>> _ = conf.write_text("NodeName=n[1-2] CPUs=4\nPartitionName=main Nodes=ALL Default=YES\n")
->>> jobs = {"submit": [0, 0, 0], "tasks": [8, 4, 4], "cpu": [1, 1, 1], "memory": [0, 0, 0],
+>>> jobs = {"submit": [0, 0, 0], "tasks": [2, 1, 1], "cpu": [1, 1, 1], "memory": [0.5, 0.5, 0.5],
 ...         "runtime": [60.0, 60.0, 30.0]}
->>> inst = cs.cluster.Instance(jobs, machine=conf)
->>> result = cs.slurm.backfill(inst, controller_start=-100, epoch=0)
->>> bool(result.schedule.start[0] < result.schedule.start[1])
-True
+>>> inst = cs.cluster.Instance(jobs, nodes=2)
+>>> cs.slurm.backfill(inst, machine=conf, controller_start=-100, epoch=0).jobs.start.tolist()
+[0.0, 61.0, 61.0]
 
 * :func:`when`, :func:`backtest`, :class:`Snapshot`: a cluster now, and when its jobs will start
 * :func:`backfill`: a simulation of Slurm's scheduler, second by second
