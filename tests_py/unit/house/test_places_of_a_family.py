@@ -34,7 +34,7 @@ PLACES = (
     Place("docs/reference/index.md", r"^{family}$", "the page in the toctree"),
     Place("docs/reference/{family}.rst", r"family-reference:: {family}", "the page"),
     Place("docs/explanation/{family}.md", r"^# ", "the page"),
-    Place("python/cosched/cli/families.py", r'^    "{family}": FamilyTexts', "its options and texts"),
+    Place("python/cosched/cli/families.py", r'^    "{family}": FamilyTexts', "its options"),
     Place("CITATION.cff", r'notes: "Family {family}', "the reference of its paper"),
     Place("tests_py/properties/test_all_families.py", r'^    "{family}": lambda', "a sample"),
     Place("tests_py/properties/fuzz_public.py", r'^    "{family}": cs', "a line in INSTANCES"),

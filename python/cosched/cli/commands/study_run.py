@@ -38,7 +38,9 @@ _MAX_ROWS = 40
     is_flag=True,
     help="Continue with the state in the folder; failed tasks and corrupted rows run again.",
 )
-@execution_option("--task-timeout", type=Seconds(), help="Time that a task may take.")
+@execution_option(
+    "--task-timeout", type=Seconds(allows_none=True), help="Time that a task may take."
+)
 @output_option(
     "-o",
     "--output",

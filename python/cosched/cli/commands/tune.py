@@ -10,7 +10,7 @@ import click
 
 from cosched.cli.families import read_instance
 from cosched.cli.groups import ReportCommand
-from cosched.cli.option_types import MAX_SEED, InputPath, Integer, Number, Seconds, Words
+from cosched.cli.option_types import MAX_SEED, InputPath, Integer, NumberOrNone, Seconds, Words
 from cosched.cli.options import (
     analysis_option,
     execution_option,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 )
 @analysis_option(
     "--days",
-    type=Number(0),
+    type=NumberOrNone(),
     help="Days of a week; default: 7, or a quarter of a log of less than four weeks.",
 )
 @analysis_option(
