@@ -97,12 +97,18 @@ def test_the_command_writes_page_and_metrics(tmp_path, capsys):
     assert main(["when", str(folder), "--draws", "5", *options]) == 0
     assert 'data-job="2"' in files["-o"].read_text()
     assert 'cosched_start_seconds{job="3",quantile="0.95"}' in files["--prometheus"].read_text()
-    assert capsys.readouterr().out == ""
+    headline, last_line = capsys.readouterr().out.splitlines()
+    assert headline.startswith("2 jobs, as of ")
+    assert last_line == f"wrote {files['-o']}"
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["-o", "when.txt"], ".html"), (["-w", "0"], "expected seconds > 0"), (["-w", "nan"], "-w")],
+    [
+        (["-o", "when.txt"], ".html"),
+        (["-w", "0"], "expected a positive number of seconds"),
+        (["-w", "nan"], "-w"),
+    ],
 )
 def test_refusals_are_one_line(tmp_path, capsys, options, said):
     folder = folder_of(tmp_path / "now")
