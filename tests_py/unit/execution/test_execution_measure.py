@@ -236,7 +236,7 @@ def test_a_code_that_fails_everywhere_ends_alone(more, tmp_path, capsys):
     path.write_text('procs = 1\n[task.broken]\ncommand = "exit 3"\n')
     out.unlink()
     assert main(given) == 1
-    assert "no run completed: the outputs are in " in capsys.readouterr().out
+    assert "all runs failed: their outputs are in " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("word", ["cores", "threads", "count", "procs"])
