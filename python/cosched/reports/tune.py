@@ -60,7 +60,7 @@ def write_tuning(tuned: Tuned, path: str | PathLike[str]) -> None:
 def tuning_report(tuned: Tuned) -> Report:
     """Return the report of a search."""
     sections = [
-        Section("", judgement_paragraphs(tuned.judgement)),
+        Section("Agreement of the simulator with the log", judgement_paragraphs(tuned.judgement)),
         Section("Lines to write", _config_blocks(tuned)),
         Section(
             f"Test on {week_numbers(tuned.judged_weeks)}",
