@@ -164,12 +164,6 @@ _FOLLOWERS = {
 }
 
 
-def _followers_in_words(who: str) -> str:
-    if who.endswith(" who leave most unused"):
-        return f"{who.partition(' who ')[0]} users with the most over-requested resources"
-    return _FOLLOWERS.get(who, who)
-
-
 def _replay_table(replayed: pd.DataFrame) -> Table:
     has_user = bool(replayed["user_wait"].notna().any())
     columns = [
@@ -184,7 +178,7 @@ def _replay_table(replayed: pd.DataFrame) -> Table:
     ]
     rows = []
     for record in replayed.to_dict("records"):
-        who = _followers_in_words(record["who"])
+        who = _FOLLOWERS.get(record["who"], record["who"])
         if record["message"]:
             who += f": {record['message']}"
         values: dict[Any, Any] = {**record, "who": who}

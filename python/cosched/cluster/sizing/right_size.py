@@ -310,7 +310,8 @@ class RightSize:
             job_users = self.instance.column("user").astype(str)[rows]
             is_job_of_user = job_users == (user or users[0])
             if len(users) > 1:
-                followers[f"the {len(users)} who leave most unused"] = np.isin(job_users, users)
+                name = f"the {len(users)} users with the most over-requested resources"
+                followers[name] = np.isin(job_users, users)
             followers[f"{user or 'one of them'} alone"] = is_job_of_user
         return replay(
             self.instance.take(rows),
