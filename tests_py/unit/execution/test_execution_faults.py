@@ -55,9 +55,9 @@ def faulty(monkeypatch, at, kind):
     """With a fault at the k-th write."""
     name = "fsync" if kind == "fsync" else "write"
     fault = Faults(name, at, short=kind == "short", for_good=kind == "full")
-    monkeypatch.setattr(f"cosched.execution.journal.os.{name}", fault)
+    monkeypatch.setattr(f"cosched.io.append_only.os.{name}", fault)
     if kind == "full":  # nothing can be taken back either
-        monkeypatch.setattr("cosched.execution.journal.os.ftruncate", Faults("ftruncate", 1))
+        monkeypatch.setattr("cosched.io.append_only.os.ftruncate", Faults("ftruncate", 1))
     return fault
 
 
