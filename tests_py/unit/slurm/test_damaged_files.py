@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import cosched as cs
 from cosched.slurm.accounts.accounting_dump import AccountingDump, parse_accounts
@@ -166,8 +167,8 @@ def test_a_begin_in_many_years_is_not_waited_for():
     now = Snapshot.read(REPO / "notebooks" / "cluster" / "now.json")
     first, second = (job.id for job in now.pending[:2])
     jobs = tuple(
-        replace(job, eligible=now.taken + 1.8e9) if job.id == first
-        else replace(job, dependency=f"afterok:{first}") if job.id == second else job
+        structs.replace(job, eligible=now.taken + 1.8e9) if job.id == first
+        else structs.replace(job, dependency=f"afterok:{first}") if job.id == second else job
         for job in now.jobs
     )  # fmt: skip
     found = when(replace(now, jobs=jobs), draws=2).set_index("job")
@@ -197,8 +198,8 @@ def test_a_reservation_for_ever_is_not_waited_for(begin):
         f"ReservationName=a StartTime={first:%Y-%m-%dT%H:%M:%S} EndTime={second:%Y-%m-%dT%H:%M:%S}"
         f"\n   Nodes={now.machine.slurm.names[0]}"
     )
-    held = replace(now.pending[0], reason="JobHeldUser")
-    never = replace(now.pending[1], dependency=f"afterok:{held.id}")
+    held = structs.replace(now.pending[0], reason="JobHeldUser")
+    never = structs.replace(now.pending[1], dependency=f"afterok:{held.id}")
     jobs = (*now.running, held, never, *now.pending[2:])
     found = when(replace(now, jobs=jobs, shown={**now.shown, "reservations": shown}), draws=2)
     assert np.isinf(found["p50"][:2]).all()

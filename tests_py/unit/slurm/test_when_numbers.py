@@ -37,8 +37,10 @@ def written(tmp_path):
     ("path", "value", "said"),
     [
         (("taken",), math.nan, "taken: nan: expected a finite number"),
-        (("taken",), 1e15, "taken: 1000000000000000.0: expected seconds, at most 1e+11"),
-        (("jobs", 0, "limit"), math.nan, "jobs[0]: limit = nan: expected a finite number"),
+        (("taken",), 1e15,
+         "taken: 1000000000000000.0: expected a finite number of seconds, at most 1e+11"),
+        (("jobs", 0, "limit"), math.nan,
+         "jobs[0]: limit = nan: expected seconds >= 0, at most 1e+11"),
         (("jobs", 0, "limit"), -1, "jobs[0]: limit = -1: expected seconds >= 0"),
         (("jobs", 0, "start"), math.nan, "jobs[0]: start = nan: expected a finite number"),
         (("jobs", 1, "submit"), math.inf, "jobs[1]: submit = inf: expected a finite number"),

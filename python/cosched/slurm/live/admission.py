@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec import structs
 
 from cosched.cluster.machine.node_types import node_mask
 from cosched.cluster.machine.parts import node_attribute
@@ -59,7 +60,7 @@ def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
         for name in job.partition.split(",")
         if not _refuse_in_partition(snapshot, job, _partition_limits(snapshot, name))
     ]
-    return replace(job, partition=",".join(names))
+    return structs.replace(job, partition=",".join(names))
 
 
 def refusal_of(snapshot: Snapshot, job: Job) -> str:
@@ -85,7 +86,7 @@ def why_no_node_holds(snapshot: Snapshot, job: Job) -> str:
     if refusal := _refuse_features(snapshot, job):
         return refusal
     is_gpu_request = re.fullmatch("gpu(:[^:,]+){0,2}", job.gres) is not None
-    of_one_node = replace(
+    of_one_node = structs.replace(
         job, nodes=1, cpus=1, memory_per_cpu=None, gres=job.gres if is_gpu_request else ""
     )
     refusals = [

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import structs
+
 from cosched import io
 from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
@@ -159,7 +161,7 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
     return replace(
         snapshot,
         shares=[
-            replace(
+            structs.replace(
                 s,
                 account=names.pseudonym("account", s.account),
                 user=names.pseudonym("user", s.user),
@@ -204,7 +206,7 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
 
 def _anonymous_job(job: Job, names: _Pseudonyms) -> Job:
     """Return a job with pseudonyms."""
-    return replace(
+    return structs.replace(
         job,
         **_anonymous_owner(job, names),
         name=names.pseudonym("job", job.name),
@@ -222,7 +224,7 @@ def _anonymous_job(job: Job, names: _Pseudonyms) -> Job:
 def _anonymous_finished_job(job: FinishedJob, names: _Pseudonyms) -> FinishedJob:
     """Return a job of the past with pseudonyms."""
     nodelist = names.hosts(job.nodelist) if job.nodelist.lower() not in ("none assigned",) else ""
-    return replace(
+    return structs.replace(
         job, **_anonymous_owner(job, names), state=plain_value(job.state), nodelist=nodelist
     )
 

@@ -1,71 +1,117 @@
-"""What a snapshot is made of: jobs, jobs of the past, associations; all values are checked here."""
+"""What a snapshot is made of: jobs, jobs of the past, associations.
+
+The types of the fields hold their limits (``msgspec.Meta``) and, in the words of a message, what is
+expected there; msgspec checks the values of a file or of a command's output against them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import cache
-from numbers import Real
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args
+
+import msgspec
+from msgspec import Meta
 
 from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.errors import InvalidInstance, shorten
 
 _MAX_SECONDS, _MAX_COUNT, _MAX_ID, _MAX_TEXT_LENGTH = 1e11, 2**31 - 1, 2**53, 100_000
+_MAX_NUMBER, _MAX_MEGABYTES = 1e18, 1e12
+
+
+def _whole_numbers(low: int, high: int) -> Meta:
+    """Return the limits of a field of whole numbers."""
+    return Meta(ge=low, le=high, description=f"a whole number in {low}..{high}")
+
+
+# Types of values. None stands for a value that is not known.
+Text: TypeAlias = Annotated[str, Meta(max_length=_MAX_TEXT_LENGTH, description="a text")]
+Flag: TypeAlias = Annotated[bool, Meta(description="true or false")]
+WholeNumber: TypeAlias = Annotated[int, _whole_numbers(0, _MAX_COUNT)]
+Count: TypeAlias = WholeNumber | None
+Nodes: TypeAlias = Annotated[int, _whole_numbers(0, MOST_HOSTS)] | None
+Id: TypeAlias = Annotated[int, _whole_numbers(-_MAX_ID, _MAX_ID)]
+Row: TypeAlias = Annotated[int, _whole_numbers(-_MAX_COUNT, _MAX_COUNT)]
+FiniteNumber: TypeAlias = Annotated[
+    float, Meta(ge=-_MAX_NUMBER, le=_MAX_NUMBER, description="a finite number")
+]
+Number: TypeAlias = FiniteNumber | None
+#: Seconds since 1970, or a run time (s).
+Moment: TypeAlias = Annotated[
+    float,
+    Meta(
+        ge=-_MAX_SECONDS,
+        le=_MAX_SECONDS,
+        description=f"a finite number of seconds, at most {_MAX_SECONDS:g}",
+    ),
+]
+Time: TypeAlias = Moment | None
+#: Seconds; infinite, which JSON does not have and :func:`parse_record` takes: UNLIMITED.
+Limit: TypeAlias = (
+    Annotated[
+        float,
+        Meta(ge=0, le=_MAX_SECONDS, description=f"seconds >= 0, at most {_MAX_SECONDS:g}"),
+    ]
+    | None
+)
+Megabytes: TypeAlias = Annotated[float, Meta(ge=0, le=_MAX_MEGABYTES)]
+#: The number of an array, and how many of its tasks may run (0: all).
+Array: TypeAlias = (
+    Annotated[
+        tuple[Annotated[int, Meta(ge=0, le=_MAX_ID)], WholeNumber],
+        Meta(description="[number, how many may run], both >= 0"),
+    ]
+    | None
+)
 
 
 class Allocated(NamedTuple):
     """What a job has of a node."""
 
     #: Name of the node.
-    node: str
+    node: Text
     #: CPUs of the job on it.
-    cpus: int
-    memory: float = 0.0  # MB
-    gpus: int = 0
+    cpus: WholeNumber
+    memory: Megabytes = 0.0  # MB
+    gpus: WholeNumber = 0
 
 
-# What fields hold, by the names under which their checks are found; None: not known.
-Number: TypeAlias = float | None
-Time: TypeAlias = float | None  # seconds since 1970
-Limit: TypeAlias = float | None  # seconds; infinite: UNLIMITED
-Nodes: TypeAlias = int | None
-Moment: TypeAlias = float
-Count: TypeAlias = int | None
-Id: TypeAlias = int
-Row: TypeAlias = int
-Array: TypeAlias = tuple[int, int] | None  # its number, and how many tasks may run (0: all)
-Holds: TypeAlias = tuple[Allocated, ...]
-Runs: TypeAlias = tuple[float, ...]
+Holds: TypeAlias = Annotated[
+    tuple[Allocated, ...],
+    Meta(description="a list of [node, CPUs, MB, GPUs], numbers >= 0"),
+]
+Runs: TypeAlias = Annotated[
+    tuple[Moment, ...], Meta(description=f"a list of seconds, at most {_MAX_SECONDS:g}")
+]
 
 
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Fields by their names: ``job.user``, and ``job["user"]`` for who reads a table."""
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self.__dataclass_fields__:  # type: ignore[attr-defined]
+        if name not in self.__struct_fields__:
             raise KeyError(name)
         return getattr(self, name)
 
     def keys(self) -> Iterable[str]:
         """Return names of the fields."""
-        return iter(self.__dataclass_fields__)  # type: ignore[attr-defined]
+        return iter(self.__struct_fields__)
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobIdentity(Record):
+class JobIdentity(Record, frozen=True, kw_only=True, gc=False):
     """Somebody's job."""
 
     #: Slurm's number of the job; below 0: it stands for hidden ones.
     id: Id
     #: Who submitted it.
-    user: str = ""
+    user: Text = ""
     #: The account that is charged.
-    account: str = ""
-    partition: str = ""  # one or more, parted by commas
+    account: Text = ""
+    partition: Text = ""  # one or more, parted by commas
     #: Its quality of service.
-    qos: str = ""
+    qos: Text = ""
 
     @property
     def first_partition(self) -> str:
@@ -73,13 +119,12 @@ class JobIdentity(Record):
         return self.partition.split(",")[0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Job(JobIdentity):
+class Job(JobIdentity, frozen=True, kw_only=True, gc=False):
     """A job that runs or waits; times are seconds since 1970."""
 
     #: Name of the job (``--job-name``).
-    name: str = ""
-    state: str = "PENDING"  # or RUNNING
+    name: Text = ""
+    state: Text = "PENDING"  # or RUNNING
     #: When it came, could start at the earliest, began to age, and started or is planned to.
     submit: Time = None
     eligible: Time = None
@@ -89,32 +134,32 @@ class Job(JobIdentity):
     limit: Limit = None
     #: Nodes that it asks for or has, and CPUs in all.
     nodes: Nodes = 1
-    exact: bool = True  # so many nodes, and not fewer or more
+    exact: Flag = True  # so many nodes, and not fewer or more
     cpus: Count = 1
     #: Whether it has its nodes for itself (``--exclusive``).
-    exclusive: bool = False
+    exclusive: Flag = False
     memory: Number = None  # MB of a node
     #: MB of a CPU.
     memory_per_cpu: Number = None
     #: GPUs of each node, and in all: ``gpu:a100:2``.
-    gres: str = ""
-    gpus: str = ""
+    gres: Text = ""
+    gpus: Text = ""
     #: Priority and nice value, as squeue shows them.
     priority: Number = None
     nice: Number = None
     #: Why it waits, in Slurm's words.
-    reason: str = ""
+    reason: Text = ""
     #: ``afterok:12,singleton``.
-    dependency: str = ""
+    dependency: Text = ""
     #: Constraint in the words of sbatch.
-    features: str = ""
+    features: Text = ""
     #: ``fluent:2``.
-    licences: str = ""
+    licences: Text = ""
     #: Name of the reservation that it asks for.
-    reservation: str = ""
+    reservation: Text = ""
     #: Its array, if it is a task of one.
     array: Array = None
-    tasks: int = 1  # of an array, that this record stands for
+    tasks: WholeNumber = 1  # of an array, that this record stands for
     #: TRES billing, as squeue shows it.
     billing: Number = None
     #: What it has of each node.
@@ -124,8 +169,7 @@ class Job(JobIdentity):
     measured: Runs = ()  # s, of a request
 
 
-@dataclass(frozen=True, kw_only=True)
-class FinishedJob(JobIdentity):
+class FinishedJob(JobIdentity, frozen=True, kw_only=True, gc=False):
     """A job of the past."""
 
     #: When it came, could start at the earliest, began to age, and started or is planned to.
@@ -137,21 +181,20 @@ class FinishedJob(JobIdentity):
     limit: Limit = None
     #: Nodes that it had.
     nodes: Nodes = 1
-    cpus: int = 1  # asked for
+    cpus: WholeNumber = 1  # asked for
     #: ``COMPLETED``, ``TIMEOUT`` and the like.
-    state: str = ""
+    state: Text = ""
     #: Hosts that it ran on.
-    nodelist: str = ""
-    allocated: int = 1  # CPUs
+    nodelist: Text = ""
+    allocated: WholeNumber = 1  # CPUs
 
 
-@dataclass(frozen=True, kw_only=True)
-class Share(Record):
+class Share(Record, frozen=True, kw_only=True, gc=False):
     """An association of a user or an account, in the order of the tree."""
 
     #: Account, and user of a user's association.
-    account: str = ""
-    user: str = ""
+    account: Text = ""
+    user: Text = ""
     parent: Row = -1  # its row; -1: the root
     shares: Number = 1.0  # None: its parent's
     #: CPU seconds so far, decayed, and the fair-share factor.
@@ -165,33 +208,39 @@ RecordT = TypeVar("RecordT", bound=Record)
 def parse_record(kind: type[RecordT], raw_record: Any, place: str) -> RecordT:
     """Return a record of these values; fields that it does not have are passed over.
 
+    A text that is None is the empty one; numbers may be numpy's, and whole ones floats.
     InvalidInstance names the place, the field and what is expected there.
     """
     if isinstance(raw_record, kind):
         return raw_record
     if not isinstance(raw_record, Mapping):
         raise InvalidInstance(f"{place}: {shorten(raw_record)}: expected an object")
-    values = {}
-    for name, check in _checks_by_field(kind).items():  # type: ignore[arg-type]
-        if name in raw_record:
-            try:
-                values[name] = check(raw_record[name])
-            except _Wrong as wrong:
-                message = f"{name} = {shorten(raw_record[name])}: expected {wrong}"
-                raise InvalidInstance(f"{place}: {message}") from None
-        elif name == "id":
-            raise InvalidInstance(f"{place}: no id")
-    return kind(**values)
+    if "id" in kind.__struct_fields__ and "id" not in raw_record:
+        raise InvalidInstance(f"{place}: no id")
+    try:  # allocations as lists: msgspec takes over named tuples unchecked
+        return msgspec.convert(
+            {**raw_record, "holds": _plain_value(raw_record.get("holds", ()))}, kind
+        )
+    except msgspec.ValidationError:  # of a field, which is named, or that is converted first
+        values = {
+            field.name: _parse_field(field, raw_record[field.name], place)
+            for field in _FIELDS_BY_KIND[kind]
+            if field.name in raw_record
+        }
+        return kind(**values)
 
 
 def parse_records(kind: type[RecordT], raw_records: Any, place: str) -> list[RecordT]:
     """Return the records of a list."""
     if not isinstance(raw_records, (list, tuple)):
         raise InvalidInstance(f"{place}: {shorten(raw_records)}: expected a list")
-    return [
-        parse_record(kind, raw_record, f"{place}[{row}]")
-        for row, raw_record in enumerate(raw_records)
-    ]
+    try:
+        return msgspec.convert(raw_records, list[kind])  # type: ignore[valid-type]
+    except msgspec.ValidationError:  # of one, which is named, or values that are converted first
+        return [
+            parse_record(kind, raw_record, f"{place}[{row}]")
+            for row, raw_record in enumerate(raw_records)
+        ]
 
 
 def require_unique_ids(jobs: list[Job], place: str) -> list[Job]:
@@ -204,149 +253,70 @@ def require_unique_ids(jobs: list[Job], place: str) -> list[Job]:
     return jobs
 
 
-class _Wrong(Exception):
-    """What was expected."""
-
-
-def _text(value: Any) -> str:
-    """Return a text; None is the empty one."""
-    if value is None:
-        return ""
-    if not isinstance(value, str) or len(value) > _MAX_TEXT_LENGTH:
-        raise _Wrong("a text")
-    return value
-
-
-def _integer_between(low: int, high: int) -> Callable[[Any], int]:
-    """Return a check for integers of a range."""
-
-    def check(value: Any) -> int:
-        number = _number(value)
-        if number is None or number != math.floor(number) or not low <= number <= high:
-            raise _Wrong(f"a whole number in {low}..{high}")
-        return int(value)
-
-    return check
-
-
-def _number(value: Any) -> float | None:
-    """Return a finite number; None stays."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise _Wrong("a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= 1e18:
-        raise _Wrong("a finite number")
-    return number
-
-
-def _time(value: Any) -> float | None:
-    return None if value is None else _moment(value)
-
-
-def _limit(value: Any) -> float | None:
-    """Return a time limit (s), which may be infinite."""
-    if isinstance(value, float) and value == math.inf:
-        return math.inf
-    seconds = _time(value)
-    if seconds is not None and seconds < 0:
-        raise _Wrong("seconds >= 0")
-    return seconds
-
-
-def _moment(value: Any) -> float:
-    """Return seconds since 1970."""
-    number = _number(value)
-    if number is None or abs(number) > _MAX_SECONDS:
-        raise _Wrong(f"seconds, at most {_MAX_SECONDS:g}")
-    return number
-
-
-def _flag(value: Any) -> bool:
-    """Return a truth value."""
-    if not isinstance(value, bool):
-        raise _Wrong("true or false")
-    return value
-
-
-def _array(value: Any) -> tuple[int, int] | None:
-    """Return the number of an array, and how many of its tasks may run."""
-    if value is None:
-        return None
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise _Wrong("[number, how many may run]")
-    return _integer_between(0, _MAX_ID)(value[0]), _integer_between(0, _MAX_COUNT)(value[1])
-
-
-def _holds(value: Any) -> tuple[Allocated, ...]:
-    """Return the allocations of a job."""
-    if not isinstance(value, (list, tuple)):
-        raise _Wrong("a list of [node, CPUs, MB, GPUs]")
-    return tuple(_allocated(allocation) for allocation in value)
-
-
-def _allocated(value: Any) -> Allocated:
-    """Return an allocation: node, CPUs, memory, GPUs."""
-    if not isinstance(value, (list, tuple)) or not 2 <= len(value) <= 4:
-        raise _Wrong("[node, CPUs, MB, GPUs]")
-    count = _integer_between(0, _MAX_COUNT)
-    node, cpus, memory, gpus = (*value, 0.0, 0)[:4] if len(value) < 4 else value
-    amount = _number(memory) or 0.0
-    if not 0 <= amount <= 1e12:
-        raise _Wrong("MB >= 0")
-    return Allocated(_text(node), count(cpus), amount, count(gpus))
-
-
-def _runs(value: Any) -> tuple[float, ...]:
-    """Return run times (s)."""
-    if not isinstance(value, (list, tuple)):
-        raise _Wrong("a list of seconds")
-    return tuple(_moment(moment) for moment in value)
-
-
-_KINDS: dict[str, Callable[[Any], Any]] = {
-    "str": _text,
-    "int": _integer_between(0, _MAX_COUNT),
-    "bool": _flag,
-    "Id": _integer_between(-_MAX_ID, _MAX_ID),
-    "Count": lambda value: None if value is None else _integer_between(0, _MAX_COUNT)(value),
-    "Nodes": lambda value: None if value is None else _integer_between(0, MOST_HOSTS)(value),
-    "Limit": _limit,
-    "Row": _integer_between(-_MAX_COUNT, _MAX_COUNT),
-    "Number": _number,
-    "Time": _time,
-    "Moment": _moment,
-    "Array": _array,
-    "Holds": _holds,
-    "Runs": _runs,
+#: Fields of each kind of record, with their types.
+_FIELDS_BY_KIND: dict[type[Record], tuple[msgspec.structs.FieldInfo, ...]] = {
+    kind: msgspec.structs.fields(kind) for kind in (Job, FinishedJob, Share)
 }
 
 
-@cache
-def _checks_by_field(kind: Any) -> dict[str, Callable[[Any], Any]]:
-    """Return how the values of its fields are checked."""
-    return {record_field.name: _KINDS[str(record_field.type)] for record_field in fields(kind)}
+def _parse_field(field: msgspec.structs.FieldInfo, raw_value: Any, place: str) -> Any:
+    """Return the value of a field; InvalidInstance where it is none of its type."""
+    if raw_value is None and field.type == Text:
+        return ""
+    if field.type == Limit and isinstance(raw_value, float) and raw_value == math.inf:
+        return math.inf
+    try:
+        return msgspec.convert(_plain_value(raw_value), field.type)
+    except msgspec.ValidationError:
+        message = f"{field.name} = {shorten(raw_value)}: expected {_expectation(field.type)}"
+        raise InvalidInstance(f"{place}: {message}") from None
+
+
+def _expectation(value_type: Any) -> str:
+    """Return what a type expects, in the words of its ``Meta``; of one or None, those of one."""
+    metadata = getattr(value_type, "__metadata__", None)
+    return metadata[0].description if metadata else _expectation(get_args(value_type)[0])
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a value as msgspec checks it: lists of lists of plain scalars."""
+    if not isinstance(value, (list, tuple)):
+        return _plain_scalar(value)
+    return [
+        [_plain_scalar(scalar) for scalar in part]
+        if isinstance(part, (list, tuple))
+        else _plain_scalar(part)
+        for part in value
+    ]
+
+
+def _plain_scalar(value: Any) -> Any:
+    """Return a number as Python's own, a whole one as an int, and a text as a str."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() else number
 
 
 def moment_of(raw_moment: Any, place: str) -> float:
     """Return a moment (s since 1970), checked."""
     try:
-        return _moment(raw_moment)
-    except _Wrong as wrong:
-        raise InvalidInstance(f"{place}: {shorten(raw_moment)}: expected {wrong}") from None
+        return msgspec.convert(_plain_scalar(raw_moment), Moment)
+    except msgspec.ValidationError:
+        message = f"{shorten(raw_moment)}: expected {_expectation(Moment)}"
+        raise InvalidInstance(f"{place}: {message}") from None
 
 
 def texts_of(raw_texts: Any, place: str) -> dict[str, str]:
     """Return an object of texts."""
-    if not isinstance(raw_texts, Mapping) or not all(
-        isinstance(v, str) for v in raw_texts.values()
-    ):
-        raise InvalidInstance(f"{place}: expected an object of texts")
-    return {str(key): value for key, value in raw_texts.items()}
+    try:
+        return msgspec.convert(raw_texts, dict[str, str])
+    except msgspec.ValidationError:
+        raise InvalidInstance(f"{place}: expected an object of texts") from None
 
 
 def numbers(raw_numbers: Any, place: str) -> dict[str, float]:
@@ -356,10 +326,8 @@ def numbers(raw_numbers: Any, place: str) -> dict[str, float]:
     number_by_name = {}
     for key, value in raw_numbers.items():
         try:
-            number = _number(value)
-        except _Wrong:
-            number = None
-        if number is None:
-            raise InvalidInstance(f"{place}: {shorten(key)} = {shorten(value)}: expected a number")
-        number_by_name[str(key)] = number
+            number_by_name[str(key)] = msgspec.convert(_plain_scalar(value), FiniteNumber)
+        except msgspec.ValidationError:
+            message = f"{shorten(key)} = {shorten(value)}: expected a number"
+            raise InvalidInstance(f"{place}: {message}") from None
     return number_by_name

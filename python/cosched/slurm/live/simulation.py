@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.node_types import Spans
@@ -104,7 +105,7 @@ class Simulation(CoreJobFactory):
 
     def _wait_for_ever(self, row: int) -> None:
         """Replace a job by one that fits and is held, so that it waits for ever."""
-        self.jobs[row] = replace(
+        self.jobs[row] = structs.replace(
             self.jobs[row],
             nodes=1,
             cpus=1,
@@ -128,9 +129,11 @@ class Simulation(CoreJobFactory):
                 if job.state != "PENDING" or self.fits(job):
                     continue
                 names = job.partition.split(",")
-                partitions = [name for name in names if self.fits(replace(job, partition=name))]
+                partitions = [
+                    name for name in names if self.fits(structs.replace(job, partition=name))
+                ]
                 if partitions and len(names) > 1:
-                    self.jobs[row] = replace(job, partition=",".join(partitions))
+                    self.jobs[row] = structs.replace(job, partition=",".join(partitions))
                     self.core_jobs[row] = self._core_job(self.jobs[row])
                 else:
                     self._wait_for_ever(row)
@@ -174,7 +177,7 @@ class Simulation(CoreJobFactory):
                 )
             jobs.append(job)
             for _ in range(min(further_tasks, remaining_tasks)):
-                jobs.append(replace(job, id=_SYNTHETIC_ID_BASE - remaining_tasks))
+                jobs.append(structs.replace(job, id=_SYNTHETIC_ID_BASE - remaining_tasks))
                 remaining_tasks -= 1
         return jobs
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from cosched import io
 from cosched.cluster.instance import Instance
@@ -249,7 +250,7 @@ class Snapshot:
         del snapshot_fields["given_machine"]
         for name in ("jobs", "shares", "history"):
             snapshot_fields[name] = [
-                asdict(snapshot_field) for snapshot_field in snapshot_fields[name]
+                structs.asdict(snapshot_field) for snapshot_field in snapshot_fields[name]
             ]  # an infinite limit is null there
         named = {str(job): parts for job, parts in self.priorities.items()}
         return {
@@ -377,7 +378,8 @@ def _merge_sources(job: Job, scontrol_job: Job) -> Job:
         if scontrol_job.holds and len(scontrol_job.holds) >= len(job.holds)
         else job.holds
     )
-    return replace(job, holds=holds, nice=scontrol_job.nice if job.nice is None else job.nice)
+    nice = scontrol_job.nice if job.nice is None else job.nice
+    return structs.replace(job, holds=holds, nice=nice)
 
 
 def _read_snapshot_file(path: str | PathLike[str]) -> Snapshot:
@@ -410,7 +412,9 @@ def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
         raise InvalidInstance("limits: expected qos by name and a list of associations")
     snapshot = Snapshot(
         taken=moment_of(data["taken"], "taken"),
-        jobs=tuple(replace(row, limit=np.inf) if row.limit is None else row for row in jobs),
+        jobs=tuple(
+            structs.replace(job, limit=np.inf) if job.limit is None else job for job in jobs
+        ),
         shown=_parse_shown_texts(data["shown"]),
         version=texts_of({"": data.get("version", "")}, "version")[""],
         shares=parse_records(Share, data.get("shares", []), "shares"),
