@@ -187,6 +187,7 @@ lint: .venv/lint.stamp build/apt-LINT.stamp tidy prose ## ruff, mypy, import-lin
 	$(BIN)/ruff check conftest.py python tests_py docs .ci
 	$(BIN)/ruff format --check conftest.py python tests_py docs .ci
 	$(BIN)/mypy
+	$(BIN)/python .ci/any_parameters.py python/cosched
 	PYTHONPATH=python $(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
 

@@ -4,10 +4,10 @@
 #include "cosched/slurm/trace/trace_recorder.hpp"
 #include "pybind.hpp"
 
-namespace cosched::cluster::bindings {
+namespace cosched::slurm::bindings {
 
 using namespace cosched::bindings;  // NOLINT
 
 void bind_slurm_trace(py::module_& module);
 
-}  // namespace cosched::cluster::bindings
+}  // namespace cosched::slurm::bindings

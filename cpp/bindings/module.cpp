@@ -15,8 +15,10 @@ void bind_dags(pybind11::module_& module);
 }
 namespace cluster::bindings {
 void bind_cluster(pybind11::module_& module);
+}
+namespace slurm::bindings {
 void bind_slurm(pybind11::module_& module);
-}  // namespace cluster::bindings
+}
 namespace moldable::bindings {
 void bind_moldable(pybind11::module_& module);
 }  // namespace moldable::bindings
@@ -131,7 +133,8 @@ PYBIND11_MODULE(_core, module) {
   cosched::dags::bindings::bind_dags(dags);
   auto cluster = module.def_submodule("cluster");
   cosched::cluster::bindings::bind_cluster(cluster);
-  cosched::cluster::bindings::bind_slurm(cluster);
+  auto slurm = module.def_submodule("slurm");
+  cosched::slurm::bindings::bind_slurm(slurm);
   auto moldable = module.def_submodule("moldable");
   cosched::moldable::bindings::bind_moldable(moldable);
   auto bags = module.def_submodule("bags");

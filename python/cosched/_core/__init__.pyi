@@ -10,9 +10,10 @@ import typing
 from . import packs
 from . import dags
 from . import cluster
+from . import slurm
 from . import moldable
 from . import bags
-__all__: list[str] = ['Sharing', 'SlowdownRule', 'bags', 'check_interrupt', 'cluster', 'dags', 'forget_stop', 'moldable', 'packs', 'request_stop', 'seconds_left', 'time_limit']
+__all__: list[str] = ['Sharing', 'SlowdownRule', 'bags', 'check_interrupt', 'cluster', 'dags', 'forget_stop', 'moldable', 'packs', 'request_stop', 'seconds_left', 'slurm', 'time_limit']
 class time_limit:
     def __enter__(self) -> None:
         ...

@@ -23,9 +23,11 @@ def test_a_recording_ends_alike_with_and_without_memory(monkeypatch, path, repla
     twin, options, _ = simulated_run(recording, recording.runs[0], replay=replay)
     with_memory = twin.run(**options)
     without_memory = twin.run(**options, remembers=False)
-    for name in ("start_exact", "end_exact"):
-        assert np.array_equal(with_memory[name], without_memory[name], equal_nan=True), name
-    for name in ("by", "restarts", "part", "killed", "cycles", "cores", "units"):
-        assert np.array_equal(with_memory[name], without_memory[name]), name
-    for name in ("nodes", "pauses"):
-        assert all(map(np.array_equal, with_memory[name], without_memory[name])), name
+    for column in (
+        "start_exact", "end_exact", "scheduler", "restarts", "partition", "is_killed",
+        "cycle_times", "cores", "core_ids", "node_begin", "node", "pause_job", "pause_begin",
+    ):  # fmt: skip
+        columns = getattr(with_memory, column), getattr(without_memory, column)
+        assert np.array_equal(*columns, equal_nan=column.endswith("_exact")), column
+    # A pause without an end has the end nan in both.
+    assert np.array_equal(with_memory.pause_end, without_memory.pause_end, equal_nan=True)

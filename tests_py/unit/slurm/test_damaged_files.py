@@ -76,7 +76,7 @@ def test_limits_of_many_digits(key):
 
 def test_a_grace_without_end():
     (qos,) = Accounts(AccountingDump((), ({"Name": "normal", "GraceTime": "UNLIMITED"},))).qos
-    assert qos["grace"] == 2**31 - 1
+    assert qos.grace_time == 2**31 - 1
 
 
 @pytest.mark.parametrize(

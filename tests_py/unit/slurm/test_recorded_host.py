@@ -98,8 +98,8 @@ def test_the_typical_run_is_the_one_that_most_others_are_like():
     assert all(low <= own < high for own, low, high in zip(given["lengths"], *bounds, strict=True))
     assert 0 <= given["clocks"]["tick_offset"] < clocks["tick_period"]
     assert 0.9 < alike <= 1
-    starts = np.array(twin.run(**given)["start"])
-    assert np.abs(starts - twin.run(clocks)["start"]).max() <= NEAR
+    starts = twin.run(**given).start
+    assert np.abs(starts - twin.run(clocks).start).max() <= NEAR
 
 
 def test_lengths_of_jobs_that_ended_by_themselves():

@@ -82,14 +82,15 @@ def a_recording(path, alloc):
 def test_users_are_charged_for_the_cores_that_they_had(tmp_path):
     for first, second in (({"cpus": "0-2"}, {"cpus": "3"}), ({}, {})):  # told, and by their tasks
         recording = a_recording(tmp_path / "shared.json", [first, second, {}, {}])
-        [(_, factors, priorities)] = retraced(recording, recording.runs[0], [200.0])
+        (sample,) = retraced(recording, recording.runs[0], [200.0])
+        factors, priorities = sample.factors, sample.priorities
         ann, bob = factors[3], factors[4]
         assert ann < bob  # three times the usage for the same share
         assert np.isnan(priorities[:2]).all()  # they run
         assert [int(one) for one in priorities[2:]] == [int(1000 * ann), int(1000 * bob)]
     recording = a_recording(tmp_path / "other.json", [{"cpus": "0"}, {"cpus": "1-3"}, {}, {}])
-    [(_, factors, _)] = retraced(recording, recording.runs[0], [200.0])
-    assert factors[3] > factors[4]
+    (sample,) = retraced(recording, recording.runs[0], [200.0])
+    assert sample.factors[3] > sample.factors[4]
 
 
 def test_what_jobs_had_of_nodes():

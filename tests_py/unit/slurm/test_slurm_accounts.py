@@ -117,18 +117,27 @@ def starts(machine, instance, **more):
     return res.jobs.start.tolist()
 
 
+def limits_of(owner):
+    """Return (name, TRES, value, used) of the limits of an association, or of a set of limits."""
+    limits = getattr(owner.limits, "limits", owner.limits)
+    return [(limit.name, limit.tres, limit.value, limit.used_before) for limit in limits]
+
+
 def test_tables(tmp_path):
     (tmp_path / "a.txt").write_text(f"{ASSOCIATIONS}\n{QOS}{SHARES}")
     shown = read_accounts(tmp_path / "a.txt")
     names = [(row["Account"], row.get("User", "")) for row in shown.associations]
     assert names == [("root", ""), ("physics", ""), ("physics", "ann"), ("bio", ""), ("bio", "bob")]
     accounts = Accounts(shown)
-    assert [row[0] for row in accounts.rows] == [-1, 0, 1, 0, 3]
-    assert [row[4] for row in accounts.rows] == [900, 600, 600, 300, 300]
-    assert accounts.rows[1][3]["limits"] == [("GrpTRES", 2, 3.0, 0.0)]
-    assert accounts.qos[1]["limits"] == [("MaxJobsPU", -1, 1.0, 0.0), ("MaxWall", -1, 60.0, 0.0)]
-    assert accounts.qos[1]["deny"]
-    assert accounts.qos[1]["usage_factor"] == 2
+    assert [association.parent for association in accounts.rows] == [-1, 0, 1, 0, 3]
+    assert [association.initial_usage for association in accounts.rows] == [900, 600, 600, 300, 300]
+    assert limits_of(accounts.rows[1]) == [("GrpTRES", 2, 3.0, 0.0)]
+    assert limits_of(accounts.qos[1].limits) == [
+        ("MaxJobsPU", -1, 1.0, 0.0),
+        ("MaxWall", -1, 60.0, 0.0),
+    ]
+    assert accounts.qos[1].denies_on_limit
+    assert accounts.qos[1].usage_factor == 2
     assert accounts.unsupported == []  # sacctmgr says bob's share, before sshare
 
 
@@ -136,26 +145,29 @@ def test_the_association_manager(tmp_path):
     (tmp_path / "a.txt").write_text(MANAGER)
     shown = read_accounts(tmp_path / "a.txt")
     accounts = Accounts(shown)
-    assert [row[4] for row in accounts.rows] == [900.25, 300.75, 300.75]
-    bio = {limit[0]: limit[2:] for limit in accounts.rows[1][3]["limits"]}
+    assert [association.initial_usage for association in accounts.rows] == [900.25, 300.75, 300.75]
+    bio = {name: amounts for name, _, *amounts in limits_of(accounts.rows[1])}
     assert bio == {
-        "GrpJobs": (6, 0), "GrpWall": (90, 26.5), "GrpTRES": (5, 0), "GrpTRESMins": (1000, 142)
+        "GrpJobs": [6, 0], "GrpWall": [90, 26.5], "GrpTRES": [5, 0], "GrpTRESMins": [1000, 142]
     }  # fmt: skip
-    bob = accounts.rows[2][3]["limits"]
+    bob = limits_of(accounts.rows[2])
     assert ("MaxTRES", 1, 2048.0, 0.0) in bob
     assert ("MaxWall", -1, 60.0, 0.0) in bob
-    assert accounts.qos[0]["limits"] == [("MaxJobsPU", -1, 3.0, 0.0), ("MaxTRESPU", 2, 5.0, 0.0)]
+    assert limits_of(accounts.qos[0].limits) == [
+        ("MaxJobsPU", -1, 3.0, 0.0),
+        ("MaxTRESPU", 2, 5.0, 0.0),
+    ]
     assert accounts.unsupported == []
-    assert accounts.rows[1][1] == -1  # Fairshare=parent
+    assert accounts.rows[1].shares == -1  # Fairshare=parent
 
 
 def test_a_dump(tmp_path):
     (tmp_path / "c.cfg").write_text(DUMP)
     accounts = Accounts(read_accounts(tmp_path / "c.cfg"))
-    assert [row[:3] for row in accounts.rows] == [
+    assert [(row.parent, row.shares, row.is_user) for row in accounts.rows] == [
         (-1, 1, False), (0, 1, True), (0, 10, False), (2, 4, False), (3, 2, True),
     ]  # fmt: skip
-    assert accounts.rows[2][3]["limits"] == [("GrpTRES", 2, 5.0, 0.0), ("GrpTRES", 0, 20.0, 0.0)]
+    assert limits_of(accounts.rows[2]) == [("GrpTRES", 2, 5.0, 0.0), ("GrpTRES", 0, 20.0, 0.0)]
 
 
 def test_a_folder_and_a_bad_file(tmp_path):

@@ -358,14 +358,14 @@ def test_a_recording_with_accounts(tmp_path):
     row = {(own["Account"], own.get("User")): k for k, own in enumerate(data["associations"])}
     samples = data["samples"][0]
     shown = 0
-    for sample, (_, factors, priorities) in zip(
+    for sample, simulated in zip(
         samples, retraced(recording, run, [one["t"] for one in samples]), strict=True
     ):
         for account, user, *cells in sample["sshare"]:
             if user:
-                assert abs(factors[row[account, user]] - float(cells[5])) < 1e-4
+                assert abs(simulated.factors[row[account, user]] - float(cells[5])) < 1e-4
         for job, priority, *_ in sample["sprio"]:
-            assert abs(priorities[job] - priority) <= 15
+            assert abs(simulated.priorities[job] - priority) <= 15
             shown += 1
     assert shown > 0
 

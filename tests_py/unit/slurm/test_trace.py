@@ -105,24 +105,26 @@ def test_the_trace_says_what_the_simulation_did_and_changes_nothing(monkeypatch,
     traced = twin.run(**options, recorder=recorder)
     silent = twin.run(**options)
     with_plans = twin.run(**options, plans=True)
-    for key in ("start_exact", "end_exact", "by", "restarts", "part", "killed", "cycles"):
-        assert np.array_equal(traced[key], silent[key], equal_nan=True), key
-    for key in ("nodes", "pauses"):
-        assert all(map(np.array_equal, traced[key], silent[key])), key
-    trace = twin.trace_names(str).trace(recorder, len(traced["cycles"]), math.nan)
-    assert [cycle.begin_time for cycle in trace.cycles] == traced["cycles"].tolist()
+    for column in (
+        "start_exact", "end_exact", "scheduler", "restarts", "partition", "is_killed",
+        "cycle_times", "node_begin", "node", "pause_job", "pause_begin", "pause_end",
+    ):  # fmt: skip
+        columns = getattr(traced, column), getattr(silent, column)
+        assert np.array_equal(*columns, equal_nan=True), column
+    trace = twin.trace_names(str).trace(recorder, len(traced.cycle_times), math.nan)
+    assert [cycle.begin_time for cycle in trace.cycles] == traced.cycle_times.tolist()
     starts = starts_of(trace)
     simulated = {
         str(row): tuple(twin.trace_names().nodes[node] for node in nodes)
         for row, nodes in enumerate(twin.nodes_of(traced))
-        if not math.isnan(traced["start"][row])
+        if not math.isnan(traced.start[row])
     }
     assert {row: nodes for row, (_, nodes) in starts.items() if row in simulated} == simulated
     never_ran = set(starts) - set(simulated)  # they had to go for others, and did not come back
-    assert all(traced["restarts"][int(row)] for row in never_ran)
+    assert all(traced.restarts[int(row)] for row in never_ran)
     if "delays" not in options:
         begun = {row: begin for row, (begin, _) in starts.items() if row in simulated}
-        assert begun == {row: traced["start"][int(row)] for row in simulated}
+        assert begun == {row: traced.start[int(row)] for row in simulated}
     planned = sorted(
         (cycle.begin_time, job.job, job.partition, job.begin, job.end)
         for cycle in trace.cycles
@@ -130,9 +132,9 @@ def test_the_trace_says_what_the_simulation_did_and_changes_nothing(monkeypatch,
         if job.verdict in ("reserved", "node_space_full")
     )
     assert planned == sorted(
-        (when, str(row), twin.names[part], begin, end)
-        for when, row, what, begin, end, nodes, part, _ in with_plans["notes"]
-        if what == 4
+        (note.time, str(note.job), twin.names[note.partition], note.start, note.end)
+        for note in with_plans.notes
+        if note.action.name == "plan"
     )
 
 
@@ -224,7 +226,7 @@ def test_a_log_is_traced_with_its_slurm_conf(capsys, tmp_path):
 
 
 def test_every_verdict_and_end_has_words():
-    core = cs.cluster.result.result._core.cluster
+    core = cs.cluster.result.result._core.slurm
     spoken = {"started", "reserved", "limit", "node_space_full"}
     assert {verdict.name for verdict in core.SlurmVerdict} == spoken | set(VERDICTS)
     assert {end.name for end in core.SlurmCycleEnd} == set(CYCLE_ENDS)
@@ -237,7 +239,7 @@ def test_yields_of_locks_are_lines(monkeypatch):
     twin, options, _ = simulated_run(recording, run, replay=True)
     recorder = TraceSelection().recorder()
     outcome = twin.run(**options, recorder=recorder)
-    trace = twin.trace_names(str).trace(recorder, len(outcome["cycles"]), float(run.epoch))
+    trace = twin.trace_names(str).trace(recorder, len(outcome.cycle_times), float(run.epoch))
     yields = [each for cycle in trace.cycles for each in cycle.yields]
     assert len(yields) == len(run.yields)
     assert sum("yielded locks" in line for line in lines_of_trace(trace)) == len(yields)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from cosched.core.arrays import integer, nonnegative
 from cosched.core.installed import MACHINE_READERS, package_offers
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
+
+if TYPE_CHECKING:  # The class is of a higher layer: only type checkers import it here.
+    from cosched.slurm.conf.settings import SlurmSettings
 
 #: No core has more threads than that: more are those of the node.
 _MOST_THREADS = 8
@@ -160,7 +163,7 @@ class Machine:
 
     nodes: tuple[NodeType, ...]
     partitions: tuple[Partition, ...] = ()
-    slurm: Any = None
+    slurm: SlurmSettings | None = None
 
     @property
     def notes(self) -> tuple[Note, ...]:

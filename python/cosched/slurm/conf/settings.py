@@ -19,7 +19,7 @@ _FILE = Path(__file__).with_name("keys.toml")
 KEY_TABLE: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
-PARAMETERS: dict[str, float] = dict(_core.cluster.SLURM_PARAMETERS)
+PARAMETERS: dict[str, float] = dict(_core.slurm.PARAMETERS)
 
 #: The version where no file says another, and the first whose SelectType is cons_tres by itself.
 NEWEST = "24.11"

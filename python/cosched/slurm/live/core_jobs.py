@@ -5,6 +5,7 @@ import re
 from functools import cached_property, partial
 from typing import Any
 
+from cosched import _core
 from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind
 from cosched.slurm.live.model import Job
@@ -38,7 +39,7 @@ class CoreJobFactory:
     _arrays: dict[int, int]
     _qos_priorities: dict[str, float]
 
-    def _core_job(self, job: Job) -> dict[str, Any]:
+    def _core_job(self, job: Job) -> _core.slurm.Job:
         """Return a job of the snapshot as the core has it."""
         return self.job_builder.of(self._request(job), partial(self._cannot_follow, job))
 

@@ -88,10 +88,14 @@ class Reasons:
         return f"BeginTime: it may begin in {duration(begin - self._now)}"
 
     def _dependency(self, row: int) -> str:
-        waits = self._simulation.core_jobs[row].get("after")
-        if not waits:
+        dependencies = self._simulation.core_jobs[row].dependencies
+        if not dependencies:
             return ""
-        jobs = [str(self._simulation.jobs[other].id) for _, rows in waits for other in rows]
+        jobs = [
+            str(self._simulation.jobs[other].id)
+            for dependency in dependencies
+            for other in dependency.jobs
+        ]
         word = "job" if len(jobs) == 1 else "jobs"
         return f"Dependency: it waits for {word} {_listed(jobs)}"
 
@@ -106,10 +110,10 @@ class Reasons:
         """Return the first limit that the job would break now, and whose jobs must end."""
         if row not in self._simulation.limit_blocked_jobs:
             return ""
-        name, limit, used_amount, rows = self._simulation.limit_blocked_jobs[row]
-        jobs = [str(self._simulation.jobs[other].id) for other in rows]
-        text = f"{name} ({used_amount:g} of {limit:g} used)"
-        if not jobs or used_amount <= 0:
+        block = self._simulation.limit_blocked_jobs[row]
+        jobs = [str(self._simulation.jobs[other].id) for other in block.blocking_jobs]
+        text = f"{block.reason} ({block.used:g} of {block.limit:g} used)"
+        if not jobs or block.used <= 0:
             return text
         who = "job" if len(jobs) == 1 else "one of the jobs"
         return f"{text}: {who} {_listed(jobs)} must end"

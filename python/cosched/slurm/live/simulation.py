@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from msgspec import structs
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InfeasibleError
@@ -228,17 +229,17 @@ class Simulation(CoreJobFactory):
         """Return numbers of the nodes that a reservation has."""
         return self.job_builder.nodes(reservation.nodes, "reservations")
 
-    def _core_reservations(self) -> tuple[tuple, ...]:
+    def _core_reservations(self) -> tuple[_core.slurm.Reservation, ...]:
         """Advance reservations keep their nodes from all jobs but their own."""
         far = self.snapshot.taken + HORIZON
         return tuple(
-            (
-                0.0,
-                int(reservation.begin - self.epoch),
-                _ENDLESS if reservation.end > far else int(reservation.end - self.epoch),
-                list(self.nodes_of_reservation(reservation)),
-                reservation.is_maintenance,
-                reservation.has_all_nodes,
+            _core.slurm.Reservation(
+                created_at=0.0,
+                begin=int(reservation.begin - self.epoch),
+                end=_ENDLESS if reservation.end > far else int(reservation.end - self.epoch),
+                nodes=self.nodes_of_reservation(reservation),
+                is_maintenance=reservation.is_maintenance,
+                has_all_nodes=reservation.has_all_nodes,
             )
             for reservation in self.reservations
         )
@@ -253,10 +254,9 @@ class Simulation(CoreJobFactory):
         }
 
     @cached_property
-    def limit_blocked_jobs(self) -> dict[int, tuple[str, float, float, list[int]]]:
-        """Jobs that a limit keeps now, by row: the limit's name, its value, what is used of it,
-        and the rows of those that run and count in it."""
-        return self.twin().held_up()
+    def limit_blocked_jobs(self) -> dict[int, _core.slurm.LimitBlock]:
+        """The limits that keep jobs now, by row of the job."""
+        return self.twin().limit_blocks()
 
     def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
         """Return the twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
@@ -292,8 +292,8 @@ class Simulation(CoreJobFactory):
         requests = self.job_builder.build_requests(
             dict(enumerate(core_jobs)),
             reservations=self._core_reservations(),
-            outside=(down,) if down[3] else (),
-            accounts=tuple(self._accounts.rows),
+            admin_events=(down,) if down.nodes else (),
+            associations=tuple(self._accounts.rows),
             qos=tuple(self._accounts.qos),
             partition_qos=self._accounts.partition_qos,
         )
@@ -362,7 +362,7 @@ class Simulation(CoreJobFactory):
         Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
         when, how long)."""
         job_count = len(self.jobs)
-        startable_rows = [row for row in rows if not self.core_jobs[row].get("held")]
+        startable_rows = [row for row in rows if not self.core_jobs[row].is_held]
         start = np.full((len(clocks), job_count), np.nan)
         if startable_rows:
             simulated_starts, *_ = self.twin(like).futures(

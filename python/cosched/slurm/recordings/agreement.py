@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.recordings.files import read_recording as read_recording
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
 from cosched.slurm.recordings.runs import RecordedRun, Recording, node_shares
+from cosched.slurm.requests.request import Running, running_state
 from cosched.slurm.twin.twin import Twin
 
 #: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
@@ -92,7 +94,7 @@ def _decay_of(run: RecordedRun) -> dict[str, float]:
 
 def retraced(
     recording: Recording, run: RecordedRun, times: Sequence[float]
-) -> list[tuple[float, np.ndarray, np.ndarray]]:
+) -> list[_core.slurm.Sample]:
     """Return what sshare and sprio show at these times of a recorded run: fair-share factors by
     association, and priorities by job (nan: it does not wait).
 
@@ -102,14 +104,22 @@ def retraced(
     """
     twin, clocks = _twin_of(recording, run, recording.instance(run))
     names, tasks = twin.settings.names, recording.jobs["tasks"]
-    lives = []
+    runs = []
     for row, nodes in enumerate(run.nodes):
         shares = run.shares[row] if run.shares else {}
-        resources = node_shares(recording.machine, shares, nodes, int(tasks[row]), names)
+        node_resources, gpus = node_shares(recording.machine, shares, nodes, int(tasks[row]), names)
         begin = run.begins.get(row, run.start[row]) if nodes else np.nan  # cancelled before it
         begin = np.maximum(begin, run.submit[row] + _SHORTEST)
-        lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *resources))
-    return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
+        shares_and_gpus = running_state(Running(begin, node_resources, gpus))
+        runs.append(
+            _core.slurm.RecordedRun(
+                start=begin,
+                end=np.maximum(run.end[row], begin + _SHORTEST),
+                shares=shares_and_gpus.shares,
+                gpus=shares_and_gpus.gpus,
+            )
+        )
+    return twin.retrace(clocks | _decay_of(run), runs, sorted(times), cycles=run.cycles)
 
 
 def samples_off(recording: Recording, run: RecordedRun) -> tuple[int, int, int, int]:
@@ -120,13 +130,13 @@ def samples_off(recording: Recording, run: RecordedRun) -> tuple[int, int, int, 
     delay = _ANSWER * recording.speed
     retraced_samples = retraced(recording, run, [sample.time + delay for sample in run.samples])
     factors = [
-        abs(factor[association] - recorded) < FACTOR
-        for sample, (_, factor, _) in zip(run.samples, retraced_samples, strict=True)
+        abs(retraced_sample.factors[association] - recorded) < FACTOR
+        for sample, retraced_sample in zip(run.samples, retraced_samples, strict=True)
         for association, recorded in sample.factors.items()
     ]
     priorities = [
-        abs(priority[job] - recorded) <= PRIORITY
-        for sample, (_, _, priority) in zip(run.samples, retraced_samples, strict=True)
+        abs(retraced_sample.priorities[job] - recorded) <= PRIORITY
+        for sample, retraced_sample in zip(run.samples, retraced_samples, strict=True)
         for job, recorded in sample.priorities.items()
     ]
     differing_counts = factors.count(False), priorities.count(False)
@@ -182,17 +192,17 @@ def _compare(
     recording: Recording,
     run: RecordedRun,
     twin: Twin,
-    outcome: dict[str, Any],
+    outcome: _core.slurm.Outcome,
     alike: float = np.nan,
 ) -> Agreement:
     """Return how far a run of the twin agrees with the recorded one."""
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
     nodes = tuple(tuple(names[k] for k in node_numbers) for node_numbers in twin.nodes_of(outcome))
-    start = np.asarray(outcome["start"])
+    start = outcome.start
     has_same_nodes = np.array([set(a) == set(b) for a, b in zip(nodes, run.nodes, strict=True)])
     never = np.isnan(start) & np.isnan(run.start)
     differences = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
-    plans = _compare_plans(recording, run, outcome["notes"], names, twin.names)
+    plans = _compare_plans(recording, run, outcome.notes, names, twin.names)
     return Agreement(start, nodes, differences, has_same_nodes, plans, alike)
 
 
@@ -220,20 +230,24 @@ def _cycle_segments(
     return run.cycle_segments(longest, arrays, amid)
 
 
-_PLANNED = 4  # action of a note
 _SAME_CYCLE, _SAME_START = 2.0, 3.0
 
 
 def _compare_plans(
-    recording: Recording, run: RecordedRun, notes: list, names: tuple[str, ...], parts: list[str]
+    recording: Recording,
+    run: RecordedRun,
+    notes: list[_core.slurm.DecisionNote],
+    names: tuple[str, ...],
+    parts: list[str],
 ) -> tuple[tuple[float, int, int], ...]:
     """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
     first = {row: rows_of_job[0] for rows_of_job in recording.rows for row in rows_of_job}
     plans_by_row: dict[int, list] = {}
-    for when, row, action, start, end, nodes, part, *_ in notes:
-        if action == _PLANNED and nodes:
-            plan = (when, start, end, {names[k] for k in nodes}, parts[part])
-            plans_by_row.setdefault(first.get(row, row), []).append(plan)
+    for note in notes:
+        if note.action is _core.slurm.Action.plan and note.nodes:
+            planned_nodes = {names[k] for k in note.nodes}
+            plan = (note.time, note.start, note.end, planned_nodes, parts[note.partition])
+            plans_by_row.setdefault(first.get(note.job, note.job), []).append(plan)
     cycles: dict[float, list[int]] = {}
     for when, row, start, end, nodes, part in run.plans:
         position = bisect(run.cycles, when)

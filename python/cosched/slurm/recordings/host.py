@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.machine import Machine
@@ -169,12 +170,12 @@ def lengths_of(recording: Recording, run: RecordedRun) -> Lengths:
 
 
 def _pairwise_agreement(
-    outcomes: Sequence[Mapping[str, Any]], twin: Twin
+    outcomes: Sequence[_core.slurm.Outcome], twin: Twin
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each two runs, the share of jobs on the same nodes with starts near each
     other, and how far these are apart."""
     never = -1e12  # alike among each other
-    start = np.nan_to_num(np.array([outcome["start"] for outcome in outcomes]), nan=never)
+    start = np.nan_to_num(np.array([outcome.start for outcome in outcomes]), nan=never)
     numbers: dict[bytes, int] = {}
     where = np.array(
         [

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
@@ -118,7 +119,7 @@ def run_of(
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))
         ),
         reservations=_advance_reservations(phase, machine, events),
-        outside=_admin_events(phase, machine, events, rows),
+        admin_events=_admin_events(phase, machine, events, rows),
         samples=samples,
         pauses=tuple(_pauses(phase, row_of)),
     )
@@ -167,7 +168,7 @@ def _exact_starts(
 
 def _advance_reservations(
     phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
-) -> dict[str, tuple]:
+) -> dict[str, _core.slurm.Reservation]:
     """Reservations that were made, with the flags of the commands that made them."""
     form = CoreJobBuilder(machine)
     words_by_name = {}
@@ -180,8 +181,14 @@ def _advance_reservations(
         words = words_by_name.get(name, {})
         has_all_nodes = words.get("Nodes", "").upper() == "ALL"
         maintenance = "MAINT" in words.get("Flags", "").split(",")
-        spans = list(form.nodes(nodes, "reservations"))
-        reservations[name] = (float(time), int(begin), int(end), spans, maintenance, has_all_nodes)
+        reservations[name] = _core.slurm.Reservation(
+            created_at=float(time),
+            begin=int(begin),
+            end=int(end),
+            nodes=form.nodes(nodes, "reservations"),
+            is_maintenance=maintenance,
+            has_all_nodes=has_all_nodes,
+        )
     return reservations
 
 
@@ -193,7 +200,7 @@ def _admin_events(
     machine: Machine,
     events: Sequence[Mapping[str, Any]],
     rows: Sequence[tuple[int, ...]],
-) -> tuple[tuple, ...]:
+) -> tuple[_core.slurm.AdminEvent, ...]:
     """Return what was done, at the moment when it was."""
     form = CoreJobBuilder(machine)
     exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}

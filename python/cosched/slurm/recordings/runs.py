@@ -10,13 +10,20 @@ from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import node_attribute
 from cosched.notes import Note
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import CoreJobBuilder, Request, Requests, gpu_types_of
+from cosched.slurm.requests.request import (
+    NEVER_MADE_RESERVATION,
+    CoreJobBuilder,
+    Request,
+    Requests,
+    gpu_types_of,
+)
 from cosched.slurm.twin.backfill import HOST, MEASURED_AT
 
 #: Of a job by name of a node: cores, MB, GPUs of each type.
@@ -273,8 +280,8 @@ class RecordedRun:
     #: partition (empty: not recorded).
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     #: Advance reservations by name, and what an administrator did, as :class:`Requests` has them.
-    reservations: Mapping[str, tuple] = field(default_factory=dict)
-    outside: tuple[tuple, ...] = ()
+    reservations: Mapping[str, _core.slurm.Reservation] = field(default_factory=dict)
+    admin_events: tuple[_core.slurm.AdminEvent, ...] = ()
     #: What sshare and sprio showed.
     samples: tuple[Sample, ...] = ()
     #: Jobs that were suspended: row, from when, until when.
@@ -407,7 +414,7 @@ class Recording:
         latest = self._latest(run, ended)
         end_ranges, other_causes = (
             [],
-            [*run.submit[~np.isnan(run.submit)], *(event[0] for event in run.outside)],
+            [*run.submit[~np.isnan(run.submit)], *(event.time for event in run.admin_events)],
         )
         for row, begin in run.begins.items():
             first, last = run.end[row] + message, run.end[row] + 1 + message
@@ -452,14 +459,12 @@ class Recording:
                 request_of_run = replace(
                     request_of_run, begin=request_of_run.begin + run.submit[row]
                 )
-            if job := form.of(request_of_run):
-                jobs[row] = job
-        never: tuple = (np.inf, 0, 0, [], False, False)
+            jobs[row] = form.of(request_of_run)
         return form.build_requests(
             jobs,
-            reservations=(*run.reservations.values(), never),
-            outside=run.outside,
-            accounts=tuple(self.accounts.rows) if self.accounts else (),
+            reservations=(*run.reservations.values(), NEVER_MADE_RESERVATION),
+            admin_events=run.admin_events,
+            associations=tuple(self.accounts.rows) if self.accounts else (),
             qos=tuple(self.accounts.qos) if self.accounts else (),
         )
 

@@ -50,7 +50,7 @@ def trace_of_run(
     recorder = selection.recorder()
     outcome = twin.run(**options, recorder=recorder)
     names = twin.trace_names(lambda row: recording.label(row).removeprefix("job "))
-    return names.trace(recorder, len(outcome["cycles"]), float(run.epoch))
+    return names.trace(recorder, len(outcome.cycle_times), float(run.epoch))
 
 
 def selection_with_job(

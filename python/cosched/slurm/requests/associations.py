@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched import io
+from cosched import _core, io
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
@@ -48,37 +48,35 @@ class Limits:
         #: What is set and not followed.
         self.unsupported: list[str] = []
 
-    def of(self, row: Mapping[str, Any], whose: str) -> dict[str, Any]:
+    def of(self, row: Mapping[str, Any], whose: str) -> _core.slurm.Limits:
         """Return the limits of an association or a QOS, and what of its row limits accrual.
 
         Values are ``3``, ``3(2 used)`` or ``cpu=8,node=2``.
         """
-        limits_of_row: dict[str, Any] = {"limits": []}
+        limits: list[_core.slurm.Limit] = []
+        accrual_limits: dict[str, int] = {}
         for key, text in row.items():
             value = str(text).strip()
             if value in ("", "-1", "N", "NONE") or key in _OTHER_COLUMNS:
                 continue
             if key in _ACCRUE:
-                limits_of_row[_ACCRUE[key]] = min(int(_number(key, value)), _MAX_INT32)
+                accrual_limits[_ACCRUE[key]] = min(int(_number(key, value)), _MAX_INT32)
             elif key in _JOBS:
-                limits_of_row["limits"].append((key, -1, _number(key, value), 0.0))
+                limits.append(_core.slurm.Limit(name=key, value=_number(key, value)))
             elif key in _TIMES:
                 minutes = seconds_of_limit(value, key) / 60
-                limits_of_row["limits"].append(
-                    (key, -1, minutes, float(row.get(f"{key} used", 0.0)))
-                )
+                used_minutes = float(row.get(f"{key} used", 0.0))
+                limits.append(_core.slurm.Limit(name=key, value=minutes, used_before=used_minutes))
             elif key in _TRES:
-                limits_of_row["limits"] += self._of_tres(
-                    key, value, row.get(f"{key} used", {}), whose
-                )
+                limits += self._of_tres(key, value, row.get(f"{key} used", {}), whose)
             elif not key.endswith(" used"):
                 self.unsupported.append(f"{key}={value} of {whose}")
-        return limits_of_row
+        return _core.slurm.Limits(limits=limits, **accrual_limits)
 
     def _of_tres(
         self, key: str, text: str, used_amounts: Mapping[str, float], whose: str
-    ) -> list[tuple[str, int, float, float]]:
-        """Return (key, place of the TRES, limit, used) of a limit as ``cpu=8,node=2``."""
+    ) -> list[_core.slurm.Limit]:
+        """Return a limit for each TRES of a text as ``cpu=8,node=2``."""
         limits_of_tres = []
         for part in text.split(","):
             name, _, value = part.partition("=")
@@ -87,18 +85,21 @@ class Limits:
                 continue
             scale = 1 / self.cpus_per_core if name == "cpu" else 1.0
             limits_of_tres.append(
-                (
-                    key,
-                    self._tres[name],
-                    _number(key, value) * scale,
-                    used_amounts.get(name, 0.0) * scale,
+                _core.slurm.Limit(
+                    name=key,
+                    tres=self._tres[name],
+                    value=_number(key, value) * scale,
+                    used_before=used_amounts.get(name, 0.0) * scale,
                 )
             )
         return limits_of_tres
 
     def _preemption(self, row: Mapping[str, Any], fields: dict[str, Any]) -> None:
         """Add what a QOS says of preemption to its fields."""
-        for key, name in (("GraceTime", "grace"), ("PreemptExemptTime", "exempt_time")):
+        for key, name in (
+            ("GraceTime", "grace_time"),
+            ("PreemptExemptTime", "preempt_exempt_time"),
+        ):
             if row.get(key):
                 fields[name] = int(min(seconds_of_limit(str(row[key]), key), _MAX_INT32))
         text = str(row.get("PreemptMode") or "cluster")
@@ -137,10 +138,10 @@ class Limits:
             weights[place] = float(match[1]) * scale * (memory or place != place_by_name["mem"])
         return weights
 
-    def qos(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def qos(self, row: Mapping[str, Any]) -> _core.slurm.Qos:
         """Return the limits of a QOS, with its factors and flags."""
         whose = f"QOS {row.get('Name', '')}"
-        fields = self.of(row, whose)
+        fields: dict[str, Any] = {"limits": self.of(row, whose)}
         fields["usage_factor"] = _real(row, "UsageFactor", 1.0, whose)
         fields["priority"] = _real(row, "Priority", 0.0, whose)
         self._preemption(row, fields)
@@ -148,13 +149,13 @@ class Limits:
             fields["limit_factor"] = _real(row, "LimitFactor", 1.0, whose)
         flags = list(filter(None, str(row.get("Flags", "")).split(",")))
         if {flag.lower() for flag in flags} >= _BOUND_FLAGS:
-            fields["any_nodes"] = True
+            fields["ignores_partition_nodes"] = True
         for flag in flags:
             if flag.lower() in _FLAGS:
                 fields[_FLAGS[flag.lower()]] = True
-            elif "any_nodes" not in fields or flag.lower() not in _BOUND_FLAGS:
+            elif "ignores_partition_nodes" not in fields or flag.lower() not in _BOUND_FLAGS:
                 self.unsupported.append(f"Flags={flag} of QOS {row.get('Name', '')}")
-        return fields
+        return _core.slurm.Qos(**fields)
 
 
 def priority_weights(text: str, machine: Machine) -> list[float]:
@@ -199,13 +200,13 @@ class Accounts:
 
     def __init__(self, dump: AccountingDump, machine: Machine | None = None) -> None:
         limits = Limits(machine)
-        self.qos = [limits.qos(row) for row in dump.qos]
+        qos_without_preemption = [limits.qos(row) for row in dump.qos]
         self._users: dict[str, int] = {}
         self._default_accounts = dump.default_account_by_user
         #: By account and user, where they are told.
         self._default_qos: dict[tuple[str, str], str] = {}
         self._numbers: dict[tuple[str, str], int] = {}
-        self.rows: list[tuple[int, float, bool, dict[str, Any], float, float]] = []
+        self.rows: list[_core.slurm.Association] = []
         for row in dump.associations:
             account, user = row["Account"], row.get("User", "")
             if row.get("Partition"):
@@ -216,23 +217,28 @@ class Accounts:
             self._numbers[account, user] = len(self.rows)
             fields = {key: value for key, value in row.items() if key != "parent"}
             self.rows.append(
-                (
-                    parent,
-                    -1.0 if row.get("Share") == "parent" else _real(row, "Share", 1.0, whose),
-                    bool(user),
-                    limits.of(fields, whose),
-                    _real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
-                    _real(row, "Factor", -1.0, whose),
+                _core.slurm.Association(
+                    parent=parent,
+                    shares=(
+                        -1.0 if row.get("Share") == "parent" else _real(row, "Share", 1.0, whose)
+                    ),
+                    is_user=bool(user),
+                    limits=limits.of(fields, whose),
+                    initial_usage=_real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
+                    initial_factor=_real(row, "Factor", -1.0, whose),
                 )
             )
             if row.get("Def QOS"):
                 self._default_qos[account, user] = str(row["Def QOS"])
         self._priorities = {
-            row["Name"]: fields["priority"] for row, fields in zip(dump.qos, self.qos, strict=True)
+            row["Name"]: qos.priority
+            for row, qos in zip(dump.qos, qos_without_preemption, strict=True)
         }
-        for fields, row in zip(self.qos, dump.qos, strict=True):
+        self.qos: list[_core.slurm.Qos] = []
+        for qos, row in zip(qos_without_preemption, dump.qos, strict=True):
             preempted_names = filter(None, str(row.get("Preempt") or "").split(","))
-            fields["preempts"] = [n for n in map(self.qos_of, preempted_names) if n >= 0]
+            numbers = [number for number in map(self.qos_of, preempted_names) if number >= 0]
+            self.qos.append(qos.replace(preempts=numbers))
         self._usual = next(iter(self._priorities), "")
         self.partition_qos: dict[str, int] = {}
         self.billing: dict[str, list[float]] = {}
@@ -382,15 +388,15 @@ def resolve_owners(
     owners = [accounts.of_log(*names_of_job) for names_of_job in zip(*names, strict=True)]
     notes += _assumed_accounts(instance, accounts)
     has_limits = settings.limits_count
-    rows = [(*row[:3], row[3] if has_limits else {}, *row[4:]) for row in accounts.rows]
-    qos = [
-        qos_fields if has_limits else {**qos_fields, "limits": []} for qos_fields in accounts.qos
-    ]
+    associations, all_qos = accounts.rows, accounts.qos
+    if not has_limits:
+        associations = [row.replace(limits=_core.slurm.Limits()) for row in associations]
+        all_qos = [qos.replace(limits=qos.limits.replace(limits=[])) for qos in all_qos]
     return (
         owners,
         {
-            "accounts": tuple(rows),
-            "qos": tuple(qos),
+            "associations": tuple(associations),
+            "qos": tuple(all_qos),
             "billing": accounts.billing,
             "partition_qos": accounts.partition_qos,
         },

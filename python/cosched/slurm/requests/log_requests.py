@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import parse_held_cores
 from cosched.cluster.instance.unschedulable import also_of, partition_place, place_of_job
@@ -364,13 +365,21 @@ def requests_of_log(
             cores=cores if needs_cores else None, partition=names[part], **fields
         )
         builder.has_run = bool(has_run[row])
-        job = builder.of(request)
+        job_fields = builder.fields_of(request)
         if gpus_per_node[row]:
-            job |= builder.with_gpus(job, int(gpus_per_node[row]), types[row])
-        if job:
-            jobs[row] = job
+            node_set = builder.with_gpus(job_fields, int(gpus_per_node[row]), types[row])
+            job_fields.update(node_set)
+        if job_fields:
+            jobs[row] = _core.slurm.Job(**job_fields)
     reserved = tuple(
-        (0.0, begin, end, list(builder.nodes(nodes, "reservation")), True, nodes.upper() == "ALL")
+        _core.slurm.Reservation(
+            created_at=0.0,
+            begin=begin,
+            end=end,
+            nodes=builder.nodes(nodes, "reservation"),
+            is_maintenance=True,
+            has_all_nodes=nodes.upper() == "ALL",
+        )
         for begin, end, nodes in settings.reserved
     )
     requests = builder.build_requests(jobs, reservations=reserved, **accounts)
@@ -389,11 +398,11 @@ class _LogJobBuilder(core.CoreJobBuilder):
         super().__init__(machine, memory=memory)
         self._lost, self._hosts = Counter[str](), Counter[str]()
         self._gpus_of_nodes = np.array(gpus_of_nodes(machine), dtype=np.int64)
-        self._sets_with_gpus: dict[tuple, dict[str, Any]] = {}
+        self._sets_with_gpus: dict[tuple, core.NodeSet] = {}
         #: Whether the job whose request is read next ran in the log.
         self.has_run = False
 
-    def node_set_for(self, text: str, min_memory: int) -> dict[str, Any]:
+    def node_set_for(self, text: str, min_memory: int) -> core.NodeSet:
         """Return the nodes that a job of the log may have; memory may have been another then."""
         node_set = self.allowed_node_set(text.strip(), min_memory)
         is_too_small = text and self.has_run and self.is_empty_node_set(node_set)
@@ -405,9 +414,7 @@ class _LogJobBuilder(core.CoreJobBuilder):
         self._lost[text] += 1
         return any_nodes
 
-    def restrict_to_hosts(
-        self, node_set: Mapping[str, Any], text: str, *, within: bool
-    ) -> dict[str, Any]:
+    def restrict_to_hosts(self, node_set: core.NodeSet, text: str, *, within: bool) -> core.NodeSet:
         """Return a node set of these hosts only, or of all others; unknown hosts are counted."""
         try:
             restricted = super().restrict_to_hosts(node_set, text, within=within)
@@ -416,11 +423,15 @@ class _LogJobBuilder(core.CoreJobBuilder):
         except InvalidInstance:  # hosts of another machine
             pass
         self._hosts[f"{'nodelist' if within else 'exclude'} {text}"] += 1
-        return dict(node_set)
+        return node_set.copy()
 
-    def with_gpus(self, job: Mapping[str, Any], min_gpus: int, kind: str) -> dict[str, Any]:
+    def with_gpus(self, job: Mapping[str, Any], min_gpus: int, kind: str) -> core.NodeSet:
         """Return the node set of a job, of nodes with at least so many GPUs of this type."""
-        node_set = {name: job[name] for name in ("set", "alternatives") if name in job}
+        node_set: core.NodeSet = {}
+        if "node_set" in job:
+            node_set["node_set"] = job["node_set"]
+        if "alternative_sets" in job:
+            node_set["alternative_sets"] = job["alternative_sets"]
         key = (str(node_set), min_gpus, kind)
         if key not in self._sets_with_gpus:
             names = self.gpu_types
@@ -530,7 +541,7 @@ def with_running(
     instance = context.instance
     texts = instance.column("held").astype(str) if "held" in instance.known else None
     free = context.node_cores.copy()
-    fields_by_row = {row: dict(values) for row, values in requests.jobs.items()}
+    jobs = dict(requests.jobs)
     rows = np.flatnonzero(instance.column("running")).tolist()
     for row in sorted(rows, key=lambda row: texts is None or not texts[row]):
         shares_of_job = parse_held_cores(texts[row]) if texts is not None else []
@@ -548,15 +559,12 @@ def with_running(
                     f"running: node {node} has {context.node_cores[node]} cores: job "
                     f"{instance.ids[row]} and others hold more"
                 )
-        memory = fields_by_row.get(row, {}).get("memory", 0)
-        shares = [(node, cores, int(memory) * cores) for node, cores in sorted(shares_of_job)]
-        fields = fields_by_row.setdefault(row, {})
-        gpus_of_job = _take_gpus(
-            free_gpus, int(fields.get("gpus", 0)), [node for node, *_ in shares]
-        )
-        fields["running"] = core.Running(-float(elapsed[row]), shares, gpus_of_job)
-        fields["nodes"] = len(shares)
-    return replace(requests, jobs=fields_by_row)
+        job = jobs.get(row, _core.slurm.Job())
+        shares = [(node, cores, job.memory * cores) for node, cores in sorted(shares_of_job)]
+        gpus_of_job = _take_gpus(free_gpus, job.gpus, [node for node, *_ in shares])
+        running = core.Running(-float(elapsed[row]), shares, gpus_of_job)
+        jobs[row] = job.replace(running_state=core.running_state(running), nodes=len(shares))
+    return replace(requests, jobs=jobs)
 
 
 def _take_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple]:

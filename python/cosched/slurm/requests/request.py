@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes, parse_constraint
 from cosched.cluster.machine.node_types import Spans, hosts, spans_of
@@ -15,7 +16,8 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings, number
 
 #: A dependency of a job, in the order of the core's kinds.
-KINDS = ("after", "afterany", "afterok", "afternotok")
+KINDS = tuple(_core.slurm.DependencyKind.__members__)
+_DEPENDENCY_KINDS = tuple(_core.slurm.DependencyKind)
 
 
 class Gpus(NamedTuple):
@@ -46,6 +48,15 @@ class Running(NamedTuple):
     #: (node, cores, MB), and (node, type, GPUs).
     nodes: list[tuple[int, int, int]]
     gpus: list[tuple[int, int, int]]
+
+
+class NodeSet(TypedDict, total=False):
+    """The nodes that a job may have, by the core's names; empty: all nodes."""
+
+    #: Number of the set of all these nodes.
+    node_set: int
+    #: Numbers of the sets of ``[a|b]``: all nodes of the job are of one of them.
+    alternative_sets: list[int]
 
 
 class Waiting(NamedTuple):
@@ -120,24 +131,20 @@ def dependencies(
     return kinds_and_rows
 
 
-_EVENT_KINDS = ("release", "reserve", "down", "drain", "resume")
-
-
 @dataclass(frozen=True)
 class Requests:
     """Beyond the columns of an instance."""
 
-    #: By row of the instance: values by the core's names.
-    jobs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    #: Nodes with some features, to which ``set`` and ``alternatives`` refer.
+    #: By row of the instance.
+    jobs: Mapping[int, _core.slurm.Job] = field(default_factory=dict)
+    #: Nodes with some features, to which ``node_set`` and ``alternative_sets`` refer.
     sets: tuple[Spans, ...] = ()
     licences: tuple[int, ...] = ()  # how many of each there are
-    reservations: tuple[tuple, ...] = ()  # (created, begin, end, spans, maintenance, every node)
-    outside: tuple[tuple, ...] = ()  # (time, kind, row, spans)
-    #: Associations of a slurmdbd: (parent, shares, whether of a user, limits, and optionally usage
-    #: so far in CPU seconds); the root first.
-    accounts: tuple[tuple, ...] = ()
-    qos: tuple[Mapping[str, Any], ...] = ()  # limits, factors and flags of each
+    reservations: tuple[_core.slurm.Reservation, ...] = ()
+    admin_events: tuple[_core.slurm.AdminEvent, ...] = ()
+    #: Associations of a slurmdbd; the root first.
+    associations: tuple[_core.slurm.Association, ...] = ()
+    qos: tuple[_core.slurm.Qos, ...] = ()
     partition_qos: Mapping[str, int] = field(default_factory=dict)  # numbers, where there is one
     billing: Mapping[str, Sequence[float]] = field(default_factory=dict)  # TRESBillingWeights
 
@@ -165,13 +172,13 @@ class CoreJobBuilder:
         self._type_counts = [kind.count for kind in machine.nodes]
         self.gpu_types: list[str] = gpu_types_of(machine)
         self._memory_of = np.array(megabytes_of_nodes(machine), dtype=np.int64)
-        self._node_set_by_wish: dict[tuple[str, int], dict[str, Any]] = {}
+        self._node_set_by_wish: dict[tuple[str, int], NodeSet] = {}
         self._number_of_set: dict[Spans, int] = {}
         self._sets_in_order: list[Spans] = []
         self._licences: dict[str, int] = dict(self.settings.licences)
         self._names: dict[tuple[str, str], int] = {}
 
-    def build_requests(self, jobs: Mapping[int, Mapping[str, Any]], **fields: Any) -> Requests:
+    def build_requests(self, jobs: Mapping[int, _core.slurm.Job], **fields: Any) -> Requests:
         """Return these jobs, by row, with what they refer to; `fields`: see :class:`Requests`."""
         licences = tuple(self._licences.values())
         return Requests(jobs, tuple(self._sets_in_order), licences, **fields)
@@ -187,8 +194,18 @@ class CoreJobBuilder:
 
     def of(
         self, request: Request, on_unsupported: Callable[[InvalidInstance], None] | None = None
+    ) -> _core.slurm.Job:
+        """Return the core's job.
+
+        `on_unsupported` gets what the machine does not have, which the job then lacks; without it
+        that is an error.
+        """
+        return _core.slurm.Job(**self.fields_of(request, on_unsupported))
+
+    def fields_of(
+        self, request: Request, on_unsupported: Callable[[InvalidInstance], None] | None = None
     ) -> dict[str, Any]:
-        """Return the core's job: values by its names, but for those that are as usual.
+        """Return the fields of the core's job that differ from their defaults.
 
         `on_unsupported` gets what the machine does not have, which the job then lacks; without it
         that is an error.
@@ -196,7 +213,7 @@ class CoreJobBuilder:
         job = self._resources(request)
         for part in (self._gpus, self._licences_of_request, self._node_set_of):
             try:
-                job |= part(request, job.get("memory", 0))
+                job.update(part(request, job.get("memory", 0)))
             except InvalidInstance as error:
                 if on_unsupported is None:
                     raise
@@ -204,24 +221,39 @@ class CoreJobBuilder:
         if request.owner is not None:
             job |= {k: v for k, v in request.owner._asdict().items() if v is not None}
         if request.after:
-            job["after"] = list(request.after)
-        for kind in ("singleton", "namesake"):
-            if (name := getattr(request, kind)) is not None:
-                job[kind] = self._names.setdefault(name, len(self._names))
+            job["dependencies"] = [
+                _core.slurm.Dependency(kind=_DEPENDENCY_KINDS[kind], jobs=rows)
+                for kind, rows in request.after
+            ]
+        for field_name, name in (
+            ("singleton", request.singleton),
+            ("singleton_name", request.namesake),
+        ):
+            if name is not None:
+                job[field_name] = self._names.setdefault(name, len(self._names))
         if request.array is not None:
             job["array"], job["array_limit"] = request.array
-        job |= {flag: True for flag in ("held", "fails") if getattr(request, flag)}
+        if request.held:
+            job["is_held"] = True
+        if request.fails:
+            job["exits_with_error"] = True
         if not request.requeue:
-            job["requeue"] = False
+            job["can_requeue"] = False
         if request.nice:
             job["nice"] = request.nice
         if request.reservation is not None:  # the last is one that was never made
             job["reservation"] = (*self._reservations, request.reservation).index(
                 request.reservation
             )
-        for key in ("begin", "age_from", "running", "waiting"):
-            if (value := getattr(request, key)) is not None:
-                job[key] = value
+        if request.begin is not None:
+            job["begin"] = request.begin
+        if request.age_from is not None:
+            job["age_from"] = request.age_from
+        if request.running is not None:
+            job["running_state"] = running_state(request.running)
+        if request.waiting is not None:
+            priority, age_since = request.waiting
+            job["queue_state"] = _core.slurm.QueueState(priority=priority, age_since=age_since)
         return job
 
     def _resources(self, request: Request) -> dict[str, Any]:
@@ -233,7 +265,7 @@ class CoreJobBuilder:
         if nodes:
             resources["max_nodes"] = request.nodes
         if request.exclusive:
-            resources["exclusive"] = True
+            resources["is_exclusive"] = True
         return resources | self._memory(request)
 
     def _memory(self, request: Request) -> dict[str, Any]:
@@ -246,7 +278,9 @@ class CoreJobBuilder:
             amount, by_core = request.memory_per_core, True
         else:
             amount, by_core = self.settings.default_memory(request.partition)
-        return {"memory": amount, "memory_by_core": by_core} if amount else {"memory_all": True}
+        if not amount:
+            return {"wants_all_memory": True}
+        return {"memory": amount, "is_memory_by_core": by_core}
 
     def _gpus(self, request: Request, _memory: int) -> dict[str, Any]:
         """Return the GPUs of a job by the core's names."""
@@ -259,11 +293,11 @@ class CoreJobBuilder:
             )
         return {
             "gpus": gpus.number,
-            "gpus_by_node": gpus.by_node,
+            "are_gpus_by_node": gpus.by_node,
             "gpu_type": -1 if gpus.type is None else self.gpu_types.index(gpus.type),
         }
 
-    def _node_set_of(self, request: Request, memory: int) -> dict[str, Any]:
+    def _node_set_of(self, request: Request, memory: int) -> NodeSet:
         """Return the nodes that a job may have: its constraint, nodelist, exclude, memory."""
         node_set = self.node_set_for(request.constraint, memory)
         for hosts_text, is_inside in ((request.nodelist, True), (request.exclude, False)):
@@ -271,17 +305,13 @@ class CoreJobBuilder:
                 node_set = self.restrict_to_hosts(node_set, hosts_text, within=is_inside)
         return node_set
 
-    def restrict_to_hosts(
-        self, node_set: Mapping[str, Any], text: str, *, within: bool
-    ) -> dict[str, Any]:
+    def restrict_to_hosts(self, node_set: NodeSet, text: str, *, within: bool) -> NodeSet:
         """Return what :meth:`node_set_for` gave, of these hosts only, or of all others."""
         spans = self.nodes(text, "nodelist" if within else "exclude")
         nodes = {k for first, last in spans for k in range(first, last)}
         return self.restrict_to_nodes(node_set, nodes, within=within)
 
-    def restrict_to_nodes(
-        self, node_set: Mapping[str, Any], nodes: set[int], *, within: bool
-    ) -> dict[str, Any]:
+    def restrict_to_nodes(self, node_set: NodeSet, nodes: set[int], *, within: bool) -> NodeSet:
         """Return what :meth:`node_set_for` gave, of these nodes only, or of all others."""
 
         def restrict_set(spans: Spans) -> int:
@@ -289,18 +319,15 @@ class CoreJobBuilder:
             return self._number_set(spans_of(k for k in inside if (k in nodes) == within))
 
         all_nodes = ((0, len(self._numbers)),)
-        restricted = {
-            "set": restrict_set(
-                self._sets_in_order[node_set["set"]] if "set" in node_set else all_nodes
-            )
-        }
-        if "alternatives" not in node_set:
-            return restricted
-        return restricted | {
-            "alternatives": [restrict_set(self._sets_in_order[k]) for k in node_set["alternatives"]]
-        }
+        spans = self._sets_in_order[node_set["node_set"]] if "node_set" in node_set else all_nodes
+        restricted: NodeSet = {"node_set": restrict_set(spans)}
+        if "alternative_sets" in node_set:
+            restricted["alternative_sets"] = [
+                restrict_set(self._sets_in_order[k]) for k in node_set["alternative_sets"]
+            ]
+        return restricted
 
-    def node_set_for(self, text: str, min_memory: int) -> dict[str, Any]:
+    def node_set_for(self, text: str, min_memory: int) -> NodeSet:
         """Return the nodes that a job may ever have: with its features, and with the memory (MB)
         that it wants of each, or of each core.
 
@@ -314,15 +341,15 @@ class CoreJobBuilder:
             )
         return self.allowed_node_set(text, min_memory)
 
-    def allowed_node_set(self, text: str, min_memory: int) -> dict[str, Any]:
+    def allowed_node_set(self, text: str, min_memory: int) -> NodeSet:
         """Return the same; for a constraint that counts nodes, all nodes that the job may have."""
         if not text and min_memory <= self._memory_of.min():
             return {}
         if (text, min_memory) not in self._node_set_by_wish:
             self._node_set_by_wish[text, min_memory] = self._find_node_set(text, min_memory)
-        return dict(self._node_set_by_wish[text, min_memory])
+        return self._node_set_by_wish[text, min_memory].copy()
 
-    def _find_node_set(self, text: str, min_memory: int) -> dict[str, Any]:
+    def _find_node_set(self, text: str, min_memory: int) -> NodeSet:
         """Return the nodes that have the features and the memory of a wish."""
         nodes = constraint_nodes(text, self._node_types)
 
@@ -332,14 +359,14 @@ class CoreJobBuilder:
                 spans_of(np.flatnonzero(has_types & (self._memory_of >= min_memory)))
             )
 
-        node_set: dict[str, Any] = {"set": numbered(nodes.allowed)}
+        node_set: NodeSet = {"node_set": numbered(nodes.allowed)}
         if nodes.alternatives:
-            node_set["alternatives"] = [numbered(of_types) for of_types in nodes.alternatives]
+            node_set["alternative_sets"] = [numbered(of_types) for of_types in nodes.alternatives]
         return node_set
 
-    def is_empty_node_set(self, job: Mapping[str, Any]) -> bool:
+    def is_empty_node_set(self, node_set: NodeSet) -> bool:
         """Whether a job may have no node at all."""
-        return "set" in job and not self._sets_in_order[job["set"]]
+        return "node_set" in node_set and not self._sets_in_order[node_set["node_set"]]
 
     def _number_set(self, spans: Spans) -> int:
         """Return the number of a set of nodes; a new set gets the next one."""
@@ -365,9 +392,30 @@ class CoreJobBuilder:
         return {"licences": numbers_and_counts} if numbers_and_counts else {}
 
 
-def admin_event(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
-    """Return an action of an administrator as the core takes it: (time, kind, row, nodes)."""
-    return (time, _EVENT_KINDS.index(kind), row, list(nodes))
+def running_state(running: Running) -> _core.slurm.RunningState:
+    """Return what a running job has as the core takes it."""
+    return _core.slurm.RunningState(
+        start=running.start,
+        shares=[
+            _core.slurm.Share(node=node, cores=cores, memory=memory)
+            for node, cores, memory in running.nodes
+        ],
+        gpus=[
+            _core.slurm.GpuShare(node=node, type=gpu_type, count=count)
+            for node, gpu_type, count in running.gpus
+        ],
+    )
+
+
+def admin_event(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> _core.slurm.AdminEvent:
+    """Return an action of an administrator, on a job or on nodes, as the core takes it."""
+    return _core.slurm.AdminEvent(
+        time=time, kind=_core.slurm.AdminEventKind[kind], job=row, nodes=nodes
+    )
+
+
+#: A reservation that is never made: of jobs that ask for a name that does not exist.
+NEVER_MADE_RESERVATION = _core.slurm.Reservation(created_at=np.inf, begin=0, end=0, nodes=[])
 
 
 def megabytes_of_nodes(machine: Machine) -> list[int]:

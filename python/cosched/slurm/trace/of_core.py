@@ -32,9 +32,7 @@ class TraceNames:
     partitions: Sequence[str]
     nodes: Sequence[str]
 
-    def trace(
-        self, recorder: _core.cluster.SlurmTraceRecorder, cycle_count: int, epoch: float
-    ) -> Trace:
+    def trace(self, recorder: _core.slurm.TraceRecorder, cycle_count: int, epoch: float) -> Trace:
         """What the recorder has of a simulation with so many cycles."""
         return Trace(
             cycles=tuple(self._cycle(cycle) for cycle in recorder.cycles),
@@ -43,7 +41,7 @@ class TraceNames:
             epoch=epoch,
         )
 
-    def _cycle(self, cycle: _core.cluster.SlurmCycleTrace) -> Cycle:
+    def _cycle(self, cycle: _core.slurm.CycleTrace) -> Cycle:
         return Cycle(
             number=cycle.number,
             begin_time=cycle.begin_time,
@@ -62,7 +60,7 @@ class TraceNames:
             ),
         )
 
-    def _main_pass(self, main_pass: _core.cluster.SlurmPassTrace) -> MainPass:
+    def _main_pass(self, main_pass: _core.slurm.PassTrace) -> MainPass:
         return MainPass(
             time=main_pass.time,
             is_full=main_pass.is_full,
@@ -70,12 +68,12 @@ class TraceNames:
             jobs=tuple(self._traced_job(job) for job in main_pass.jobs),
         )
 
-    def _queued_job(self, entry: _core.cluster.SlurmQueuedJob) -> QueuedJob:
+    def _queued_job(self, entry: _core.slurm.QueuedJob) -> QueuedJob:
         return QueuedJob(
             self.name_of_job(entry.job), self.partitions[entry.partition], entry.priority
         )
 
-    def _traced_job(self, job: _core.cluster.SlurmTracedJob) -> TracedJob:
+    def _traced_job(self, job: _core.slurm.TracedJob) -> TracedJob:
         entry = self._queued_job(job.entry)
         verdict = job.verdict.name
         is_placed = verdict in _PLACED
@@ -93,7 +91,7 @@ class TraceNames:
             nodes=self._nodes(job.nodes) if is_placed else (),
         )
 
-    def _test(self, test: _core.cluster.SlurmJobTest) -> JobTest:
+    def _test(self, test: _core.slurm.JobTest) -> JobTest:
         return JobTest(
             from_time=test.from_time,
             later_start=test.later_start,

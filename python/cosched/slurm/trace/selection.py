@@ -36,9 +36,9 @@ class TraceSelection:
     row: int | None = None
     with_passes: bool = True
 
-    def recorder(self) -> _core.cluster.SlurmTraceRecorder:
+    def recorder(self) -> _core.slurm.TraceRecorder:
         """What the core's simulator writes the selected cycles and passes to."""
-        return _core.cluster.SlurmTraceRecorder(
+        return _core.slurm.TraceRecorder(
             first_cycle=self.first_cycle, last_cycle=self.last_cycle, begin_time=self.begin_time,
             end_time=self.end_time, job=-1 if self.row is None else self.row,
             with_passes=self.with_passes,

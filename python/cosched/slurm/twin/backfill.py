@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
@@ -221,11 +222,11 @@ def backfill(
     cycle_trace = None
     if recorder is not None:
         cycle_trace = twin.trace_names().trace(
-            recorder, len(first_run["cycles"]),
+            recorder, len(first_run.cycle_times),
             math.nan if epoch is None else float(epoch),
         )  # fmt: skip
-    starts = times_of_draws[0] if times_of_draws else first_run["start"][None]
-    limits = barring_limits if times_of_draws else [first_run["barred"]]
+    starts = times_of_draws[0] if times_of_draws else first_run.start[None]
+    limits = barring_limits if times_of_draws else [first_run.blocked_by_limit]
     if never_starting := never_starting_jobs(twin, starts, limits):
         # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
         remaining_rows = np.delete(np.arange(len(instance)), list(never_starting))
@@ -435,24 +436,27 @@ def times_of(
 
 
 def _make_result(
-    instance: Instance, twin: Twin, outcome: Mapping[str, Any], threshold: float, log: bool
+    instance: Instance, twin: Twin, outcome: _core.slurm.Outcome, threshold: float, log: bool
 ) -> Result:
     """Return the result of a run of the core's simulator."""
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
     columns = map(instance.column, ("eligible", "runtime"))
-    row, stops, resumptions = outcome["pauses"]
-    begin = np.maximum(outcome["start_exact"], instance.column("eligible"))
-    paused = np.bincount(row, resumptions - np.maximum(stops, begin[row]), len(instance))
+    row = outcome.pause_job
+    begin = np.maximum(outcome.start_exact, instance.column("eligible"))
+    pause_seconds = outcome.pause_end - np.maximum(outcome.pause_begin, begin[row])
+    paused = np.bincount(row, pause_seconds, len(instance))
     is_in_whole_seconds = not len(row) and all(
         np.array_equal(column, np.floor(column)) for column in columns
     )
-    suffix = "" if is_in_whole_seconds else "_exact"  # seconds of the controller, or the instants
-    at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
-    start, end, killed = times_of(instance, outcome["start" + suffix], at_limit, paused)
+    # Seconds of the controller, or the instants.
+    start = outcome.start if is_in_whole_seconds else outcome.start_exact
+    end = outcome.end if is_in_whole_seconds else outcome.end_exact
+    at_limit = np.where(outcome.is_killed, end, np.nan)
+    start, end, killed = times_of(instance, start, at_limit, paused)
     decisions = log_of(outcome) if log else None
     logged_instance, run_times = instance, end - start - paused
     has_restarts = (
-        "running" in instance.known and outcome["restarts"][instance.column("running")].any()
+        "running" in instance.known and outcome.restarts[instance.column("running")].any()
     )
     if killed.any() or has_restarts:
         instance = instance.replace(runtime=run_times)
@@ -463,14 +467,14 @@ def _make_result(
         "start": start,
         "end": end,
         "preemptions": pauses,
-        "restarts": np.asarray(outcome["restarts"]),
+        "restarts": outcome.restarts,
         "preempted": killed & ~_ran_until_limit(logged_instance, run_times),
         "migrations": np.zeros(len(instance), dtype=np.int64),
         "demand_area": demand_area(instance, end),
         "preempted_memory": 0.0,
         "migrated_memory": 0.0,
-        "events": len(outcome["cycles"]),
-        "backfilled": int(np.sum(outcome["by"])),
+        "events": len(outcome.cycle_times),
+        "backfilled": int(np.sum(outcome.scheduler)),
     }
     return result_of_simulation(
         instance,

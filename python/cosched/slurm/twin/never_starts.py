@@ -4,10 +4,11 @@ its partition meet."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.unschedulable import partition_place
 from cosched.cluster.instance.usage import numbers_of, texts_of
@@ -52,6 +53,16 @@ class SimulatedJobs(Protocol):
 NEVER_SATISFIED = "DependencyNeverSatisfied"
 
 
+#: A job that asks for nothing beyond the columns of the instance.
+_NO_REQUEST = _core.slurm.Job()
+
+
+def _node_count_of(twin: SimulatedJobs, row: int) -> int:
+    """Return how many nodes a job asks for."""
+    requested_count = twin.requests.jobs.get(row, _NO_REQUEST).nodes
+    return int(twin.nodes[row]) if requested_count is None else requested_count
+
+
 def why_no_nodes(twin: SimulatedJobs, row: int) -> str:
     """Return why no nodes of its partitions ever hold the job, as a sentence without its
     subject; empty: the machine when empty would hold it."""
@@ -66,28 +77,29 @@ def why_out_of_bounds(twin: SimulatedJobs, row: int) -> str:
     empty: they let it."""
     partition = list(twin.parts)[(twin.several.get(row) or [int(twin.part[row])])[0]]
     place = partition_place(partition)
-    job = twin.requests.jobs.get(row, {})
-    needed = int(job.get("nodes", twin.nodes[row]))
+    job = twin.requests.jobs.get(row, _NO_REQUEST)
+    needed = _node_count_of(twin, row)
     min_nodes, max_nodes = twin.settings.bounds.get(partition, (0, needed))
     if max_nodes == 0 and not twin.approximate:
         return f"wants {count_of(needed, 'node')}: the State of {place} lets no job start"
     if needed > max_nodes > 0:
         return f"wants {count_of(needed, 'node')}: {place} has MaxNodes={max_nodes}"
-    if (allowed_nodes := int(job.get("max_nodes", min_nodes))) < min_nodes:
+    allowed_nodes = min_nodes if job.max_nodes is None else job.max_nodes
+    if allowed_nodes < min_nodes:
         return f"wants {count_of(allowed_nodes, 'node')}: {place} has MinNodes={min_nodes}"
     return ""
 
 
 def waits_for_ever(twin: SimulatedJobs, row: int) -> bool:
     """Whether a job that never starts has a dependency, which then is never satisfied."""
-    job = twin.requests.jobs.get(row, {})
-    return bool(job.get("after")) or "singleton" in job
+    job = twin.requests.jobs.get(row, _NO_REQUEST)
+    return bool(job.dependencies) or job.singleton >= 0
 
 
 def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
     """Return why no nodes of one partition ever hold the job; empty: some do."""
     if twin.machine is None:
-        needed = int(twin.requests.jobs.get(row, {}).get("nodes", twin.nodes[row]))
+        needed = _node_count_of(twin, row)
         nodes = node_mask(twin.parts[partition], len(twin.node_cores))
         reason = shortage(partition_place(partition), nodes, [], needed)
         return f"wants {count_of(needed, 'node')}: {reason}" if reason else ""
@@ -107,9 +119,9 @@ def _why_not_on(
 ) -> str:
     """Return why the types of nodes that its constraint allows never hold the job: of one
     alternative of ``[a|b]``."""
-    job = twin.requests.jobs.get(row, {})
+    job = twin.requests.jobs.get(row, _NO_REQUEST)
     min_nodes, max_nodes = twin.settings.bounds.get(partition, (0, len(twin.node_cores)))
-    needed = max(int(job.get("nodes", twin.nodes[row])), min_nodes)
+    needed = max(_node_count_of(twin, row), min_nodes)
     tasks = int(twin.instance.column("tasks")[row])
     wishes = _host_wishes(twin, machine, row, of_types)
     if twin.shared:
@@ -148,38 +160,38 @@ def _host_wishes(
     return wishes
 
 
-def _amount_wishes(machine: Machine, job: Mapping[str, Any], tasks: int) -> list[Wish]:
+def _amount_wishes(machine: Machine, job: _core.slurm.Job, tasks: int) -> list[Wish]:
     """Return what it wants of each node where jobs share nodes."""
     wishes = []
-    is_one_node = job.get("max_nodes") == 1
+    is_one_node = job.max_nodes == 1
     if is_one_node:
         wishes.append(
             Wish(node_attribute(machine, "cores") >= tasks, f"with {count_of(tasks, 'core')}")
         )
-    if memory := int(job.get("memory", 0)):
-        of_each = memory * (tasks if is_one_node and job.get("memory_by_core") else 1)
+    if memory := job.memory:
+        of_each = memory * (tasks if is_one_node and job.is_memory_by_core else 1)
         megabytes = np.rint(node_attribute(machine, "memory_gb") * 1024)
         has_memory = (megabytes == 0) | (megabytes >= of_each)
         wishes.append(Wish(has_memory, f"with {of_each / 1024:g} GB of memory"))
-    if gpus := int(job.get("gpus", 0)):
-        of_each = gpus if job.get("gpus_by_node") or is_one_node else 1
+    if gpus := job.gpus:
+        of_each = gpus if job.are_gpus_by_node or is_one_node else 1
         has_gpus = _gpus_by_node(machine, job) >= of_each
         wishes.append(Wish(has_gpus, f"with {count_of(of_each, _gpu_words(machine, job))}"))
     return wishes
 
 
-def _gpus_by_node(machine: Machine, job: Mapping[str, Any]) -> np.ndarray:
+def _gpus_by_node(machine: Machine, job: _core.slurm.Job) -> np.ndarray:
     """GPUs of the type that the job wants, of all types where it names none."""
     gpus = node_attribute(machine, "gpus")
-    kind = int(job.get("gpu_type", -1))
+    kind = job.gpu_type
     if kind < 0:
         return gpus
     return np.where(node_attribute(machine, "gpu_type") == gpu_types_of(machine)[kind], gpus, 0)
 
 
-def _gpu_words(machine: Machine, job: Mapping[str, Any]) -> str:
+def _gpu_words(machine: Machine, job: _core.slurm.Job) -> str:
     """Return what GPUs of a job are called in a message."""
-    kind = int(job.get("gpu_type", -1))
+    kind = job.gpu_type
     name = gpu_types_of(machine)[kind] if kind >= 0 else ""
     return f"{name} GPU".lstrip()
 
@@ -191,16 +203,17 @@ def _why_too_small(
     the first is the least."""
     if not twin.shared:
         return ""
-    job = twin.requests.jobs.get(row, {})
+    job = twin.requests.jobs.get(row, _NO_REQUEST)
     tasks = int(twin.instance.column("tasks")[row])
     usable_cores = np.where(nodes, node_attribute(machine, "cores"), 0)
     by_memory = ""
-    if (memory := int(job.get("memory", 0))) and job.get("memory_by_core"):
+    if (memory := job.memory) and job.is_memory_by_core:
         megabytes = np.rint(node_attribute(machine, "memory_gb") * 1024)
         fitting = np.where(megabytes > 0, megabytes // memory, usable_cores)
         usable_cores = np.minimum(usable_cores, fitting).astype(int)
         by_memory = f" with {memory / 1024:g} GB of memory each"
-    node_limit = min(int(job.get("max_nodes", len(usable_cores))), max_nodes or len(usable_cores))
+    job_max_nodes = len(usable_cores) if job.max_nodes is None else job.max_nodes
+    node_limit = min(job_max_nodes, max_nodes or len(usable_cores))
     cores = int(np.sort(usable_cores)[::-1][:node_limit].sum())
     node_words = f"the {count_of(min(node_limit, int(nodes.sum())), 'node')} that it may have"
     if cores < tasks:
@@ -208,11 +221,11 @@ def _why_too_small(
             f"wants {count_of(tasks, 'core')}{by_memory}: {node_words} have "
             f"{count_of(cores, 'core')}{by_memory}"
         )
-    gpus = int(job.get("gpus", 0))
+    gpus = job.gpus
     available_gpus = int(
         np.sort(np.where(nodes, _gpus_by_node(machine, job), 0))[::-1][:node_limit].sum()
     )
-    if gpus and not job.get("gpus_by_node") and available_gpus < gpus:
+    if gpus and not job.are_gpus_by_node and available_gpus < gpus:
         words = _gpu_words(machine, job)
         return f"wants {count_of(gpus, words)}: {node_words} have {count_of(available_gpus, words)}"
     return ""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from os import sched_getaffinity
 from typing import Any
 
@@ -69,10 +70,11 @@ def columns_of(
     room: log_requests.PlacementContext,
     settings: conf.SlurmSettings,
     elapsed: np.ndarray,
+    nodes: np.ndarray,
     *,
     uses_given_priorities: bool,
-) -> dict[str, np.ndarray]:
-    """Return columns of jobs by the core's names; `uses_given_priorities`: the instance's."""
+) -> _core.slurm.JobColumns:
+    """Return the columns of the core's jobs; `uses_given_priorities`: the instance's."""
     instance = room.instance
     if "estimate" in instance.known:
         limit = instance.column("estimate")
@@ -85,20 +87,37 @@ def columns_of(
         if "priority" not in instance.known:
             raise InvalidInstance("priorities = given: expected jobs with a column priority")
         priority = np.nan_to_num(instance.column("priority"), nan=-1.0)
-    return {
-        "submit": instance.column("eligible"), "runtime": instance.column("runtime") + elapsed,
-        "cpus": instance.column("tasks"), "limit": limit + elapsed, "partition": room.part,
-        "user": users.reshape(-1), "nice": np.zeros(len(instance)), "priority": priority,
-    }  # fmt: skip
+    return _core.slurm.JobColumns(
+        submit=instance.column("eligible"),
+        runtime=instance.column("runtime") + elapsed,
+        nodes=nodes,
+        cpus=instance.column("tasks"),
+        limit=limit + elapsed,
+        partition=room.part,
+        user=users.reshape(-1),
+        nice=np.zeros(len(instance)),
+        priority=priority,
+    )
 
 
 #: The largest number of nodes of a job, where there is no limit.
 _NO_LIMIT = 2**31 - 1
 #: Fields of a job that say what it wants of its nodes: tasks of one array have the same.
-_ARRAY_KEY_FIELDS = {
-    "nodes", "max_nodes", "exclusive", "memory", "memory_by_core", "memory_all", "gpus",
-    "gpus_by_node", "gpu_type", "licences", "set", "alternatives", "partitions",
-}  # fmt: skip
+_ARRAY_KEY_FIELDS = attrgetter(
+    "nodes",
+    "max_nodes",
+    "is_exclusive",
+    "memory",
+    "is_memory_by_core",
+    "wants_all_memory",
+    "gpus",
+    "are_gpus_by_node",
+    "gpu_type",
+    "licences",
+    "node_set",
+    "alternative_sets",
+    "partitions",
+)
 
 
 class Twin:
@@ -239,7 +258,7 @@ class Twin:
         machine: Machine | None,
         parameters: Mapping[str, float],
         requests: Requests,
-    ) -> Any:
+    ) -> _core.slurm.Scenario:
         """Build the core's simulator from the machine, the partitions, and the jobs."""
         count = len(self.node_cores)
         partition_by_name = {p.name: p for p in machine.partitions} if machine is not None else {}
@@ -253,65 +272,79 @@ class Twin:
                     state = f"State of partition {name}"
                     self.notes.append(not_followed(f"{state}: its jobs run here", subject=state))
             bounds = [(min_nodes, max_nodes or _NO_LIMIT) for min_nodes, max_nodes in bounds]
-        fields_by_row = {row: dict(values) for row, values in requests.jobs.items()}
-        for row, parts in self.several.items():
-            fields_by_row.setdefault(row, {})["partitions"] = parts
-        if self.shared and settings.exclusive:
-            is_exclusive = [name in settings.exclusive for name in self.names]
-            for row in np.flatnonzero(np.array(is_exclusive)[self.part]).tolist():
-                fields_by_row.setdefault(row, {})["exclusive"] = True
         columns = columns_of(
-            self._room, settings, self.elapsed, uses_given_priorities=self._uses_given_priorities
+            self._room,
+            settings,
+            self.elapsed,
+            self.nodes,
+            uses_given_priorities=self._uses_given_priorities,
         )
-        self._number_arrays(fields_by_row, columns["limit"])
+        jobs = self._jobs_with_partitions(settings, requests.jobs)
+        self._number_arrays(jobs, columns.limit)
         # Limits of jobs are cut to MaxTime already, with the time of their suspensions on top. No
         # limit counts that time, so the core must not cut it off again.
         suspended = float(numbers_of(self._room.instance, "suspended").max(initial=0.0))
-        return _core.cluster.Slurm(
-            machine={
-                "nodes": count,
-                "cpus": int(machine.cores if machine is not None else count),
-                "lines": self._lines(settings, machine),
-                "sets": [list(spans) for spans in requests.sets],
-                "licences": np.array(requests.licences, dtype=np.int64),
-                "qos": [dict(qos) for qos in requests.qos],
-                "priority_tres": (
-                    priority_weights(settings.priority_tres, machine) if machine else []
+        partitions = [
+            _core.slurm.Partition(
+                nodes=ranges,
+                tier=int(partition_by_name[name].priority) if name in partition_by_name else 1,
+                max_time=(
+                    partition_by_name[name].max_time + suspended
+                    if name in partition_by_name
+                    else np.inf
                 ),
-                "down": list(settings.down),
+                job_factor=factor / largest,
+                min_nodes=min_nodes,
+                max_nodes=max_nodes,
+                qos=requests.partition_qos.get(name, -1),
+                preempt_mode=settings.preempt_modes.get(name, (-1, 0))[0],
+                grace_time=settings.preempt_modes.get(name, (-1, 0))[1],
+                billing=list(requests.billing.get(name, ())),
+            )
+            for (name, ranges), factor, (min_nodes, max_nodes) in zip(
+                self.parts.items(), factors, bounds, strict=True
+            )
+        ]
+        return _core.slurm.Scenario(
+            machine=_core.slurm.Machine(
+                nodes=count,
+                cpus=int(machine.cores if machine is not None else count),
+                node_lines=self._lines(settings, machine),
+                node_sets=requests.sets,
+                licences=np.array(requests.licences, dtype=np.int64),
+                qos=requests.qos,
+                priority_tres=priority_weights(settings.priority_tres, machine) if machine else [],
+                down_nodes=settings.down,
                 **self._resources(settings, machine),
-            },
-            partitions={
-                "nodes": [list(ranges) for ranges in self.parts.values()],
-                "tier": [
-                    int(partition_by_name[n].priority) if n in partition_by_name else 1
-                    for n in self.names
-                ],
-                "max_time": [
-                    partition_by_name[n].max_time + suspended if n in partition_by_name else np.inf
-                    for n in self.names
-                ],
-                "job_factor": [factor / largest for factor in factors],
-                "min_nodes": [min_nodes for min_nodes, _ in bounds],
-                "max_nodes": [max_nodes for _, max_nodes in bounds],
-                "qos": [requests.partition_qos.get(name, -1) for name in self.names],
-                "preempt_mode": [settings.preempt_modes.get(n, (-1, 0))[0] for n in self.names],
-                "grace": [settings.preempt_modes.get(n, (-1, 0))[1] for n in self.names],
-                "billing": [list(requests.billing.get(name, ())) for name in self.names],
-            },
-            parameters={
-                **settings.parameters,
-                **_user_parameters(parameters),
-                "since_24": float(self.since_24),
-            },
-            jobs={**columns, "nodes": self.nodes},
-            more=fields_by_row,
-            reservations=list(requests.reservations),
-            outside=list(requests.outside),
-            accounts=list(requests.accounts),
-        )  # fmt: skip
+            ),
+            partitions=partitions,
+            settings=_core.slurm.Settings(
+                **{**settings.parameters, **_user_parameters(parameters)},
+                since_24=float(self.since_24),
+            ),
+            columns=columns,
+            jobs=jobs,
+            reservations=requests.reservations,
+            admin_events=requests.admin_events,
+            associations=requests.associations,
+        )
 
-    def _number_arrays(self, jobs: Mapping[int, dict[str, Any]], limit: np.ndarray) -> None:
+    def _jobs_with_partitions(
+        self, settings: conf.SlurmSettings, requested_jobs: Mapping[int, _core.slurm.Job]
+    ) -> dict[int, _core.slurm.Job]:
+        """Return the core's jobs, with the partitions of those in several; in a partition with
+        OverSubscribe=EXCLUSIVE they have whole nodes."""
+        jobs = dict(requested_jobs)
+        no_request = _core.slurm.Job()
+        for row, parts in self.several.items():
+            jobs[row] = jobs.get(row, no_request).replace(partitions=parts)
+        if self.shared and settings.exclusive:
+            is_exclusive = [name in settings.exclusive for name in self.names]
+            for row in np.flatnonzero(np.array(is_exclusive)[self.part]).tolist():
+                jobs[row] = jobs.get(row, no_request).replace(is_exclusive=True)
+        return jobs
+
+    def _number_arrays(self, jobs: dict[int, _core.slurm.Job], limit: np.ndarray) -> None:
         """Number arrays from 0 on: the core has a place for each.
 
         An array is those of its tasks that ask for what the first does. Other tasks were changed
@@ -322,15 +355,14 @@ class Twin:
         first_keys: dict[int, tuple] = {}
         numbers: dict[tuple, int] = {}
         for row, job in jobs.items():
-            if "array" in job:
-                array_key: tuple = (job["array"],)
-                wishes = {k: v for k, v in job.items() if k in _ARRAY_KEY_FIELDS}
-                task_key = (self.part[row], self.nodes[row], tasks[row], limit[row], str(wishes))
-                if "running" not in job and task_key != first_keys.setdefault(
-                    job["array"], task_key
-                ):
-                    array_key += task_key
-                job["array"] = numbers.setdefault(array_key, len(numbers))
+            if job.array < 0:
+                continue
+            array_key: tuple = (job.array,)
+            wishes = str(_ARRAY_KEY_FIELDS(job))
+            task_key = (self.part[row], self.nodes[row], tasks[row], limit[row], wishes)
+            if job.running_state is None and task_key != first_keys.setdefault(job.array, task_key):
+                array_key += task_key
+            jobs[row] = job.replace(array=numbers.setdefault(array_key, len(numbers)))
 
     def _lines(self, settings: conf.SlurmSettings, machine: Machine | None) -> list[list]:
         """Return NodeName lines as ranges of nodes; since 24.11 those of equal nodes are one."""
@@ -380,9 +412,9 @@ class Twin:
         watched: Sequence[int] = (),
         log: bool = False,
         plans: bool = False,
-        recorder: _core.cluster.SlurmTraceRecorder | None = None,
+        recorder: _core.slurm.TraceRecorder | None = None,
         remembers: bool = True,
-    ) -> dict[str, Any]:
+    ) -> _core.slurm.Outcome:
         """Return one run; `cycles`, `checks`, `passes`: recorded times in place of the rules'
         own, and `slices`: what each of these cycles did between two rests. By job, `delays`: how
         long a pass or cycle had taken until it started it; `lengths`: from its start to its end;
@@ -391,13 +423,35 @@ class Twin:
         `remembers`: what would come out as before is remembered, not repeated; no result depends
         on that.
         """
-        run_clocks = {
-            **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
-            "lengths": list(lengths), "watched": list(watched), "epilogs": list(epilogs),
-            "delays": list(delays), "slices": list(slices),
-        }  # fmt: skip
-        return self._core.run(
-            clocks=run_clocks, told=log, plans=plans, trace=recorder, remembers=remembers
+        slices_of_cycles = [
+            [
+                _core.slurm.Slice(
+                    end_time=end_time,
+                    jobs_examined=jobs_examined,
+                    resume_time=resume_time,
+                    ends_mid_job=ends_mid_job,
+                )
+                for end_time, jobs_examined, resume_time, ends_mid_job in slices_of_cycle
+            ]
+            for slices_of_cycle in slices
+        ]
+        run_clocks = _core.slurm.Clocks(
+            **clocks,
+            cycle_times=cycles,
+            limit_check_times=checks,
+            main_passes=passes,
+            run_lengths=lengths,
+            watched_jobs=watched,
+            epilog_delays=epilogs,
+            start_delays=delays,
+            slices=slices_of_cycles,
+        )
+        return self._core.simulate(
+            clocks=run_clocks,
+            with_reasons=log,
+            with_plans=plans,
+            trace=recorder,
+            remembers=remembers,
         )
 
     def trace_names(self, name_of_job: Callable[[int], str] | None = None) -> TraceNames:
@@ -423,76 +477,87 @@ class Twin:
         (like which job, when, how long).
         """
         total = len(clocks)
-        done = None if progress is None else lambda over: progress(over, total)
-        return self._core.run_all(
-            there=len(self.instance) if there is None else there,
+        report = None if progress is None else lambda finished: progress(finished, total)
+        table = self._core.simulate_all(
+            initial_job_count=len(self.instance) if there is None else there,
             clocks=_core_clocks(clocks, watched),
-            lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
-            threads=len(sched_getaffinity(0)), done=done, whole=False,
-        )[:3]  # fmt: skip
+            run_lengths=np.zeros((0, 0)) if lengths is None else lengths,
+            arrivals=[
+                _core.slurm.Arrivals(template_job=job, submit=submit, run_length=run_length)
+                for job, submit, run_length in coming
+            ],
+            threads=len(sched_getaffinity(0)),
+            report_progress=report,
+            with_first_outcome=False,
+        )
+        return table.start_times, table.kill_times, table.paused_seconds
 
     def draws(
         self,
         clocks: Sequence[Mapping[str, float]],
         enough: Callable[[np.ndarray], bool] | None = None,
-    ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, list[dict[int, str]]]:
+    ) -> tuple[_core.slurm.Outcome, np.ndarray, np.ndarray, np.ndarray, list[dict[int, str]]]:
         """Return the first run, of all of them the same as :meth:`futures`, and of each the
         limits that kept jobs for ever, by job; `enough` is asked with the starts so far whether
         these are enough."""
         threads = len(sched_getaffinity(0))
-        outcome: dict[str, Any] = {}
-        rows_of_batches: list[list[np.ndarray]] = []
-        barred: list[dict[int, str]] = []
+        tables: list[_core.slurm.ReplicationTable] = []
         begin, end = 0, threads
         while begin < len(clocks):
-            *rows, limits, first_outcome = self._core.run_all(
-                there=len(self.instance), clocks=_core_clocks(clocks[begin:end]),
-                lengths=np.zeros((0, 0)), coming=[], threads=threads, done=None,
-                whole=not rows_of_batches,
-            )  # fmt: skip
-            outcome = first_outcome or outcome
-            rows_of_batches.append(rows)
-            barred += limits
+            tables.append(
+                self._core.simulate_all(
+                    initial_job_count=len(self.instance),
+                    clocks=_core_clocks(clocks[begin:end]),
+                    run_lengths=np.zeros((0, 0)),
+                    arrivals=[],
+                    threads=threads,
+                    report_progress=None,
+                    with_first_outcome=not tables,
+                )
+            )
             if enough is not None and enough(
-                np.concatenate([rows_of_batch[0] for rows_of_batch in rows_of_batches])
+                np.concatenate([table.start_times for table in tables])
             ):
                 break
             begin, end = end, len(clocks) if enough is None else end + threads
-        start, killed, paused = map(np.concatenate, zip(*rows_of_batches, strict=True))
-        return outcome, start, killed, paused, barred
+        outcome = tables[0].first_outcome
+        if outcome is None:
+            raise AssertionError("the core returns the first outcome")
+        return (
+            outcome,
+            np.concatenate([table.start_times for table in tables]),
+            np.concatenate([table.kill_times for table in tables]),
+            np.concatenate([table.paused_seconds for table in tables]),
+            [limits for table in tables for limits in table.blocked_by_limit],
+        )
 
     def retrace(
         self,
         clocks: Mapping[str, float],
-        lives: Sequence[tuple[float, float, Sequence[tuple], Sequence[tuple]]],
+        runs: Sequence[_core.slurm.RecordedRun],
         times: Sequence[float],
         *,
         cycles: Sequence[float] = (),
-    ) -> list[tuple[float, np.ndarray, np.ndarray]]:
-        """Fair-share factors (by association) and priorities (by job; nan: does not wait) at these
-        times, where jobs started, ended and ran as `lives` say: (start, end, (node, cores, MB) and
-        (node, type, GPUs) of each)."""
-        recorded_clocks = {
-            **clocks,
-            "cycles": list(cycles),
-            "checks": [],
-            "passes": [],
-            "lengths": [],
-        }
-        return self._core.retrace(clocks=recorded_clocks, lives=list(lives), times=list(times))
+    ) -> list[_core.slurm.Sample]:
+        """Return fair-share factors and priorities at these times, where jobs started, ended and
+        ran as `runs` say."""
+        recorded_clocks = _core.slurm.Clocks(**clocks, cycle_times=cycles)
+        return self._core.retrace(clocks=recorded_clocks, runs=runs, times=times)
 
-    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
-        """Of jobs that a limit keeps at the begin: its name, what it is, what is used of it, and
-        the jobs that run and count in it."""
-        return self._core.held_up()
+    def limit_blocks(self) -> dict[int, _core.slurm.LimitBlock]:
+        """Return the limits that keep jobs at the begin, by row of the job."""
+        return self._core.limit_blocks()
 
-    def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
+    def nodes_of(self, outcome: _core.slurm.Outcome) -> list[np.ndarray]:
         """Return the node numbers of each job."""
-        begin, node = outcome["nodes"]
-        return np.split(node, begin[1:-1])
+        return np.split(outcome.node, outcome.node_begin[1:-1])
 
     def rows(
-        self, instance: Instance, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray
+        self,
+        instance: Instance,
+        outcome: _core.slurm.Outcome,
+        start: np.ndarray,
+        end: np.ndarray,
     ) -> tuple:
         """Return the columns of the schedule: a row per job of the outcome, a unit per task, on its
         nodes in order."""
@@ -503,16 +568,9 @@ class Twin:
 
 def _core_clocks(
     clocks: Iterable[Mapping[str, float]], watched: Sequence[int] = ()
-) -> list[dict[str, Any]]:
+) -> list[_core.slurm.Clocks]:
     """Return the clocks of runs as the core has them, with nothing that was recorded."""
-    recorded_nothing = {
-        "cycles": [],
-        "checks": [],
-        "passes": [],
-        "lengths": [],
-        "watched": list(watched),
-    }
-    return [{**clocks_of_run, **recorded_nothing} for clocks_of_run in clocks]
+    return [_core.slurm.Clocks(**clocks_of_run, watched_jobs=watched) for clocks_of_run in clocks]
 
 
 def _user_parameters(parameters: Mapping[str, float]) -> dict[str, float]:

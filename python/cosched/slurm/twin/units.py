@@ -2,14 +2,13 @@
 Slurm's words.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import unit_counts
 from cosched.cluster.machine import Machine
@@ -35,17 +34,17 @@ class Units:
         """The first core of each node, and the number of all cores behind the last."""
         return np.concatenate([[0], np.cumsum(self.node_cores)])
 
-    def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
+    def rows(self, outcome: _core.slurm.Outcome, start: np.ndarray, end: np.ndarray) -> tuple:
         """Return the columns of the schedule: a row per job, a unit per task, on its nodes in
         order."""
-        if self.shared and len(outcome["units"]):
-            counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
-            of_jobs = self._units_in_use(np.split(outcome["units"], np.cumsum(counts)[:-1]))
+        if self.shared and len(outcome.core_ids):
+            counts = np.add.reduceat(outcome.cores, outcome.node_begin[:-1])
+            of_jobs = self._units_in_use(np.split(outcome.core_ids, np.cumsum(counts)[:-1]))
             return self._piece_columns(outcome, np.concatenate(of_jobs), start, end)
         if self.shared:
             units = self._assign_cores(outcome)
             return self._columns(units, start, end)
-        first_node, node = outcome["nodes"]
+        first_node, node = outcome.node_begin, outcome.node
         cores = self.node_cores[node]
         place = np.cumsum(cores) - cores  # of a node's first unit among all that are held
         held_units = np.repeat(self.first[node] - place, cores) + np.arange(cores.sum())
@@ -69,19 +68,19 @@ class Units:
         return jobs, begin, unit_numbers, start, end, full_share, full_share, no_cause
 
     def _piece_columns(
-        self, outcome: Mapping[str, Any], units: np.ndarray, start: np.ndarray, end: np.ndarray
+        self, outcome: _core.slurm.Outcome, units: np.ndarray, start: np.ndarray, end: np.ndarray
     ) -> tuple:
         """Return the columns of a schedule with a row per piece: suspensions part a job into
         pieces."""
         jobs, begin, units, start, end, *_ = self._columns(units, start, end)
-        paused, stops, resumptions = outcome["pauses"]
+        paused, resumptions = outcome.pause_job, outcome.pause_end
         job = np.concatenate([jobs, paused])
         since, until = np.concatenate([start, resumptions]), np.concatenate([end, end[paused]])
         order = np.lexsort((since, job))
         job, since, until = job[order], since[order], until[order]
         # A resumed piece comes behind the piece that it continues.
         resumed_rows = np.flatnonzero(order >= len(jobs))
-        until[resumed_rows - 1] = stops[order[resumed_rows] - len(jobs)]
+        until[resumed_rows - 1] = outcome.pause_begin[order[resumed_rows] - len(jobs)]
         cause = (order >= len(jobs)).astype(np.int64)
         # A job that was restarted from its beginning may have been suspended before that.
         empty_rows = (resumed_rows - 1)[until[resumed_rows - 1] <= since[resumed_rows - 1]]
@@ -96,14 +95,14 @@ class Units:
         all_units = np.concatenate(units_of_pieces)
         return job, first_unit, all_units, since, until, full_share, full_share, cause
 
-    def _assign_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
+    def _assign_cores(self, outcome: _core.slurm.Outcome) -> np.ndarray:
         """Return the units of each job: the lowest free cores of its nodes at its start."""
-        begin, node = (column.tolist() for column in outcome["nodes"])
-        counts = outcome["cores"].tolist()
+        begin, node = outcome.node_begin.tolist(), outcome.node.tolist()
+        counts = outcome.cores.tolist()
         free = [list(range(a, b)) for a, b in zip(self.first, self.first[1:], strict=False)]
         #: A place is a job on one of its nodes.
         units_of_places: list[list[int]] = [[]] * len(node)
-        starts, ends = outcome["start_exact"].tolist(), outcome["end_exact"].tolist()
+        starts, ends = outcome.start_exact.tolist(), outcome.end_exact.tolist()
         moments = [(time, 1, job) for job, time in enumerate(starts)]
         # Ends come first, but for a job that ends as it starts.
         moments += [(time, 0 if time > starts[job] else 2, job) for job, time in enumerate(ends)]
@@ -136,34 +135,36 @@ class Units:
         return units_of_jobs
 
 
-_JOB_COLUMNS = ("start", "end", "start_exact", "end_exact", "by", "restarts", "part", "killed")
-
-
-def select_jobs(outcome: Mapping[str, Any], rows: np.ndarray) -> dict[str, Any]:
+def select_jobs(outcome: _core.slurm.Outcome, rows: np.ndarray) -> _core.slurm.Outcome:
     """Return the outcome of these jobs alone (rows, increasing), which are numbered anew."""
-    begin, node = outcome["nodes"]
-    counts = np.diff(begin)
+    counts = np.diff(outcome.node_begin)
     new_row = np.full(len(counts), -1)
     new_row[rows] = np.arange(len(rows))
     is_selected = np.repeat(new_row >= 0, counts)
-    cores, units = outcome["cores"], outcome["units"]
-    paused, stops, resumptions = outcome["pauses"]
-    is_selected_pause = new_row[paused] >= 0
-    return {
-        **outcome,
-        **{name: outcome[name][rows] for name in _JOB_COLUMNS},
-        "nodes": (np.concatenate([[0], np.cumsum(counts[rows])]), node[is_selected]),
-        "cores": cores[is_selected] if len(cores) else cores,
-        "units": units[np.repeat(is_selected, cores)] if len(units) else units,
-        "pauses": (
-            new_row[paused[is_selected_pause]],
-            stops[is_selected_pause],
-            resumptions[is_selected_pause],
-        ),
-        "notes": [
-            (t, int(new_row[j]), *details) for t, j, *details in outcome["notes"] if new_row[j] >= 0
+    cores, core_ids = outcome.cores, outcome.core_ids
+    is_selected_pause = new_row[outcome.pause_job] >= 0
+    return outcome.replace(
+        start=outcome.start[rows],
+        end=outcome.end[rows],
+        start_exact=outcome.start_exact[rows],
+        end_exact=outcome.end_exact[rows],
+        scheduler=outcome.scheduler[rows],
+        restarts=outcome.restarts[rows],
+        partition=outcome.partition[rows],
+        is_killed=outcome.is_killed[rows],
+        node_begin=np.concatenate([[0], np.cumsum(counts[rows])]),
+        node=outcome.node[is_selected],
+        cores=cores[is_selected] if len(cores) else cores,
+        core_ids=core_ids[np.repeat(is_selected, cores)] if len(core_ids) else core_ids,
+        pause_job=new_row[outcome.pause_job[is_selected_pause]],
+        pause_begin=outcome.pause_begin[is_selected_pause],
+        pause_end=outcome.pause_end[is_selected_pause],
+        notes=[
+            note.replace(job=int(new_row[note.job]))
+            for note in outcome.notes
+            if new_row[note.job] >= 0
         ],
-    }
+    )
 
 
 def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
@@ -193,32 +194,48 @@ def parts_of(machine: Machine | None, nodes: int) -> dict[str, tuple[tuple[int, 
     return {part.name: part.nodes for part in machine.partitions}
 
 
-ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt",
-           "preempt", "start", "wait", "wait")  # fmt: skip
-_REASONS = (
-    "started by the main scheduler",
-    "started by the backfill scheduler",
-    "Resources: the first of its partition, too few idle nodes",
-    "Priority: a job before it in its partition waits for nodes",
-    "planned start {start} s by the backfill scheduler",
-    "COMPLETED",
-    "TIMEOUT: past its limit at the controller's check",
-    "Licenses: too few are free",
-    "a limit of its QOS or association",
-    "PREEMPTED: its nodes are for a job that comes before it",
-    "SUSPENDED: a job of a higher tier has its cores",
-    "RUNNING again",
-    "Reservation: its own has not begun, or one has all nodes of its partition",
-    "ReqNodeNotAvail, May be reserved for other job: a reservation has nodes that it needs",
-)
+_Action = _core.slurm.Action
+#: By action: its word in a log of decisions, and its reason in Slurm's words.
+_WORDS: dict[_core.slurm.Action, tuple[str, str]] = {
+    _Action.start_main: ("start", "started by the main scheduler"),
+    _Action.start_backfill: ("start", "started by the backfill scheduler"),
+    _Action.wait_resources: (
+        "wait",
+        "Resources: the first of its partition, too few idle nodes",
+    ),
+    _Action.wait_priority: (
+        "wait",
+        "Priority: a job before it in its partition waits for nodes",
+    ),
+    _Action.plan: ("plan", "planned start {start} s by the backfill scheduler"),
+    _Action.finish: ("finish", "COMPLETED"),
+    _Action.timeout: ("finish", "TIMEOUT: past its limit at the controller's check"),
+    _Action.wait_licences: ("wait", "Licenses: too few are free"),
+    _Action.wait_limit: ("wait", "a limit of its QOS or association"),
+    _Action.preempt: (
+        "preempt",
+        "PREEMPTED: its nodes are for a job that comes before it",
+    ),
+    _Action.suspend: ("preempt", "SUSPENDED: a job of a higher tier has its cores"),
+    _Action.resume: ("start", "RUNNING again"),
+    _Action.wait_reservation: (
+        "wait",
+        "Reservation: its own has not begun, or one has all nodes of its partition",
+    ),
+    _Action.wait_reserved_nodes: (
+        "wait",
+        "ReqNodeNotAvail, May be reserved for other job: a reservation has nodes that it needs",
+    ),
+}
 
 
-def log_of(outcome: Mapping[str, Any]) -> tuple:
+def log_of(outcome: _core.slurm.Outcome) -> tuple:
     """Return columns (time, job, action, reason) of the decisions, in Slurm's words."""
     time, job, action, reason = [], [], [], []
-    for when, row, event, start, *_, limit in outcome["notes"]:
-        time.append(when)
-        job.append(row)
-        action.append(ACTIONS[event])
-        reason.append(limit or _REASONS[event].format(start=start))
+    for note in outcome.notes:
+        word, reason_of_action = _WORDS[note.action]
+        time.append(note.time)
+        job.append(note.job)
+        action.append(word)
+        reason.append(note.limit or reason_of_action.format(start=note.start))
     return np.array(time), np.array(job, dtype=np.int64), action, reason
