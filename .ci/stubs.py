@@ -29,7 +29,12 @@ def generate(folder: Path) -> None:
         for stub in made.iterdir():  # members of an enum, as type checkers expect them
             text = stub.read_text(encoding="utf-8")
             members = re.compile(r"^    (\w+): typing\.ClassVar\[\w+\]$", re.MULTILINE)
-            stub.write_text(members.sub(r"    \1 = ...", text), encoding="utf-8")
+            text = members.sub(r"    \1 = ...", text)
+            # Python sets __hash__ to None where a class has an __eq__: checkers know that.
+            text = text.replace("    __hash__: typing.ClassVar[None] = None\n", "")
+            # Keys of a dict are invariant for checkers: a dict by int must do.
+            text = text.replace("dict[typing.SupportsInt | typing.SupportsIndex, ", "dict[int, ")
+            stub.write_text(text, encoding="utf-8")
         shutil.rmtree(folder / "_core", ignore_errors=True)
         shutil.copytree(made, folder / "_core")
 

@@ -79,7 +79,7 @@ def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
             function.__described__ = True  # type: ignore[attr-defined]
 
 
-def _is_tool(thing: Any) -> bool:
+def _is_tool(thing: object) -> bool:
     """What a package calls on itself, and does not export."""
     return getattr(thing, "__module__", "") in ("cosched.described", "cosched.border")
 

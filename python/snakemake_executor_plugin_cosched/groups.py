@@ -91,7 +91,7 @@ def _excess(cores: int, memory_mb: float, node: NodeSize) -> str:
     return ""
 
 
-def _units(group: Any) -> Iterator[Sequence[Any]]:
+def _units(group: object) -> Iterator[Sequence[Any]]:
     """Jobs of a group that have to run at the same time: connected by pipes, or a single one."""
     connected: dict[Any, list[Any]] = {}
     for member in jobs.group(group):
@@ -126,7 +126,7 @@ def _limit_in_turns(group: Any, node: NodeSize) -> float | None:
     return plan(members, np.array(seconds), needs, capacity, edges).seconds
 
 
-def _are_connected(before: Any, after: Any) -> bool:
+def _are_connected(before: object, after: object) -> bool:
     """Whether two jobs run at the same time: what a pipe connects."""
     pipe = getattr(before, "pipe_group", None)
     return pipe is not None and pipe == getattr(after, "pipe_group", None)

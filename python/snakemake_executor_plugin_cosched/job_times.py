@@ -27,7 +27,7 @@ class JobTimes:
         self._names: list[tuple[str, str]] = []  # number -> rule, name
         self._first_start = math.inf
 
-    def add(self, job: Any, limit: float | None) -> int:
+    def add(self, job: object, limit: float | None) -> int:
         """The number of a new job; its limit (s) counts where no time of it is known."""
         rule, name = jobs.rule(job), jobs.name(job)
         measured = jobs.benchmark(job) or self._history.seconds(rule, name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 
-def rule(job: Any) -> str:
+def rule(job: object) -> str:
     """Name of the job's rule."""
     return getattr(getattr(job, "rule", None), "name", "job")
 
@@ -20,17 +20,17 @@ def name(job: Any) -> str:
     return " ".join([rule(job), *(str(path) for path in list(job.output)[:1])])
 
 
-def group(job: Any) -> tuple[Any, ...]:
+def group(job: object) -> tuple[Any, ...]:
     """The jobs of a group; () of a single one."""
     return tuple(getattr(job, "jobs", ()))
 
 
-def subjects(job: Any) -> tuple[tuple[str, str], ...]:
+def subjects(job: object) -> tuple[tuple[str, str], ...]:
     """Values of its wildcards: what it works on."""
     return tuple((getattr(job, "wildcards_dict", None) or {}).items())
 
 
-def needs(resources: Mapping[str, Any]) -> dict[str, int]:
+def needs(resources: Mapping[str, object]) -> dict[str, int]:
     """Amounts; what Snakemake does not know yet (TBD), and texts, are left out."""
     return {k: v for k, v in resources.items() if isinstance(v, int) and not isinstance(v, bool)}
 
@@ -41,13 +41,13 @@ def resources(job: Any) -> Mapping[str, Any]:
     return getattr(job, "resources", None) or job.scheduler_resources
 
 
-def runtime(job: Any) -> float | None:
+def runtime(job: object) -> float | None:
     """Seconds by `resources.runtime` (minutes), where it is known."""
     minutes = resources(job).get("runtime")
     return 60.0 * minutes if isinstance(minutes, (int, float)) and minutes > 0 else None
 
 
-def benchmark(job: Any, before: float = float("inf")) -> float | None:
+def benchmark(job: object, before: float = float("inf")) -> float | None:
     """Seconds that the benchmark file of an earlier run, written before that time, holds, of all
     its repetitions."""
     path = getattr(job, "benchmark", None)

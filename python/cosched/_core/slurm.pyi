@@ -179,7 +179,6 @@ class Share:
     """
     What a job has of a node; memory in MB.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -209,7 +208,6 @@ class GpuShare:
     """
     GPUs of one type that a job has on a node.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -239,7 +237,6 @@ class RunningState:
     """
     Since when a job runs (s), and what it has of each node.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -269,7 +266,6 @@ class QueueState:
     """
     The priority of a waiting job, and since when its age counts (s).
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -296,7 +292,6 @@ class RecordedRun:
     """
     When and where a job ran (s); nan: it did not start, or not end.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -329,7 +324,6 @@ class JobColumns:
     """
     What all jobs have, as columns of one length; times in s.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -385,7 +379,6 @@ class Dependency:
     """
     Jobs, by row, that a job waits for.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -412,7 +405,6 @@ class Job:
     """
     What one job has beyond its row of the columns; nodes, user and nice hold instead of the columns.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -532,7 +524,6 @@ class Limit:
     """
     A limit by its name in sacctmgr; the number of its TRES (-1: of jobs or time), its value, and what ended jobs used of it.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -565,7 +556,6 @@ class Limits:
     """
     Limits of an association or a QOS, and how many of its waiting jobs may accrue age (-1: all).
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -601,7 +591,6 @@ class Qos:
     """
     A QOS: its limits, factors, flags and preemption.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -664,7 +653,6 @@ class Association:
     """
     A user's share of an account, or an account's of its parent (shares below 0: Fairshare=parent; usage in CPU seconds).
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -703,7 +691,6 @@ class Machine:
     """
     Nodes, QOS and licences of a cluster; lists by node are empty where jobs have whole nodes.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -760,7 +747,6 @@ class Partition:
     """
     A partition; nodes as ranges, times in s.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -811,7 +797,6 @@ class Reservation:
     """
     An advance reservation; nodes as ranges, times in s.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -859,7 +844,6 @@ class AdminEvent:
     """
     What an administrator does at a time (s): to a job (by row) or to nodes (ranges).
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -892,7 +876,6 @@ class Settings:
     """
     Parameters of slurm.conf by their names, in seconds and counts; None: Slurm's default.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1066,7 +1049,6 @@ class Slice:
     """
     What a recorded cycle did between two yields of its locks (s); resume_time is inf where it gave up, nan at the end of its queue.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1099,7 +1081,6 @@ class Clocks:
     """
     Parameters of the clocks of slurmctld (s), and recorded times that replace those of the rules.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1189,7 +1170,6 @@ class Arrivals:
     """
     Submissions of a replication, as columns of one length: copies of jobs (by row), when they come, and how long they run (s).
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1237,7 +1217,6 @@ class DecisionNote:
     """
     What happened to a job at a time (s), or why it waits; start, end, nodes and partition are those of a plan.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1282,7 +1261,6 @@ class Outcome:
     """
     What a simulation returns, by job; times in s, nan where a job did not start or end. The nodes of all jobs are one after another, those of job j from node_begin[j] on.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1357,7 +1335,6 @@ class ReplicationTable:
     """
     Tables with a row for each replication and a column for each initial job (s; nan: never), and the first outcome.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1393,7 +1370,6 @@ class LimitBlock:
     """
     A limit that keeps a job: its reason as squeue writes it, its value, what is used of it, and the running jobs (by row) that count in it.
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1426,7 +1402,6 @@ class Sample:
     """
     Fair-share factors by association and priorities by job (nan: it does not wait) at one time (s).
     """
-    __hash__: typing.ClassVar[None] = None
     @staticmethod
     def __getstate__(*args, **kwargs):
         ...
@@ -1453,7 +1428,7 @@ class Sample:
     def time(self) -> float:
         ...
 class Scenario:
-    def __init__(self, *, machine: Machine, partitions: collections.abc.Sequence[Partition], settings: Settings, columns: JobColumns, jobs: dict[typing.SupportsInt | typing.SupportsIndex, Job], reservations: collections.abc.Sequence[Reservation], admin_events: collections.abc.Sequence[AdminEvent], associations: collections.abc.Sequence[Association]) -> None:
+    def __init__(self, *, machine: Machine, partitions: collections.abc.Sequence[Partition], settings: Settings, columns: JobColumns, jobs: dict[int, Job], reservations: collections.abc.Sequence[Reservation], admin_events: collections.abc.Sequence[AdminEvent], associations: collections.abc.Sequence[Association]) -> None:
         ...
     def limit_blocks(self) -> dict[int, LimitBlock]:
         ...

@@ -1,7 +1,6 @@
 """The schedulers of bags."""
 
 import math
-from typing import Any
 
 from cosched import _core
 from cosched.bags.instance import MOST_TASKS, Instance
@@ -169,7 +168,7 @@ def min_makespan(instance: Instance) -> Result:
     return result_of_plan(instance, "min-makespan", _core.bags.min_makespan(instance._core))
 
 
-def local_assignment(instance: Instance, counts: Any) -> Result:
+def local_assignment(instance: Instance, counts: object) -> Result:
     """The plan for given counts: Algorithm B (longest tasks first) on each machine type.
 
     Parameters

@@ -71,7 +71,7 @@ class Front:
         """Where the front begins (s)."""
         return float(self.makespan[0])
 
-    def energy_at(self, makespan: Any) -> Any:
+    def energy_at(self, makespan: object) -> Any:
         """Least energy within a makespan; infinity below the front.
 
         Parameters

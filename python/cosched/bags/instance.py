@@ -18,7 +18,7 @@ from cosched.errors import InvalidInstance
 from cosched.notes import as_notes
 
 
-def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
+def flags(allowed: object, shape: tuple[int, ...]) -> np.ndarray:
     """0 and 1 for each pair, flat; empty where all are allowed."""
     if allowed is None:
         return np.zeros(0, dtype=np.int64)
@@ -38,7 +38,7 @@ def parse_watts(text: str) -> list[float] | float:
     return watts[0] if len(watts) == 1 else watts
 
 
-def idle_watts(idle_power: Any, machine_types: int) -> np.ndarray:
+def idle_watts(idle_power: object, machine_types: int) -> np.ndarray:
     """Watts of each machine type: one number stands for all."""
     if idle_power is None:
         return np.zeros(machine_types)
@@ -121,17 +121,17 @@ class Instance(core.Instance):
 
     def __init__(
         self,
-        counts: Any,
-        machines: Any,
-        etc: Any,
-        apc: Any,
+        counts: object,
+        machines: object,
+        etc: object,
+        apc: object,
         price: float | None = None,
         energy_cost: float = 1.0,
         *,
         gamma: float | None = None,
-        idle_power: Any = None,
+        idle_power: object = None,
         power_cap: float | None = None,
-        allowed: Any = None,
+        allowed: object = None,
         names: Sequence[str] | None = None,
         machine_names: Sequence[str] | None = None,
         notes: Iterable[str] = (),

@@ -47,12 +47,12 @@ class Schedule(core.Schedule):
     def __init__(
         self,
         instance: Instance,
-        task_type: Any,
-        machine_type: Any,
-        machine: Any,
-        count: Any,
-        start: Any,
-        end: Any,
+        task_type: object,
+        machine_type: object,
+        machine: object,
+        count: object,
+        start: object,
+        end: object,
     ) -> None:
         rows = np.arange(any_array(task_type, "task_type", 1).size + 1)
         super().__init__(instance, task_type, machine_type, rows, machine, start, end)

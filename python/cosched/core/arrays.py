@@ -21,7 +21,7 @@ INT_MAX = 2**31 - 1
 EXACT = 2**53
 
 
-def real_array(values: Any, name: str, ndim: int) -> np.ndarray:
+def real_array(values: object, name: str, ndim: int) -> np.ndarray:
     """Copy of `values` as a C-contiguous float64 array with `ndim` dimensions.
 
     Values are not judged here (NaN passes): the C++ border checks them and names row
@@ -84,7 +84,7 @@ def integer(value: Any, name: str, low: int = 0, high: int = INT_MAX) -> int:
 
 
 def integer_array(
-    values: Any, name: str, ndim: int, low: int = 0, high: int = INT_MAX
+    values: object, name: str, ndim: int, low: int = 0, high: int = INT_MAX
 ) -> np.ndarray:
     """Copy of `values` as an int64 array with every entry in [low, high]."""
     raw, kinds = _raw(values, name, ndim)
@@ -105,12 +105,12 @@ def integer_array(
     return np.array(numbers, dtype=np.int64, order="C")
 
 
-def seed_of(seed: Any) -> int:
+def seed_of(seed: object) -> int:
     """The seed that is used: None means 0; otherwise an integer in 0..2^64-1."""
     return 0 if seed is None else integer(seed, "seed", 0, 2**64 - 1)
 
 
-def real(value: Any, name: str) -> float:
+def real(value: object, name: str) -> float:
     """`value` as a float (NaN and infinity pass); InvalidInstance for what is no number."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a number")
@@ -123,7 +123,7 @@ def real(value: Any, name: str) -> float:
     return number
 
 
-def positive(value: Any, name: str, what: str = "a positive number") -> float:
+def positive(value: object, name: str, what: str = "a positive number") -> float:
     """`value` as a finite float > 0."""
     number = real(value, name)
     if not 0 < number < np.inf:
@@ -131,7 +131,7 @@ def positive(value: Any, name: str, what: str = "a positive number") -> float:
     return number
 
 
-def nonnegative(value: Any, name: str, what: str = "a number >= 0") -> float:
+def nonnegative(value: object, name: str, what: str = "a number >= 0") -> float:
     """`value` as a finite float >= 0."""
     number = real(value, name)
     if not 0 <= number < np.inf:
@@ -139,7 +139,7 @@ def nonnegative(value: Any, name: str, what: str = "a number >= 0") -> float:
     return number
 
 
-def share(value: Any, name: str) -> float:
+def share(value: object, name: str) -> float:
     """`value` as a float in [0, 1]."""
     number = real(value, name)
     if not 0 <= number <= 1:
@@ -147,7 +147,7 @@ def share(value: Any, name: str) -> float:
     return number
 
 
-def fraction(value: Any, name: str) -> float:
+def fraction(value: object, name: str) -> float:
     """`value` as a float in (0, 1]."""
     number = real(value, name)
     if not 0 < number <= 1:
@@ -165,14 +165,14 @@ def ranges(numbers: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
-def flag(value: Any, name: str) -> bool:
+def flag(value: object, name: str) -> bool:
     """A truth value; a text such as "maybe" is refused, not taken for true."""
     if not isinstance(value, (bool, np.bool_)):
         raise InvalidInstance(f"{name} = {shorten(value)}: expected true or false")
     return bool(value)
 
 
-def time_limit_of(value: Any) -> float | None:
+def time_limit_of(value: object) -> float | None:
     """A time limit: seconds >= 0, or None for none."""
     if value is None:
         return None
@@ -195,7 +195,7 @@ def checked_entries(what: str, *sizes: int) -> None:
         raise InvalidInstance(f"{what}: {shape_text} numbers: expected at most {MOST_ENTRIES:,}")
 
 
-def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
+def any_array(values: object, name: str, ndim: int) -> np.ndarray:
     """`values` as an array of any type and shape.
 
     InvalidInstance for ragged rows and masked entries; `ndim` is what the message says is
@@ -204,7 +204,7 @@ def any_array(values: Any, name: str, ndim: int) -> np.ndarray:
     return _raw(values, name, ndim)[0]
 
 
-def _raw(values: Any, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
+def _raw(values: object, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
     """`values` as an array, and the types that stood in its lists."""
     if isinstance(values, range) and len(values) > MOST_ENTRIES:
         raise InvalidInstance(f"{name} has {len(values)} entries: expected {MOST_ENTRIES} at most")
@@ -225,7 +225,7 @@ def _raw(values: Any, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
         ) from error
 
 
-def _kinds(values: Any, depth: int) -> set[type]:
+def _kinds(values: object, depth: int) -> set[type]:
     """Types of what stands in lists, nested `depth` times at most."""
     if not isinstance(values, (list, tuple)):
         return {values.dtype.type} if type(values) is np.ndarray else {type(values)}
@@ -237,7 +237,7 @@ def _kinds(values: Any, depth: int) -> set[type]:
     return kinds
 
 
-def _first_masked(values: Any) -> tuple[int, ...] | None:
+def _first_masked(values: object) -> tuple[int, ...] | None:
     if isinstance(values, np.ma.MaskedArray):
         return next(_where(np.ma.getmaskarray(values)), None)
     if isinstance(values, (list, tuple)):
@@ -256,7 +256,7 @@ def _place(index: tuple[int, ...]) -> str:
     return ", ".join(map(str, index))
 
 
-def _inexact(name: str, value: Any) -> InvalidInstance:
+def _inexact(name: str, value: object) -> InvalidInstance:
     what = shorten(int(value)) if isinstance(value, (int, np.integer)) else str(value)
     return InvalidInstance(f"{name} = {what}: no float is that number: expected one up to 2^53")
 
@@ -270,7 +270,7 @@ def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
     return raw.astype(np.float64)
 
 
-def edge_pairs(edges: Any) -> np.ndarray:
+def edge_pairs(edges: object) -> np.ndarray:
     """(e, 2) integers as given, one row an edge; None and an empty one: no edges."""
     if edges is None or any_array(edges, "edges", 2).size == 0:
         return np.zeros((0, 2), dtype=np.int64)

@@ -153,7 +153,9 @@ class Family:
             installed.take(installed.POLICIES, name, partial(self.register_policy, name))
         return self.algorithms.find(name)
 
-    def solve(self, instance: Any, name: str, *, seed: int | None = None, **options: Any) -> Result:
+    def solve(
+        self, instance: object, name: str, *, seed: int | None = None, **options: object
+    ) -> Result:
         """Run one algorithm by its public name.
 
         Parameters
@@ -186,7 +188,7 @@ class Family:
             )
         return replace(outcome, algorithm=name, seed=used_seed)
 
-    def bound(self, instance: Any, name: str | None = None, **options: Any) -> Bound:
+    def bound(self, instance: object, name: str | None = None, **options: object) -> Bound:
         """A proven bound on the optimum by its public name.
 
         Parameters
@@ -208,12 +210,12 @@ class Family:
 
     def compare(
         self,
-        instance: Any,
+        instance: object,
         names: Iterable[str] | None = None,
         *,
         seed: int | None = 0,
         time_limit: float | None = PATIENCE,
-        options: Mapping[str, Mapping[str, Any]] | None = None,
+        options: Mapping[str, Mapping[str, object]] | None = None,
         noise: float | None = None,
     ) -> pd.DataFrame:
         """Run several algorithms; one's failure never loses the others.
@@ -249,11 +251,11 @@ class Family:
 
     def compare_rows(
         self,
-        instance: Any,
+        instance: object,
         names: Iterable[str] | None = None,
         seed: int | None = 0,
         time_limit: float | None = PATIENCE,
-        options: Mapping[str, Mapping[str, Any]] | None = None,
+        options: Mapping[str, Mapping[str, object]] | None = None,
         noise: float | None = None,
     ) -> Iterator[tuple[dict[str, Any], Result | None]]:
         """The rows of :meth:`compare` one by one, as each algorithm ends: for tables with progress.
@@ -299,7 +301,7 @@ class Family:
         replayed, spread, used_seed = self.under_noise, nonnegative(noise, "noise"), seed_of(seed)
         return lambda result: replayed(result, spread, used_seed)
 
-    def names_of(self, instance: Any, names: Iterable[str] | None) -> list[str]:
+    def names_of(self, instance: object, names: Iterable[str] | None) -> list[str]:
         """The names to compare, checked before anything runs.
 
         Parameters
@@ -334,7 +336,7 @@ class Family:
 
     def _row(
         self,
-        instance: Any,
+        instance: object,
         name: str,
         seed: int | None,
         time_limit: float | None,
@@ -368,7 +370,7 @@ class Family:
             raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
         self.algorithms[name] = function
 
-    def _unknown(self, what: str, name: Any, valid_names: Iterable[str]) -> NoReturn:
+    def _unknown(self, what: str, name: object, valid_names: Iterable[str]) -> NoReturn:
         raise InvalidInstance(unknown_name(f"{self.name} {what}", name, valid_names))
 
 

@@ -43,7 +43,7 @@ class Instance:
     #: What a person should read once: what a reader interpolated, repaired or skipped.
     notes: tuple[Note, ...] = ()
 
-    def _set(self, **fields: Any) -> None:
+    def _set(self, **fields: object) -> None:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_memo", {})
@@ -82,14 +82,14 @@ class Instance:
         return {}
 
     @classmethod
-    def require(cls, value: Any) -> None:
+    def require(cls, value: object) -> None:
         """Refuse what is no instance of this family."""
         if not isinstance(value, cls):
             raise InvalidInstance(
                 f"expected a cosched.{cls.family}.Instance, got {type(value).__name__}"
             )
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{type(self).__qualname__} is immutable: cannot set {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any
 from cosched.errors import InvalidInstance, shorten
 
 
-def by_name(module: Any, names: str) -> dict[str, Callable[..., Any]]:
+def by_name(module: object, names: str) -> dict[str, Callable[..., Any]]:
     """Public names -> functions of a module, which are called so with underscores."""
     return {name: getattr(module, name.replace("-", "_")) for name in names.split()}
 
@@ -46,7 +46,7 @@ class Output:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def accepted_options(function: Callable[..., Any]) -> set[str] | None:
+def accepted_options(function: Callable[..., object]) -> set[str] | None:
     """Parameters after the instance; None where the function takes any keyword.
 
     One that takes certain keywords beyond those of its signature names them as ``keywords``.
@@ -66,7 +66,7 @@ def named(value: Any, name: str, values: Any) -> Any:
     return members[one_of(value, name, members)]
 
 
-def one_of(value: Any, name: str, valid_values: Iterable[str]) -> str:
+def one_of(value: object, name: str, valid_values: Iterable[str]) -> str:
     """`value`, which is one of these words."""
     if not isinstance(value, str) or value not in valid_values:
         raise InvalidInstance(

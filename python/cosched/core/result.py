@@ -158,7 +158,7 @@ class Result:
     own_bound: Bound | None = field(default=None)
 
     @classmethod
-    def require(cls, value: Any) -> None:
+    def require(cls, value: object) -> None:
         """Refuse what is no result of this family."""
         if not isinstance(value, cls):
             raise InvalidInstance(

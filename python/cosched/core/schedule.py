@@ -51,12 +51,12 @@ class Schedule:
     def __init__(
         self,
         instance: Instance,
-        task: Any,
-        kind: Any,
-        unit_begin: Any,
-        unit: Any,
-        start: Any,
-        end: Any,
+        task: object,
+        kind: object,
+        unit_begin: object,
+        unit: object,
+        start: object,
+        end: object,
     ) -> None:
         Instance.require(instance)
         self.instance = instance
@@ -223,7 +223,7 @@ class Schedule:
         }
 
     @staticmethod
-    def _require_name(label: Any, number: int, names: Sequence[str] | None, where: str) -> None:
+    def _require_name(label: object, number: int, names: Sequence[str] | None, where: str) -> None:
         """Refuse a label that is another task's: the schedule is of another instance."""
         if names is None or not isinstance(label, str) or not 0 <= number < len(names):
             return
@@ -234,7 +234,7 @@ class Schedule:
             )
 
     @classmethod
-    def from_dict(cls, instance: Instance, data: Mapping[str, Any]) -> Schedule:
+    def from_dict(cls, instance: Instance, data: Mapping[str, object]) -> Schedule:
         """Read what :meth:`to_dict` wrote.
 
         Parameters

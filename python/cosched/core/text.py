@@ -14,7 +14,7 @@ from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 
 
-def unknown_name(what: str, name: Any, valid_names: Iterable[str]) -> str:
+def unknown_name(what: str, name: object, valid_names: Iterable[str]) -> str:
     """The message about a name that is not there: near ones, else the first of the known."""
     names = list(valid_names)
     near = difflib.get_close_matches(str(name), names, n=5, cutoff=0.4)
@@ -60,7 +60,7 @@ def labels(
     return texts
 
 
-def texts(names: Any, what: str) -> list[str]:
+def texts(names: object, what: str) -> list[str]:
     """Names that a caller lists; InvalidInstance for anything else than texts."""
     name_list = [names] if isinstance(names, str) else names
     if not isinstance(name_list, Iterable):
@@ -73,7 +73,7 @@ def texts(names: Any, what: str) -> list[str]:
     return checked_names
 
 
-def not_read(what: str, names: Iterable[Any]) -> list[Note]:
+def not_read(what: str, names: Iterable[object]) -> list[Note]:
     """A note about columns or fields of a file that nothing reads; none where all have no name."""
     names_shown = [shorten(str(name)) for name in names if str(name)]
     if not names_shown:
@@ -119,17 +119,17 @@ def require_columns(frame: pd.DataFrame, columns: tuple[str, ...], argument: str
         )
 
 
-def rows_named(table: Any, names: Any) -> Any:
+def rows_named(table: object, names: object) -> Any:
     """`names`; without any the index of a DataFrame, where it is more than pandas' numbering."""
     return _axis_labels(table, "index") if names is None else names
 
 
-def columns_named(table: Any, names: Any) -> Any:
+def columns_named(table: object, names: object) -> Any:
     """The same of its columns."""
     return _axis_labels(table, "columns") if names is None else names
 
 
-def require_same_labels(table: Any, other: Any, name: str, other_name: str) -> None:
+def require_same_labels(table: object, other: object, name: str, other_name: str) -> None:
     """InvalidInstance where two DataFrames have labels, and not the same in the same order."""
     for axis in ("index", "columns"):
         labels_of_table, labels_of_other = _axis_labels(table, axis), _axis_labels(other, axis)
@@ -144,7 +144,7 @@ def require_same_labels(table: Any, other: Any, name: str, other_name: str) -> N
             )
 
 
-def require_labels(names: Any, tables: Mapping[str, Any]) -> None:
+def require_labels(names: object, tables: Mapping[str, object]) -> None:
     """InvalidInstance where a series or table has labels, and not these names in their order."""
     for what, table in tables.items():
         axis_labels = _axis_labels(table, "index")
@@ -172,7 +172,7 @@ def require_names_of_file(names: Sequence[str], path: str | PathLike[str]) -> No
         seen.add(name)
 
 
-def _axis_labels(table: Any, axis: str) -> tuple[str, ...] | None:
+def _axis_labels(table: object, axis: str) -> tuple[str, ...] | None:
     if not (hasattr(table, "iloc") and hasattr(table, axis)):
         return None
     labels = list(getattr(table, axis))

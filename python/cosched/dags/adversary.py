@@ -203,13 +203,13 @@ def worst_case(
     *,
     against: str = "best",
     tasks: int = 10,
-    units: Any = (4, 2),
+    units: object = (4, 2),
     seconds: float | None = None,
     work: int | None = None,
     seed: int | None = 0,
     transfers: bool = False,
     method: str = "annealing",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> WorstCase:
     """Search for an instance on which an algorithm is as far as possible from the best.
 
@@ -358,7 +358,7 @@ class _Search:
             yield self._solve(instance, "hlp-best", look)
         yield result  # the one that is judged may be better than what was found in little work
 
-    def _solve(self, instance: Instance, name: str, options: Mapping[str, Any]) -> Result:
+    def _solve(self, instance: Instance, name: str, options: Mapping[str, object]) -> Result:
         reference = FAMILY.solve(instance, name, seed=self.seed, **options)
         assert isinstance(reference, Result)
         return reference

@@ -19,7 +19,12 @@ MEMORIES = ("host", "unit")
 
 
 def links(
-    data: Any, bandwidth: Any, latency: Any, memories: Any, types: int, units: Sequence[int]
+    data: object,
+    bandwidth: object,
+    latency: object,
+    memories: object,
+    types: int,
+    units: Sequence[int],
 ) -> tuple[np.ndarray, np.ndarray, Any]:
     """Matrices of bandwidth and latency, memories; judged with and without data."""
     if bandwidth is None and data is not None:
@@ -31,7 +36,7 @@ def links(
     )
 
 
-def of_file(graph: Graph, **arguments: Any) -> dict[str, Any]:
+def of_file(graph: Graph, **arguments: object) -> dict[str, Any]:
     """Arguments of the constructor for the data of a file, and what to note of it.
 
     `asked`: bandwidth, latency, memories and memory_capacity, None where the file is to say.
@@ -69,7 +74,7 @@ def checked_data(data: Any, edges: int) -> np.ndarray | None:
     return values
 
 
-def checked_matrix(value: Any, name: str, types: int) -> np.ndarray:
+def checked_matrix(value: object, name: str, types: int) -> np.ndarray:
     """(Q, Q) read-only: a scalar everywhere, or row = sender's type, column = receiver's."""
     if any_array(value, name, 2).ndim == 0:
         matrix = np.full((types, types), real_array([value], name, 1)[0])
@@ -93,7 +98,7 @@ def checked_matrix(value: Any, name: str, types: int) -> np.ndarray:
     return matrix
 
 
-def checked_memories(memories: Any, units: Sequence[int]) -> str | tuple[int, ...]:
+def checked_memories(memories: object, units: Sequence[int]) -> str | tuple[int, ...]:
     """``"host"``, ``"unit"``, or an integer a unit."""
     if isinstance(memories, str):
         if memories not in MEMORIES:
@@ -113,7 +118,7 @@ def checked_memories(memories: Any, units: Sequence[int]) -> str | tuple[int, ..
     return tuple(numbers.tolist())
 
 
-def checked_capacity(capacity: Any, units: Sequence[int]) -> float | tuple[float, ...] | None:
+def checked_capacity(capacity: object, units: Sequence[int]) -> float | tuple[float, ...] | None:
     """A number of bytes, one a type, or one a unit; None: no limit."""
     if capacity is None:
         return None
@@ -167,7 +172,7 @@ def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
     return rows_of_edges
 
 
-def edge_number(edge: Any, edges: np.ndarray) -> int:
+def edge_number(edge: object, edges: np.ndarray) -> int:
     """Row of `edges`, given as such or as (i, j)."""
     if not np.iterable(edge):
         return integer(edge, "edge", 0, len(edges) - 1)
@@ -180,7 +185,7 @@ def edge_number(edge: Any, edges: np.ndarray) -> int:
     return int(matching_edges[0])
 
 
-def place(unit: Any, name: str, units: Sequence[int]) -> tuple[int, int]:
+def place(unit: object, name: str, units: Sequence[int]) -> tuple[int, int]:
     """(type, unit) of a unit given as such, or as its number among all, type by type."""
     if np.iterable(unit):
         pair = integer_array(unit, name, 1)
@@ -196,7 +201,7 @@ def place(unit: Any, name: str, units: Sequence[int]) -> tuple[int, int]:
 
 
 def checked_places(
-    kind: Any, unit: Any, tasks: int, units: Sequence[int]
+    kind: object, unit: object, tasks: int, units: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Type and unit of each task."""
     kinds = integer_array(kind, "kind", 1, 0, len(units) - 1)
@@ -225,7 +230,7 @@ def memory_numbers(
     return of_all if memories == "unit" else np.array(memories)[of_all]
 
 
-def checked_run(executed: Any, tasks: int, units: Sequence[int]) -> Run | None:
+def checked_run(executed: object, tasks: int, units: Sequence[int]) -> Run | None:
     """A recorded run on units that the machine has; what else it breaks, the validator says."""
     run = run_of(executed, tasks)
     if run is not None:
@@ -233,7 +238,7 @@ def checked_run(executed: Any, tasks: int, units: Sequence[int]) -> Run | None:
     return run
 
 
-def fitting(run: Run | None, units: Any) -> Run | None:
+def fitting(run: Run | None, units: object) -> Run | None:
     """The run, where a machine has the units that it used."""
     counts = np.array(units)
     if run is None or run.kind.max() >= len(counts) or (run.unit >= counts[run.kind]).any():
@@ -253,7 +258,7 @@ def is_same_array(array: np.ndarray | None, other: np.ndarray | None) -> bool:
     return np.array_equal(array, other)
 
 
-def sequence(units: Any) -> Any:
+def sequence(units: object) -> Any:
     if isinstance(units, (str, bytes)) or not np.iterable(units):
         raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, a number a type")
     if isinstance(units, Sized) and len(units) > MOST_TYPES:
@@ -261,7 +266,7 @@ def sequence(units: Any) -> Any:
     return list(units)
 
 
-def checked_units(units: Any, path: str | PathLike[str]) -> Any:
+def checked_units(units: object, path: str | PathLike[str]) -> Any:
     if units is None:
         raise InvalidInstance(f"{path}: units are missing: expected a number a type, as 16,4")
     if isinstance(units, (int, np.integer)):

@@ -111,19 +111,19 @@ class Instance(core.Instance):
 
     def __init__(
         self,
-        times: Any,
-        edges: Any,
-        units: Any,
+        times: object,
+        edges: object,
+        units: object,
         names: Sequence[str] | None = None,
         *,
         kernels: Sequence[str] | None = None,
         notes: Iterable[str] = (),
-        data: Any = None,
-        bandwidth: Any = None,
-        latency: Any = 0.0,
-        memories: Any = "host",
-        memory_capacity: Any = None,
-        executed: Any = None,
+        data: object = None,
+        bandwidth: object = None,
+        latency: object = 0.0,
+        memories: object = "host",
+        memory_capacity: object = None,
+        executed: object = None,
     ) -> None:
         table = real_array(times, "times", 2)
         pairs = edge_pairs(edges)
@@ -188,7 +188,7 @@ class Instance(core.Instance):
             return ("CPU", "GPU")[: self.types]
         return ("CPU", *(f"GPU{q}" for q in range(1, self.types)))
 
-    def transfer(self, edge: Any, unit_a: Any, unit_b: Any) -> float:
+    def transfer(self, edge: object, unit_a: object, unit_b: object) -> float:
         """What it takes to move the data of an edge from one unit to another.
 
         In seconds; 0 within a memory, and where there is no data.
@@ -218,7 +218,7 @@ class Instance(core.Instance):
         row = number if self._core_rows is None else int(self._core_rows[number])
         return self._core.transfer(row, *ends)
 
-    def transfer_times(self, kind: Any, unit: Any) -> np.ndarray:
+    def transfer_times(self, kind: object, unit: object) -> np.ndarray:
         """What the transfers take where each task has its unit.
 
         Parameters
@@ -305,7 +305,7 @@ class Instance(core.Instance):
             edges += ", limited memories"
         return f"<dags.Instance: {self.tasks} tasks, {edges}, {units} units>"
 
-    def with_units(self, units: Sequence[int], *, memories: Any = None) -> Instance:
+    def with_units(self, units: Sequence[int], *, memories: object = None) -> Instance:
         """The same tasks and data on another machine, with the same links between types.
 
         A recorded run is kept where the machine has its units.
@@ -339,11 +339,11 @@ class Instance(core.Instance):
         path: str | PathLike[str],
         units: Sequence[int] | None = None,
         *,
-        bandwidth: Any = None,
-        latency: Any = None,
-        memories: Any = None,
-        memory_capacity: Any = None,
-        **options: Any,
+        bandwidth: object = None,
+        latency: object = None,
+        memories: object = None,
+        memory_capacity: object = None,
+        **options: object,
     ) -> Instance:
         """Read a task graph from a file.
 

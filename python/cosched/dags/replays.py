@@ -28,12 +28,12 @@ Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 
 def replay(
     schedule: Schedule | Result,
-    times: Any = None,
+    times: object = None,
     *,
     order: str = "kept",
     transfers: float = 1.0,
-    noise: Any = None,
-    cv: Any = 0.2,
+    noise: object = None,
+    cv: object = 0.2,
     draws: int = 1,
     seed: int | None = None,
     bound: bool = False,
@@ -148,7 +148,7 @@ def _table(instance: Instance, plan: dict[str, Any], blocks: Iterator, bound: bo
     return table
 
 
-def _changed(instance: Instance, kind: np.ndarray, times: Any, transfers: Any) -> Instance:
+def _changed(instance: Instance, kind: np.ndarray, times: object, transfers: object) -> Instance:
     """The instance with other times and slower transfers; itself where nothing changes."""
     changes: dict[str, Any] = {}
     slower = nonnegative(transfers, "transfers", "a factor >= 0")
@@ -184,7 +184,7 @@ def _table_of(times: Any, instance: Instance, kind: np.ndarray) -> np.ndarray:
     return table
 
 
-def _with(instance: Instance, *, times: Any = None, **links: Any) -> Instance:
+def _with(instance: Instance, *, times: object = None, **links: object) -> Instance:
     table = instance.times if times is None else times
     return Instance(
         table, instance.edges, instance.units, **(instance._rest() | {"executed": None} | links)
@@ -219,7 +219,7 @@ def _lognormal(noise: str, cv: Any, tasks: int) -> Draw:
     return lambda rng, shape: np.exp(sigma * rng.standard_normal(shape) - variance / 2)
 
 
-def _repeats(noise: Any, tasks: int) -> Draw:
+def _repeats(noise: object, tasks: int) -> Draw:
     if not np.iterable(noise) or len(rows := list(noise)) != tasks:
         raise InvalidInstance(
             f"noise: expected 'lognormal' or {tasks} sequences, the measured repeats of each task"
@@ -234,7 +234,7 @@ def _repeats(noise: Any, tasks: int) -> Draw:
     return lambda rng, shape: factors[first + (rng.random(shape) * counts).astype(np.int64)]
 
 
-def _schedule_of(schedule: Any) -> Schedule:
+def _schedule_of(schedule: object) -> Schedule:
     """The valid schedule of a task graph that was given, or that a result has."""
     placed = getattr(schedule, "schedule", schedule)
     if not isinstance(placed, Schedule):

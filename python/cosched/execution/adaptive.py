@@ -58,8 +58,8 @@ class Guarantee:
 
 
 def bounds_of_times(
-    measured: Any,
-    allowed: Sequence[Any] | np.ndarray | None = None,
+    measured: object,
+    allowed: Sequence[object] | np.ndarray | None = None,
     *,
     monotone_time: bool = True,
     monotone_work: bool = True,
@@ -215,8 +215,8 @@ Measure = Callable[[int, int], float]
 
 def measure_adaptively(
     measure: Measure,
-    measured: Any,
-    allowed: Sequence[Any] | np.ndarray | None = None,
+    measured: object,
+    allowed: Sequence[object] | np.ndarray | None = None,
     *,
     tolerance: float = 0.05,
     monotone_time: bool = True,
@@ -278,7 +278,7 @@ def measure_adaptively(
         table[task, count - 1] = measure(task, count)
 
 
-def _allowed_counts(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _allowed_counts(allowed: object, shape: tuple[int, ...]) -> np.ndarray:
     """Which counts each task may run on: all, where nobody says."""
     if allowed is None:
         return np.ones(shape, dtype=bool)

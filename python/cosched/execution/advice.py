@@ -196,7 +196,7 @@ def _s(seconds: float) -> str:
     return f"{seconds:.4g} s"
 
 
-def command_to_run(plan_path: Any, codes_path: Any) -> str:
+def command_to_run(plan_path: object, codes_path: object) -> str:
     """The command line that runs a plan."""
     return shlex.join(
         ["cosched", "run", str(plan_path), "--codes", str(codes_path or "codes.toml")]

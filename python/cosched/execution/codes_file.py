@@ -158,7 +158,7 @@ class _Reader:
             return CAPACITIES[key](value)
         return positive(value, key) if key == "timeout" else nonnegative(value, key)
 
-    def _parameters(self, value: Any) -> Mapping[str, list[str]]:
+    def _parameters(self, value: object) -> Mapping[str, list[str]]:
         """Name -> values; a text is a pattern of files, relative to this file."""
         if not isinstance(value, dict) or not value:
             raise InvalidInstance(f"{shorten(value)}: expected a table of lists")
@@ -298,7 +298,7 @@ def naming_entry(name: str) -> Iterator[None]:
         raise BadEntry(str(error), name) from None
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise InvalidInstance(f"{shorten(value)}: expected a text")
     return value
@@ -315,7 +315,7 @@ def command_of(value: Any, places: Sequence[str]) -> str | tuple[str, ...]:
     return tuple(value) if isinstance(value, list) else value
 
 
-def launch_of(value: Any, places: Sequence[str]) -> tuple[str, ...]:
+def launch_of(value: object, places: Sequence[str]) -> tuple[str, ...]:
     """A program and its options; a text is split into words, and never goes to a shell."""
     command = command_of(value, places)
     try:
@@ -326,7 +326,7 @@ def launch_of(value: Any, places: Sequence[str]) -> tuple[str, ...]:
         ) from None
 
 
-def counts_of(value: Any, procs: int) -> tuple[int, ...]:
+def counts_of(value: object, procs: int) -> tuple[int, ...]:
     if not isinstance(value, list) or not value:
         raise InvalidInstance(f"{shorten(value)}: expected a list of integers in 1..{procs}")
     try:
@@ -342,7 +342,7 @@ def name_of(task: str, value_of_name: Mapping[str, str]) -> str:
     return " ".join([task, *(f"{key}={value}" for key, value in value_of_name.items())])
 
 
-def after_of(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def after_of(value: object, tasks: Mapping[str, object]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Names of tables, and the parameters in which their tasks are the same."""
     entries = value if isinstance(value, list) else [value]
     predecessors = []
@@ -367,7 +367,7 @@ def after_of(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str
     return tuple(predecessors)
 
 
-def memory_of(value: Any, procs: int) -> Mapping[int, float]:
+def memory_of(value: object, procs: int) -> Mapping[int, float]:
     """GB a count; one number is for all."""
     if not isinstance(value, dict):
         return MappingProxyType({1: amount_of(value, "memory")})
@@ -381,7 +381,7 @@ def memory_of(value: Any, procs: int) -> Mapping[int, float]:
     return MappingProxyType(gigabytes_of_counts)
 
 
-def licences_of(value: Any) -> Mapping[str, int]:
+def licences_of(value: object) -> Mapping[str, int]:
     if not isinstance(value, dict):
         raise InvalidInstance(f"{shorten(value)}: expected a table such as {{ solver = 1 }}")
     licences = {}
@@ -399,7 +399,7 @@ CAPACITIES: dict[str, Any] = {
 }
 
 
-def values_of(name: str, value: Any) -> list[str]:
+def values_of(name: str, value: object) -> list[str]:
     if not isinstance(value, list) or not value:
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a list, or a pattern of files")
     if not all(isinstance(entry, (str, int, float)) and "\0" not in str(entry) for entry in value):
@@ -410,7 +410,7 @@ def values_of(name: str, value: Any) -> list[str]:
     return texts
 
 
-def environment_of(value: Any, places: Sequence[str]) -> Mapping[str, str]:
+def environment_of(value: object, places: Sequence[str]) -> Mapping[str, str]:
     if not isinstance(value, dict):
         raise InvalidInstance(f"{shorten(value)}: expected a table of texts")
     variables = {}

@@ -211,7 +211,7 @@ class Driver:
         used = process_tree.usage_written(self._output(step), ranks)
         return None if used is None else used["cpu_seconds"]
 
-    def _over(self, step: Step, state: str, exit_code: int, end: float, **more: Any) -> None:
+    def _over(self, step: Step, state: str, exit_code: int, end: float, **more: object) -> None:
         self.state.tokens.give_back(step)
         self._on.pop(step, None)
         self._write("ended", step, state=state, exit_code=exit_code, time=end, **more)
@@ -246,7 +246,7 @@ class Driver:
             if pool.interrupts > seen:
                 pool.stop(signal.SIGKILL, "cancelled")
 
-    def _write(self, event: str, step: Step, **more: Any) -> None:
+    def _write(self, event: str, step: Step, **more: object) -> None:
         """A line of the journal about the last attempt at a step."""
         attempt = self.state.attempt(step).attempt
         self.journal.write(event, task=step.task, name=step.name, attempt=attempt, **more)

@@ -113,7 +113,7 @@ def _units(row: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(integer(unit, "units") for unit in row["units"])
 
 
-def _placement(row: Mapping[str, Any]) -> dict[str, Any]:
+def _placement(row: Mapping[str, object]) -> dict[str, Any]:
     times = {key: real(row[key], key) for key in ("start", "end")}
     return {"task": integer(row["task"], "task"), "units": _units(row), **times}
 
@@ -154,11 +154,11 @@ class Journal:
             raise
         return cls(file, past)
 
-    def write(self, event: str, **fields: Any) -> None:
+    def write(self, event: str, **fields: object) -> None:
         """Append a line; it is on the disk when this returns."""
         self.write_all([(event, fields)])
 
-    def write_all(self, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    def write_all(self, events: Sequence[tuple[str, Mapping[str, object]]]) -> None:
         """Append several lines; all are on the disk when this returns."""
         lines = [{"event": event, **io.plain(dict(fields))} for event, fields in events]
         if lines:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -217,7 +216,7 @@ def profile(
     launcher: str | Launcher = "local",
     seed: int | None = None,
     watch: Watch | None = None,
-    **options: Any,
+    **options: object,
 ) -> pd.DataFrame:
     """Measure codes: each at each count, alone, pinned to that many cores; a row a run.
 

@@ -300,7 +300,7 @@ class Plan:
 
 
 def _made(
-    family: str, rows: list, facts: Mapping[str, Any], names: Sequence[str] | None, where: str
+    family: str, rows: list, facts: Mapping[str, object], names: Sequence[str] | None, where: str
 ) -> Plan:
     try:
         steps = [
@@ -333,7 +333,7 @@ def _made(
     return plan
 
 
-def _late_end(interval: Any, where: str) -> float | None:
+def _late_end(interval: object, where: str) -> float | None:
     """The end that the plan passes in 5% of the cases, where the file says it."""
     if interval is not None and not isinstance(interval, Mapping):
         raise InvalidInstance(
@@ -344,7 +344,7 @@ def _late_end(interval: Any, where: str) -> float | None:
 
 
 def _facts(
-    facts: Mapping[str, Any], where: str
+    facts: Mapping[str, object], where: str
 ) -> tuple[tuple[tuple[int, int], ...], int | None, np.ndarray | None]:
     """Edges, processors and times."""
     edges, procs, times = facts.get("edges"), facts.get("procs"), facts.get("times")
@@ -367,7 +367,7 @@ def _facts(
 
 
 def _shared(
-    facts: Mapping[str, Any], steps: Sequence[Step], where: str
+    facts: Mapping[str, object], steps: Sequence[Step], where: str
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Needs and capacities, as schedule files have them."""
     resources, capacity = (

@@ -289,7 +289,7 @@ def _interval(
     tasks: Tasks,
     tables: Tables,
     slow: Slow | None,
-    shared: Mapping[str, Any],
+    shared: Mapping[str, object],
     edges: Sequence[tuple[int, int]],
     seed: int | None,
 ) -> Interval | None:
@@ -349,7 +349,7 @@ def _errors(runs: str | PathLike[str], tasks: Tasks, tables: Tables) -> list[flo
 
 
 def _one_line(
-    result: core.Result, times: np.ndarray, codes: Codes | None, shared: Mapping[str, Any]
+    result: core.Result, times: np.ndarray, codes: Codes | None, shared: Mapping[str, object]
 ) -> str | None:
     """What longest-first on one processor each would be typed as, where it is as good."""
     procs = times.shape[1]

@@ -144,7 +144,7 @@ class Pool:
     def __contains__(self, key: object) -> bool:
         return key in self._running
 
-    def start(self, key: Any, launch: Launch, output: Path, timeout: float | None) -> float:
+    def start(self, key: object, launch: Launch, output: Path, timeout: float | None) -> float:
         """Start a process; its output goes to a file of its own. The moment before it started."""
         environment = {**launch.environment, "COSCHED_RUN": self.run}
         output.parent.mkdir(exist_ok=True)  # somebody tidied up
@@ -167,11 +167,11 @@ class Pool:
         self._selector.register(handle, selectors.EVENT_READ, key)
         return begin
 
-    def number(self, key: Any) -> int:
+    def number(self, key: object) -> int:
         """The process of a key."""
         return self._running[key].process.pid
 
-    def stop(self, number: int, why: str, keys: Iterable[Any] | None = None) -> None:
+    def stop(self, number: int, why: str, keys: Iterable[object] | None = None) -> None:
         """Send a signal to processes and what they started; SIGKILL follows after the grace."""
         for key in list(self._running if keys is None else keys):
             process = self._running[key]

@@ -70,7 +70,7 @@ class TaskRun:
     needs: Mapping[str, float] = field(default_factory=dict)
 
 
-def _amounts(given: Any, where: str) -> dict[str, float]:
+def _amounts(given: object, where: str) -> dict[str, float]:
     if not isinstance(given, Mapping):
         raise InvalidInstance(f"{where} = {shorten(given)}: expected a table of numbers")
     return {str(key): nonnegative(value, f"{where}.{key}") for key, value in given.items()}

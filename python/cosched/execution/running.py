@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cosched.core import Result, Schedule
 from cosched.core.arrays import positive
@@ -36,7 +36,7 @@ def run(
     watch: Watch | None = None,
     tell: Callable[[str], None] | None = None,
     done: Callable[[Execution], None] | None = None,
-    **options: Any,
+    **options: object,
 ) -> Execution:
     """Run a plan: every task as a process of its own, on the processors that the plan gives it.
 
@@ -151,7 +151,7 @@ def commands(
     launcher: str | Launcher = "local",
     *,
     journal: str | PathLike[str] | None = None,
-    **options: Any,
+    **options: object,
 ) -> list[CommandRow]:
     """What :func:`run` would start, in order; nothing is run.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -235,7 +234,7 @@ def together(
     outputs: str | PathLike[str] = "together.outputs",
     seed: int | None = None,
     watch: Callable[[int, int, str], None] | None = None,
-    **options: Any,
+    **options: object,
 ) -> pd.DataFrame:
     """Measure codes in pairs, each on one half of the processors: how much slower than alone?
 

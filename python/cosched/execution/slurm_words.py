@@ -18,7 +18,7 @@ MAX_AMOUNT = 1e15
 LICENCE_PREFIX = "licences."
 
 
-def require_slurm_name(text: Any, what: str) -> str:
+def require_slurm_name(text: object, what: str) -> str:
     """A name that may stand in an option of sbatch or srun.
 
     Raises
@@ -49,7 +49,7 @@ def require_names(text: Any, what: str) -> str:
     return text
 
 
-def option_lines(options: Mapping[str, Any]) -> Iterator[str]:
+def option_lines(options: Mapping[str, object]) -> Iterator[str]:
     """Options of sbatch as ``--name=value``; names and values are admitted by the one pattern.
 
     Examples
@@ -106,7 +106,7 @@ def mebibytes(gigabytes: float) -> int:
     return math.ceil(amount_of(gigabytes, "memory") * 1e9 / 2**20)
 
 
-def amount_of(value: Any, what: str) -> float:
+def amount_of(value: object, what: str) -> float:
     """How much of something is needed or there: a finite number that is not negative.
 
     Raises

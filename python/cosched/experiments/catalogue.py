@@ -176,7 +176,7 @@ def _text(text: str, names: Fields, where: str) -> str:
         raise ValueError(f"{where}: {text!r}: {error!r}") from None
 
 
-def _value(value: Any, names: Fields, where: str) -> Any:
+def _value(value: object, names: Fields, where: str) -> Any:
     """Return a number, list or text as it stands, or what a formula gives."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return _formula(value.removeprefix(_FORMULA), names, where)

@@ -138,7 +138,7 @@ def _pickled_algorithms() -> bytes:
     return optional("cloudpickle", extra="studies").dumps(registered)
 
 
-def _to_json_value(value: Any) -> Any:
+def _to_json_value(value: object) -> Any:
     """Numpy's values as Python's; numbers keep their last bit."""
     if hasattr(value, "tolist"):
         return value.tolist()

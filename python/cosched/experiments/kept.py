@@ -58,7 +58,7 @@ def keep(
     name: str,
     frame: pd.DataFrame,
     columns: tuple[str, ...],
-    about: Mapping[str, Any],
+    about: Mapping[str, object],
     folder: Path = FOLDER,
 ) -> Path:
     """Write the columns that tables and claims need; a run with errors is not kept.

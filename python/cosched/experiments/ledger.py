@@ -159,7 +159,7 @@ class _Prepared:
     frames: Frames
     known: dict[tuple[tuple[str, ...], Any], Any] = field(default_factory=dict)
 
-    def get(self, studies: tuple[str, ...], prepare: Callable[..., Any]) -> Any:
+    def get(self, studies: tuple[str, ...], prepare: Callable[..., object]) -> Any:
         key = studies, prepare
         if key not in self.known:
             self.known[key] = prepare(*map(self.frames, studies))

@@ -28,7 +28,7 @@ class Measure(Generic[_T]):
     function: Callable[..., _T]
     arguments: tuple[Any, ...]
 
-    def __call__(self, prepared: Any) -> _T:
+    def __call__(self, prepared: object) -> _T:
         return self.function(prepared, *self.arguments)
 
     def __repr__(self) -> str:
@@ -44,15 +44,15 @@ class Measure(Generic[_T]):
         return Measure(_multiple, (factor, self))
 
 
-def _quotient(prepared: Any, above: Measure[float], below: Measure[float]) -> float:
+def _quotient(prepared: object, above: Measure[float], below: Measure[float]) -> float:
     return above(prepared) / (below(prepared) or math.nan)
 
 
-def _difference(prepared: Any, above: Measure[float], number: float) -> float:
+def _difference(prepared: object, above: Measure[float], number: float) -> float:
     return above(prepared) - number
 
 
-def _multiple(prepared: Any, factor: float, inner: Measure[float]) -> float:
+def _multiple(prepared: object, factor: float, inner: Measure[float]) -> float:
     return factor * inner(prepared)
 
 
@@ -70,7 +70,7 @@ def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measur
     return given
 
 
-def listed(items: Iterable[tuple[Any, ...]], form: str, by: str = ", ") -> str:
+def listed(items: Iterable[tuple[object, ...]], form: str, by: str = ", ") -> str:
     """Items in a line: ``listed(curve.items(), "{}: {:.3f}")``."""
     return by.join(form.format(*item) for item in items)
 
@@ -78,7 +78,7 @@ def listed(items: Iterable[tuple[Any, ...]], form: str, by: str = ", ") -> str:
 class Curves(Protocol):
     """Prepared results that are curves, by key: a ``pandas.Series``, or an array without places."""
 
-    def curve(self, *key: Any) -> Any: ...
+    def curve(self, *key: object) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Table:
 
     wide: pd.DataFrame
 
-    def curve(self, *key: Any) -> pd.Series:
+    def curve(self, *key: object) -> pd.Series:
         """A column."""
         return self.wide[key if len(key) > 1 else key[0]].dropna()
 
@@ -118,32 +118,36 @@ NUMBERS: dict[str, Callable[[Any], float]] = {
 
 
 @measure
-def of(curves: Curves, number: str, *key: Any) -> float:
+def of(curves: Curves, number: str, *key: object) -> float:
     """A number of a curve."""
     return float(NUMBERS[number](curves.curve(*key)))
 
 
 @measure
-def at(curves: Curves, point: Any, *key: Any) -> float:
+def at(curves: Curves, point: object, *key: object) -> float:
     """A point of a curve."""
     return float(curves.curve(*key).loc[point])
 
 
 @measure
-def among(prepared: Any, number: str, *measures: Measure[float]) -> float:
+def among(prepared: object, number: str, *measures: Measure[float]) -> float:
     """A number of what several measures give: the least, the mean, the sum of them."""
     return float(NUMBERS[number](np.array([measure(prepared) for measure in measures])))
 
 
 @measure
-def over(curves: Curves, number: str, above: tuple[Any, ...], *below: tuple[Any, ...]) -> float:
+def over(
+    curves: Curves, number: str, above: tuple[object, ...], *below: tuple[object, ...]
+) -> float:
     """A number of a curve over the greatest such number of others."""
     rest = among("greatest", *(of(number, *key) for key in below))
     return (of(number, *above) / rest)(curves)
 
 
 @measure
-def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[Any, ...]) -> float:
+def of_ratio(
+    curves: Curves, number: str, above: tuple[object, ...], below: tuple[object, ...]
+) -> float:
     """A number of the ratio of two curves, point by point."""
     return float(NUMBERS[number](curves.curve(*above) / curves.curve(*below)))
 
@@ -151,9 +155,9 @@ def of_ratio(curves: Curves, number: str, above: tuple[Any, ...], below: tuple[A
 @measure
 def places(
     curves: Curves,
-    key: tuple[Any, ...],
-    lower: tuple[tuple[Any, ...], ...] = (),
-    upper: tuple[tuple[Any, ...], ...] = (),
+    key: tuple[object, ...],
+    lower: tuple[tuple[object, ...], ...] = (),
+    upper: tuple[tuple[object, ...], ...] = (),
     strict: bool = False,
 ) -> tuple[float, int, int]:
     """At which of its points a curve is between others: the share, how many, of how many."""
@@ -168,53 +172,53 @@ def places(
 
 
 @measure
-def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[float, int, int]:
+def exceeding(curves: Curves, limit: float, *key: object) -> tuple[float, int, int]:
     """How many of a curve's points are above a limit: the share, how many, of how many."""
     holds = curves.curve(*key) > limit
     return float(holds.mean()), int(holds.sum()), len(holds)
 
 
 @measure
-def share(prepared: Any, points: Measure[tuple[float, int, int]]) -> float:
+def share(prepared: object, points: Measure[tuple[float, int, int]]) -> float:
     """The share alone."""
     return points(prepared)[0]
 
 
 @measure
-def points(curves: Curves, form: str, *key: Any) -> str:
+def points(curves: Curves, form: str, *key: object) -> str:
     """The points of a curve in words."""
     return listed(curves.curve(*key).items(), form)
 
 
 @measure
-def tabled(curves: Curves, by: str, form: str, *keys: tuple[Any, ...]) -> str:
+def tabled(curves: Curves, by: str, form: str, *keys: tuple[object, ...]) -> str:
     """The points of several curves side by side, in words."""
     values = [curves.curve(*key) for key in keys]
     return listed(zip(values[0].index, *values, strict=True), form, by)
 
 
 @measure
-def box(curves: Curves, *key: Any) -> str:
+def box(curves: Curves, *key: object) -> str:
     """What a box plot of a curve's points shows, in words."""
     curve = curves.curve(*key)
     return f"{curve.mean():.3f} ({curve.min():.3f} to {curve.max():.3f})"
 
 
 @measure
-def said(prepared: Any, form: str, *measures: Measure[Any]) -> str:
+def said(prepared: object, form: str, *measures: Measure[Any]) -> str:
     """What measures give, in words."""
     return form.format(*(measure(prepared) for measure in measures))
 
 
 @measure
-def several(prepared: Any, *measures: Measure[float]) -> tuple[float, ...]:
+def several(prepared: object, *measures: Measure[float]) -> tuple[float, ...]:
     """Several numbers for a picture's words, the first of which counts."""
     return tuple(measure(prepared) for measure in measures)
 
 
 @measure
 def picture(
-    prepared: Any,
+    prepared: object,
     values: Measure[str],
     order: Measure[Any],
     interval: tuple[float, float],

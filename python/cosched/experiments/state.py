@@ -204,7 +204,7 @@ def _connected(folder: Path) -> sqlite3.Connection:
     return database
 
 
-def _digest(row: Iterable[Any]) -> str:
+def _digest(row: Iterable[object]) -> str:
     return hashlib.sha256(repr(tuple(row)).encode()).hexdigest()
 
 
@@ -212,7 +212,7 @@ def _digest_of_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _is_whole(row: tuple[Any, ...]) -> bool:
+def _is_whole(row: tuple[object, ...]) -> bool:
     return _digest(row[:-1]) == row[-1]
 
 

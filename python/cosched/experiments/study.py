@@ -118,7 +118,7 @@ class Functions(NamedTuple):
 
 
 def read_studies(
-    family_name: str, functions: Mapping[str, Functions], names: Mapping[str, Any]
+    family_name: str, functions: Mapping[str, Functions], names: Mapping[str, object]
 ) -> tuple[Study, ...]:
     """A family's studies: what its ``studies.toml`` says of each, and their functions.
 

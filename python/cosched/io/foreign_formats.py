@@ -81,7 +81,7 @@ def foreign_format(text: str) -> ForeignFormat | None:
     return next((row for row in FOREIGN_FORMATS if row.matches and row.matches(lines)), None)
 
 
-def foreign_json(value: Any) -> ForeignFormat | None:
+def foreign_json(value: object) -> ForeignFormat | None:
     """The foreign format of the value of a JSON text; None: none that is known.
 
     Examples
@@ -113,7 +113,7 @@ def refuse_foreign_text(text: str, path: str | PathLike[str]) -> None:
     _refuse(foreign_format(text), path)
 
 
-def refuse_foreign_json(value: Any, path: str | PathLike[str]) -> None:
+def refuse_foreign_json(value: object, path: str | PathLike[str]) -> None:
     """Refuse the value of a JSON text that is of a foreign format.
 
     Raises
@@ -233,7 +233,7 @@ def _has_xml_root(name: str) -> Callable[[Sequence[str]], bool]:
 def _jobs_with(*keys: str) -> Callable[[Any], bool]:
     """Whether a JSON value has a list of jobs, whose first has all these keys."""
 
-    def has_keys(value: Any) -> bool:
+    def has_keys(value: object) -> bool:
         jobs = value.get("jobs") if isinstance(value, Mapping) else value
         first = jobs[0] if isinstance(jobs, list) and jobs else None
         return isinstance(first, Mapping) and all(key in first for key in keys)
@@ -241,7 +241,7 @@ def _jobs_with(*keys: str) -> Callable[[Any], bool]:
     return has_keys
 
 
-def _is_slurm_json(value: Any) -> bool:
+def _is_slurm_json(value: object) -> bool:
     """Slurm's own JSON says what wrote it, also where there is no job."""
     meta = value.get("meta") if isinstance(value, Mapping) else None
     return isinstance(meta, Mapping) and bool({"Slurm", "slurm"} & meta.keys())

@@ -144,7 +144,7 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
         temporary.write_text(_readable_page(text) if is_page else text, encoding="utf-8")
 
 
-def write_json(data: Any, path: str | PathLike[str]) -> None:
+def write_json(data: object, path: str | PathLike[str]) -> None:
     """Write data as JSON, as a whole or not at all; nan and infinities become null.
 
     Parameters
@@ -171,7 +171,7 @@ def write_json(data: Any, path: str | PathLike[str]) -> None:
         file.write("\n")
 
 
-def plain(data: Any) -> Any:
+def plain(data: object) -> Any:
     """Numpy values as Python's, tuples as lists, numbers that JSON lacks as None.
 
     What is plain already is returned itself, not copied: a schedule may have millions of rows.
@@ -281,7 +281,7 @@ def _texts(frame: pd.DataFrame) -> list[int]:
 def _each_text(frame: pd.DataFrame, format_text: Callable[[str], str]) -> pd.DataFrame:
     """Return a copy with every text, and every title, as it is shown."""
 
-    def cell(value: Any) -> Any:
+    def cell(value: object) -> Any:
         return format_text(value) if isinstance(value, str) else value
 
     text_frame = frame.copy()

@@ -206,7 +206,7 @@ def _require_whole(record: Record, name: str) -> None:
         raise ValueError("expected a schedule and a certificate")
 
 
-def _line(text: Any, what: str) -> str:
+def _line(text: object, what: str) -> str:
     """Return a short text of one line."""
     if not (isinstance(text, str) and text.isprintable() and 0 < len(text.strip()) <= 200):
         who = "who" if what == "by" else "what"
@@ -233,7 +233,7 @@ def is_better(record: Record, value: float) -> bool:
 
 def submit(
     name: str,
-    schedule: Schedule | Result | Mapping[str, Any] | str | PathLike[str],
+    schedule: Schedule | Result | Mapping[str, object] | str | PathLike[str],
     by: str,
     *,
     algorithm: str | None = None,
@@ -295,7 +295,7 @@ def submit(
     return better.write(where)
 
 
-def _rows_of(schedule: Any) -> tuple[dict[str, Any], str]:
+def _rows_of(schedule: object) -> tuple[dict[str, Any], str]:
     """Return the rows of a schedule as ``from_dict`` reads them, and what found it."""
     if isinstance(schedule, Result):
         return schedule.schedule.to_dict(), schedule.algorithm

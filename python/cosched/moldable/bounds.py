@@ -1,7 +1,6 @@
 """Proven lower bounds on both criteria."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -156,7 +155,7 @@ def default_grid(instance: Instance) -> np.ndarray:
 def minsum_bound(
     instance: Instance,
     *,
-    grid: Any = None,
+    grid: object = None,
     refine: int = 1,
     tight: bool = True,
     method: str = "structured",

@@ -1,7 +1,6 @@
 """The family of moldable jobs: names of algorithms and bounds; any of them on-line, by batches."""
 
 from collections.abc import Callable
-from typing import Any
 
 from cosched.core import AlgorithmTable, Bound, Family, Presentation
 from cosched.core.arrays import seed_of
@@ -73,7 +72,7 @@ PRESENTATION = Presentation(
 
 
 def online(
-    instance: Instance, algorithm: str = "demt", *, seed: int | None = None, **options: Any
+    instance: Instance, algorithm: str = "demt", *, seed: int | None = None, **options: object
 ) -> Result:
     """Schedule jobs as they are released, by batches (Section 2.2).
 
@@ -113,7 +112,7 @@ def online(
     Instance.require(instance)
     seed_value = seed_of(seed)
 
-    def run(part: Instance, **options: Any) -> Result:
+    def run(part: Instance, **options: object) -> Result:
         result = FAMILY.solve(part, algorithm, seed=seed_value, **options)
         assert isinstance(result, Result)
         return result

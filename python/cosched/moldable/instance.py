@@ -97,19 +97,19 @@ class Instance(profiles.HasSharing, core.Instance):
 
     def __init__(
         self,
-        times: Any,
-        weights: Any = None,
-        release: Any = None,
+        times: object,
+        weights: object = None,
+        release: object = None,
         *,
         machines: int | None = None,
-        edges: Any = None,
-        resources: Mapping[str, Any] | None = None,
+        edges: object = None,
+        resources: Mapping[str, object] | None = None,
         capacity: Mapping[str, float] | None = None,
-        slowdowns: Any = None,
+        slowdowns: object = None,
         bandwidth: profiles.Bandwidth | None = None,
         names: Sequence[str] | None = None,
-        origin: Any = None,
-        spread: Any = None,
+        origin: object = None,
+        spread: object = None,
         notes: Iterable[str] = (),
     ) -> None:
         times, names, origin, notes = labelled(times, names, origin, notes)
@@ -144,13 +144,13 @@ class Instance(profiles.HasSharing, core.Instance):
     @classmethod
     def from_downey(
         cls,
-        t1: Any,
-        A: Any,
-        sigma: Any,
-        weights: Any,
+        t1: object,
+        A: object,
+        sigma: object,
+        weights: object,
         machines: int,
         *,
-        release: Any = None,
+        release: object = None,
         names: Sequence[str] | None = None,
         notes: Iterable[str] = (),
     ) -> Self:
@@ -340,7 +340,7 @@ class Instance(profiles.HasSharing, core.Instance):
                 "list-local or optimal, or an instance without edges"
             )
 
-    def select(self, jobs: Any) -> Instance:
+    def select(self, jobs: object) -> Instance:
         """Some of the jobs, with release 0 and without edges.
 
         Parameters
@@ -496,15 +496,15 @@ class Instance(profiles.HasSharing, core.Instance):
                 yield {"processingTimes": row.tolist()}
 
 
-def _per_job(values: Any, name: str) -> np.ndarray:
+def _per_job(values: object, name: str) -> np.ndarray:
     return real_array(values, name, 1) if any_array(values, name, 1).size else np.zeros(0)
 
 
-def _released(release: Any) -> np.ndarray:
+def _released(release: object) -> np.ndarray:
     return np.zeros(0) if release is None else real_array(release, "release", 1)
 
 
-def _origin(origin: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+def _origin(origin: object, shape: tuple[int, ...]) -> np.ndarray | None:
     if origin is None:
         return None
     source = integer_array(origin, "origin", 2, 0, 2).astype(np.int8)

@@ -82,16 +82,16 @@ class Instance(profiles.HasSharing, core.Instance):
 
     def __init__(
         self,
-        times: Any,
+        times: object,
         max_tasks: int | None = None,
         *,
-        resources: Mapping[str, Any] | None = None,
+        resources: Mapping[str, object] | None = None,
         capacity: Mapping[str, float] | None = None,
-        slowdowns: Any = None,
+        slowdowns: object = None,
         bandwidth: profiles.Bandwidth | None = None,
         names: Sequence[str] | None = None,
-        origin: Any = None,
-        spread: Any = None,
+        origin: object = None,
+        spread: object = None,
         notes: Iterable[str] = (),
     ) -> None:
         times, names, origin, notes = labelled(times, names, origin, notes)

@@ -279,7 +279,7 @@ def _task_name(text: str, where: str) -> str:
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
+def times_of_json(values: object, name: str, ndim: int) -> np.ndarray:
     """Times as JSON has them: ``null`` is a count on which the task cannot run.
 
     Parameters
@@ -302,7 +302,7 @@ def times_of_json(values: Any, name: str, ndim: int) -> np.ndarray:
     [[8.0, inf]]
     """
 
-    def finite(value: Any) -> Any:
+    def finite(value: object) -> Any:
         if isinstance(value, list):
             return [finite(entry) for entry in value]
         return math.inf if value is None else value
@@ -342,7 +342,7 @@ def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
 # --- writing --------------------------------------------------------------------------------
 
 
-def require_plain(path: str | PathLike[str], shared: Mapping[str, Any] | None) -> None:
+def require_plain(path: str | PathLike[str], shared: Mapping[str, object] | None) -> None:
     """Refuse a CSV for tasks that share something: it has no place for that.
 
     Parameters
@@ -367,7 +367,7 @@ def write(
     times: np.ndarray,
     names: Sequence[str],
     max_tasks: int,
-    shared: Mapping[str, Any] | None = None,
+    shared: Mapping[str, object] | None = None,
 ) -> None:
     """Write a table as .csv (``task,1,2,...``) or .json; see :func:`read`.
 

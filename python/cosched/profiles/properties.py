@@ -17,7 +17,7 @@ _BLOCK = 2**15  # entries looked at together: what the second-level cache holds
 _ROUNDING = 1e-12
 
 
-def spread_of(spread: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+def spread_of(spread: object, shape: tuple[int, ...]) -> np.ndarray | None:
     """A read-only array of the shape of the times; None where no count was measured twice.
 
     Parameters
@@ -153,7 +153,7 @@ def facts(procs: int, times: np.ndarray | None) -> dict[str, Any]:
     return facts_by_name
 
 
-def monotone(times: Any) -> np.ndarray:
+def monotone(times: object) -> np.ndarray:
     """Repair a table so that time never rises and work q t(q) never falls with processors.
 
     First t(q+1) <= t(q), by never using more processors than the best so far; then

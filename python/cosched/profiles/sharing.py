@@ -123,9 +123,9 @@ class Sharing(_ByValue):
 
     def __init__(
         self,
-        resources: Mapping[str, Any] | None = None,
-        capacity: Mapping[str, Any] | None = None,
-        slowdowns: Any = None,
+        resources: Mapping[str, object] | None = None,
+        capacity: Mapping[str, object] | None = None,
+        slowdowns: object = None,
         bandwidth: Bandwidth | None = None,
     ) -> None:
         needs = _mapping(resources, "resources", "needs")
@@ -366,14 +366,14 @@ def sharing_of_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_fields(
-    data: Any, what: str, needed: Sequence[str], optional: Sequence[str] = ()
+    data: object, what: str, needed: Sequence[str], optional: Sequence[str] = ()
 ) -> None:
     known_fields = {*needed, *optional}
     if not isinstance(data, Mapping) or not set(needed) <= set(data) <= known_fields:
         raise InvalidInstance(f"{what}: expected an object with {', '.join((*needed, *optional))}")
 
 
-def _measured(table: Any) -> Any:
+def _measured(table: object) -> Any:
     if not isinstance(table, list):
         return table
     return [
@@ -382,12 +382,12 @@ def _measured(table: Any) -> Any:
     ]
 
 
-def _freeze(owner: Any, name: str, values: np.ndarray) -> None:
+def _freeze(owner: object, name: str, values: np.ndarray) -> None:
     values.flags.writeable = False
     object.__setattr__(owner, name, values)
 
 
-def _mapping(data: Any, what: str, of: str) -> Mapping[str, Any]:
+def _mapping(data: object, what: str, of: str) -> Mapping[str, Any]:
     if data is None:
         return {}
     if not isinstance(data, Mapping) or not all(isinstance(name, str) for name in data):
@@ -395,7 +395,7 @@ def _mapping(data: Any, what: str, of: str) -> Mapping[str, Any]:
     return data
 
 
-def _amounts(values: Any, name: str) -> np.ndarray:
+def _amounts(values: object, name: str) -> np.ndarray:
     return real_array(values, name, 2 if any_array(values, name, 1).ndim == 2 else 1)
 
 

@@ -30,7 +30,7 @@ _LOGGED = {"SlurmctldDebug": "verbose"}
 
 
 def record(
-    jobs: Sequence[Mapping[str, Any]],
+    jobs: Sequence[Mapping[str, object]],
     nodes: int | Sequence[str],
     *,
     speed: float = 20.0,
@@ -139,7 +139,7 @@ def _folder_for(users: Collection[str]) -> str | None:
     return None if can_enter or not users else "/tmp"
 
 
-def _usual_select(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _usual_select(jobs: Sequence[Mapping[str, object]]) -> dict[str, str]:
     """Return the usual SelectType for these jobs: those with cores of their own share nodes."""
     memory = any("mem" in job or "mem_per_cpu" in job for job in jobs)
     kind = "CR_Core_Memory" if memory else "CR_Core"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SHARED_TEMPLATES = Path(__file__).parent
 
 
-def render(template: str, folder: Path | None = None, **values: Any) -> str:
+def render(template: str, folder: Path | None = None, **values: object) -> str:
     """Return a filled-in template.
 
     Parameters

@@ -47,7 +47,7 @@ class Table:
             hint = " (missing='drop' drops it)" if is_gap(text) else ""
             raise InvalidInstance(f"{error}{hint}") from None
 
-    def fields(self, counts: Any, machines: Any, idle_power: Any = None) -> dict[str, Any]:
+    def fields(self, counts: object, machines: object, idle_power: object = None) -> dict[str, Any]:
         """The arguments of Instance, without what is to be dropped."""
         is_known = np.isfinite(self.seconds) & np.isfinite(self.watts)
         rows, columns = np.ones(len(is_known), dtype=bool), np.ones(is_known.shape[1], dtype=bool)
@@ -278,7 +278,9 @@ WORK = {"7-Zip Compression": 1e6, "Warsow": 1e5, "Unigine Heaven": 1e4}
 TASKS, MACHINES = 12_000, 40
 
 
-def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any) -> dict[str, Any]:
+def read(
+    path: str | PathLike[str], *, missing: str, counts: object, machines: object
+) -> dict[str, Any]:
     """The arguments of ``Instance`` that a file or folder holds."""
     one_of(missing, "missing", MISSING)
     name, place = io.bare_name(path), Path(path)
@@ -297,7 +299,7 @@ def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any)
     return read_folder(place, missing)
 
 
-def write(path: str | PathLike[str], fields: Mapping[str, Any], labelled: bool) -> None:
+def write(path: str | PathLike[str], fields: Mapping[str, object], labelled: bool) -> None:
     """See ``Instance.write``; `fields` are the arguments of ``Instance``, all of them."""
     place = Path(path)
     if not place.suffix:
@@ -328,7 +330,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     return fields
 
 
-def _read_openbenchmarking(path: Path, missing: str, counts: Any, machines: Any) -> dict[str, Any]:
+def _read_openbenchmarking(
+    path: Path, missing: str, counts: object, machines: object
+) -> dict[str, Any]:
     systems, results, powers = _results(path)
     names = [name for name in results if name in powers]
     if not names:

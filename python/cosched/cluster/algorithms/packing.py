@@ -11,7 +11,7 @@ from cosched.errors import InvalidInstance, shorten
 
 
 def yields(
-    mapping: Sequence[Sequence[int]], cpu: Any, nodes: int, *, opt: str | None = None
+    mapping: Sequence[Sequence[int]], cpu: object, nodes: int, *, opt: str | None = None
 ) -> np.ndarray:
     """Yields of jobs whose tasks are on given nodes (Sections 4.6 and 4.7).
 
@@ -65,7 +65,7 @@ def yields(
 
 
 def mcb8(
-    tasks: Any, cpu: Any, memory: Any, nodes: int, *, yield_: float = 1.0
+    tasks: object, cpu: object, memory: object, nodes: int, *, yield_: float = 1.0
 ) -> list[list[int]] | None:
     """Vector packing MCB8 for one yield (Section 4.3).
 
@@ -98,7 +98,7 @@ def mcb8(
 
 
 def mcb8_search(
-    tasks: Any, cpu: Any, memory: Any, nodes: int
+    tasks: object, cpu: object, memory: object, nodes: int
 ) -> tuple[float, list[list[int]]] | None:
     """The greatest yield for which MCB8 packs all jobs, and the packing (Section 4.3).
 
@@ -128,7 +128,7 @@ def mcb8_search(
     return _core.cluster.mcb8_search(*_items(tasks, cpu, memory, nodes))
 
 
-def _items(tasks: Any, cpu: Any, memory: Any, nodes: int) -> tuple[Any, Any, Any, int]:
+def _items(tasks: object, cpu: object, memory: object, nodes: int) -> tuple[Any, Any, Any, int]:
     counts = integer_array(tasks, "tasks", 1, 1)
     needs, sizes = _fractions(cpu, "cpu"), _fractions(memory, "memory")
     if not len(counts) == len(needs) == len(sizes):
@@ -136,7 +136,7 @@ def _items(tasks: Any, cpu: Any, memory: Any, nodes: int) -> tuple[Any, Any, Any
     return counts, needs, sizes, integer(nodes, "nodes", 1, _core.cluster.MOST_NODES)
 
 
-def _fractions(values: Any, name: str) -> np.ndarray:
+def _fractions(values: object, name: str) -> np.ndarray:
     numbers = real_array(values, name, 1)
     good = (numbers > 0) & (numbers <= 1)
     if not good.all():

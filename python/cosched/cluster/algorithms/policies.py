@@ -238,7 +238,7 @@ class State:
 
 def python_policy(
     instance: Instance,
-    policy: Any,
+    policy: object,
     *,
     period: float = 600.0,
     penalty: float = 300.0,
@@ -312,7 +312,7 @@ class _Adapter:
 
 
 def _checked(
-    answer: Any, name_of_policy: Callable[[int], str]
+    answer: object, name_of_policy: Callable[[int], str]
 ) -> dict[int, tuple[list[int], float]] | None:
     """A policy's answer as it was given: what is no integer or no number is refused."""
     if answer is None:

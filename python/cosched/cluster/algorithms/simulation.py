@@ -24,11 +24,11 @@ _AT_ONCE = "; paused at this instant by the event before, which counts and costs
 
 
 def algorithm_of(
-    simulate: Callable[..., Result], policy: Callable[[], Any], doc: str
+    simulate: Callable[..., Result], policy: Callable[[], object], doc: str
 ) -> Callable[..., Result]:
     """``simulate(instance, policy(), **options)`` as a function of the instance and the options."""
 
-    def algorithm(instance: Instance, **options: Any) -> Result:
+    def algorithm(instance: Instance, **options: object) -> Result:
         return simulate(instance, policy(), **options)
 
     signature = inspect.signature(simulate)

@@ -570,5 +570,5 @@ def _stop_at_count(count: int, limit: float | None) -> Callable[[np.ndarray], bo
     return lambda waits: len(waits) >= count or is_late(waits)
 
 
-def _result_or_none(result: Any) -> Result | None:
+def _result_or_none(result: object) -> Result | None:
     return result if isinstance(result, Result) else None

@@ -234,7 +234,7 @@ def later(date: datetime, seconds: float) -> datetime:
 
 
 def part_of(
-    path: Any, jobs: pd.DataFrame, week: int | None, begin: float | None, until: float | None
+    path: object, jobs: pd.DataFrame, week: int | None, begin: float | None, until: float | None
 ) -> tuple[pd.DataFrame, list[Note]]:
     """The jobs of a week, of a part of a log, or all; and what to say of it."""
     notes = []
@@ -252,7 +252,7 @@ def part_of(
 
 
 def jobs_between(
-    path: Any, jobs: pd.DataFrame, begin: float | None, until: float | None
+    path: object, jobs: pd.DataFrame, begin: float | None, until: float | None
 ) -> tuple[pd.DataFrame, Note]:
     """The jobs submitted in [begin, until), and those that the log has in the system at `begin`.
 

@@ -209,7 +209,7 @@ def described(jobs: pd.DataFrame) -> str:
     return f"{len(jobs):,} jobs: " + "; ".join(parts)
 
 
-def _column(jobs: pd.DataFrame, name: str, missing: Any) -> pd.Series:
+def _column(jobs: pd.DataFrame, name: str, missing: object) -> pd.Series:
     return jobs[name] if name in jobs else pd.Series(missing, index=jobs.index)
 
 
@@ -234,7 +234,7 @@ class LogMachine:
     notes: tuple[str, ...]
 
 
-def rigid_machine(path: Any, header: Mapping[str, str], nodes: int | None) -> LogMachine:
+def rigid_machine(path: object, header: Mapping[str, str], nodes: int | None) -> LogMachine:
     """Return a machine of one-processor nodes: `nodes`, else the header's MaxProcs (MaxNodes)."""
     if nodes is not None:
         return LogMachine(nodes, 1, 1, (f"{nodes} processors (option)",))
@@ -248,7 +248,7 @@ def rigid_machine(path: Any, header: Mapping[str, str], nodes: int | None) -> Lo
 
 
 def shared_machine(
-    path: Any,
+    path: object,
     header: Mapping[str, str],
     nodes: int | None,
     cores_per_node: int | None,
@@ -267,7 +267,7 @@ def shared_machine(
     return LogMachine(count, cores, memory, notes)
 
 
-def memory_kb(value: Any, name: str = "memory_per_node") -> float:
+def memory_kb(value: object, name: str = "memory_per_node") -> float:
     """Return the KB of a number (KB, as in logs) or of a text with a unit, such as ``"2GB"``."""
     if not isinstance(value, str):
         return positive(value, name, "a positive number of KB, or a text as 2GB")
@@ -277,7 +277,9 @@ def memory_kb(value: Any, name: str = "memory_per_node") -> float:
     return float(size_match[1]) * BYTES_OF_UNIT[(size_match[2] or "KB")[0].upper()] / 1024
 
 
-def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known_machine: dict[str, Any] | None):
+def _nodes(
+    path: object, header: Mapping[str, str], nodes: object, known_machine: dict[str, Any] | None
+):
     if nodes is not None:
         return integer(nodes, "nodes", 1), "option"
     if known_machine is not None:
@@ -290,7 +292,7 @@ def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known_machine: dict
     )
 
 
-def _cores(path: Any, header: Mapping[str, str], nodes: int, cores: Any) -> tuple[int, str]:
+def _cores(path: object, header: Mapping[str, str], nodes: int, cores: object) -> tuple[int, str]:
     if cores is not None:
         return integer(cores, "cores_per_node", 1), "option"
     processors = _number(header, "MaxProcs")
@@ -308,7 +310,7 @@ def _cores(path: Any, header: Mapping[str, str], nodes: int, cores: Any) -> tupl
 
 
 def _memory(
-    path: Any, header: Mapping[str, str], memory: Any, known_machine: dict[str, Any] | None
+    path: object, header: Mapping[str, str], memory: object, known_machine: dict[str, Any] | None
 ):
     if memory is not None:
         return memory_kb(memory), "option"

@@ -113,7 +113,7 @@ def _seconds_or_nan(name: str, text: str, where: str) -> float:
     return io.parse_number(text, where)
 
 
-def _fact(path: Any, name: str, cells: list[tuple[int, str]]) -> list[Any]:
+def _fact(path: object, name: str, cells: list[tuple[int, str]]) -> list[Any]:
     """Integers where all cells are, else texts; numbers (unknown where empty) of measures."""
     if name in MEASURES:
         return [
@@ -244,7 +244,7 @@ def _read_jobs(
     return tables._replace(notes=(*tables.notes, *machine_notes))
 
 
-def _part(path: Any, of_logs: dict[str, Any]) -> dict[str, Any]:
+def _part(path: object, of_logs: dict[str, Any]) -> dict[str, Any]:
     """What of a log is wanted; how large nodes are is the machine's to say."""
     for argument in ("cores_per_node", "memory_per_node"):
         if of_logs[argument] is not None:

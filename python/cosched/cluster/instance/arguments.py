@@ -133,7 +133,7 @@ def _column(jobs: Any, name: str) -> np.ndarray:
     return real_array(values, f"jobs[{name!r}]", 1)
 
 
-def _eligible(jobs: Any, submit: np.ndarray) -> np.ndarray:
+def _eligible(jobs: object, submit: np.ndarray) -> np.ndarray:
     """When each job could start at the earliest: its submission where it is not known."""
     eligible_column = _column(jobs, "eligible")
     if len(eligible_column) != len(submit):
@@ -234,7 +234,7 @@ def with_running(
     return columns
 
 
-def _limit_of(value: Any, name: str) -> float:
+def _limit_of(value: object, name: str) -> float:
     """Seconds, or infinity where the job has no limit."""
     if isinstance(value, float) and np.isposinf(value):
         return np.inf
@@ -257,7 +257,7 @@ def _columns_of(jobs: Any) -> dict[str, np.ndarray]:
     return columns
 
 
-def _array(values: Any, name: str) -> np.ndarray:
+def _array(values: object, name: str) -> np.ndarray:
     try:
         return np.array(values)
     except ValueError:
@@ -280,7 +280,7 @@ def _rows_of(running: Any) -> Iterable[tuple]:
 
 
 def _cores_by_node(
-    nodes: Any, names: tuple[str, ...], place: str, count: int
+    nodes: object, names: tuple[str, ...], place: str, count: int
 ) -> list[tuple[int, int]]:
     """(node, cores) in the order of nodes; one without a number of cores is held whole: 0."""
     numbers = {name: k for k, name in enumerate(names)}

@@ -103,7 +103,7 @@ class Instance(core.Instance):
 
     def __init__(
         self,
-        jobs: Any,
+        jobs: object,
         nodes: int,
         *,
         notes: Iterable[str] = (),
@@ -111,7 +111,7 @@ class Instance(core.Instance):
         min_runtime: float = 0.0,
         machine: Machine | None = None,
         begins: datetime | None = None,
-        running: Any = None,
+        running: object = None,
     ) -> None:
         if machine is not None and not isinstance(machine, Machine):
             raise InvalidInstance(f"machine = {shorten(machine)}: expected a Machine")
@@ -183,7 +183,7 @@ class Instance(core.Instance):
         """Which jobs count in values, bounds and metrics, by :attr:`min_runtime`."""
         return self._columns["runtime"] >= self.min_runtime
 
-    def replace(self, **columns: Any) -> Instance:
+    def replace(self, **columns: object) -> Instance:
         """The same jobs with other columns.
 
         Parameters
@@ -251,7 +251,7 @@ class Instance(core.Instance):
         names = ("notes", "source", "min_runtime", "machine", "begins")
         return {name: getattr(self, name) for name in names}
 
-    def _like(self, jobs: Any, **other: Any) -> Instance:
+    def _like(self, jobs: object, **other: object) -> Instance:
         instance = Instance(jobs, self.nodes, **(self._keyword_arguments | other))
         if len(instance) == len(self):
             instance._with_rows_of_log(self.rows_of_log)
@@ -548,7 +548,7 @@ def _remade(jobs: Any, nodes: int, rows_of_log: np.ndarray, **arguments: Any) ->
     return Instance(jobs, nodes, **arguments)._with_rows_of_log(rows_of_log)
 
 
-def _rows(rows: Any, jobs: int) -> np.ndarray:
+def _rows(rows: object, jobs: int) -> np.ndarray:
     mask = any_array(rows, "rows", 1)
     if mask.dtype == bool and mask.ndim == 1:
         if len(mask) != jobs:

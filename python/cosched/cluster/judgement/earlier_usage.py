@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -117,7 +116,7 @@ def _decayed(instance: Instance, total: float, usage_ratio: float) -> float:
 
 
 def _usage_of_accounts(
-    usage_of_users: Mapping[Association, float], rows: Sequence[Mapping[str, Any]]
+    usage_of_users: Mapping[Association, float], rows: Sequence[Mapping[str, object]]
 ) -> dict[Association, float]:
     """Usage of each account: that of all users below it."""
     parents = {

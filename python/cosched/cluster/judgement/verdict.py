@@ -200,7 +200,7 @@ class LogJudgement:
         return {"verdict": self.verdict.value, **finite, "reasons": reasons}
 
 
-def _is_nan(value: Any) -> bool:
+def _is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 

@@ -48,7 +48,9 @@ def read_toml(path: str | PathLike[str]) -> tuple[tuple[NodeType, ...], tuple[Pa
     return kinds, parts
 
 
-def _tables(path: Any, data: Mapping[str, Any], name: str) -> list[tuple[int, dict[str, Any]]]:
+def _tables(
+    path: object, data: Mapping[str, object], name: str
+) -> list[tuple[int, dict[str, Any]]]:
     tables = data.get(name, [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise InvalidInstance(f"{path}: {name}: expected tables [[{name}]]")
@@ -56,7 +58,7 @@ def _tables(path: Any, data: Mapping[str, Any], name: str) -> list[tuple[int, di
 
 
 def _checked(
-    where: str, table: Mapping[str, Any], required_keys: set[str], allowed_keys: set[str]
+    where: str, table: Mapping[str, object], required_keys: set[str], allowed_keys: set[str]
 ) -> None:
     missing, unknown = required_keys - set(table), set(table) - required_keys - allowed_keys
     if missing:
@@ -66,7 +68,7 @@ def _checked(
         raise InvalidInstance(f"{where}: unknown {shorten(min(unknown))}: expected {expected}")
 
 
-def _node_type(path: Any, number: int, table: dict[str, Any]) -> NodeType:
+def _node_type(path: object, number: int, table: dict[str, Any]) -> NodeType:
     where = f"{path}: nodes {number}"
     _checked(where, table, {"count", "cores"}, _OPTIONAL)
     return NodeType(
@@ -83,7 +85,7 @@ def _node_type(path: Any, number: int, table: dict[str, Any]) -> NodeType:
     )
 
 
-def _features(value: Any, where: str) -> tuple[str, ...]:
+def _features(value: object, where: str) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split(",")
     if not isinstance(value, list) or not all(isinstance(feature, str) for feature in value):
@@ -92,7 +94,7 @@ def _features(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _partition(
-    path: Any, number: int, table: dict[str, Any], kinds: tuple[NodeType, ...]
+    path: object, number: int, table: dict[str, Any], kinds: tuple[NodeType, ...]
 ) -> Partition:
     where = f"{path}: partitions {number}"
     _checked(where, table, {"name"}, {"nodes", "max_time", "priority"})
@@ -105,7 +107,9 @@ def _partition(
     return Partition(str(table["name"]), nodes, limit, float(priority))
 
 
-def node_ranges(value: Any, where: str, kinds: tuple[NodeType, ...]) -> tuple[tuple[int, int], ...]:
+def node_ranges(
+    value: object, where: str, kinds: tuple[NodeType, ...]
+) -> tuple[tuple[int, int], ...]:
     """Ranges of node numbers of a number, ``"0-63,70"``, a list of types, or ``"all"``."""
     total = sum(kind.count for kind in kinds)
     if value == "all":

@@ -28,13 +28,13 @@ def node_attribute(machine: Machine, name: str) -> np.ndarray:
     return np.repeat([getattr(kind, name) for kind in kinds], [kind.count for kind in kinds])
 
 
-def map_partitions(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
+def map_partitions(partitions: Iterable[object], value: Callable[[list[str]], float]) -> np.ndarray:
     """`value` of each text's list of partitions, as ``"gpu,main"``; a log repeats few."""
     codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
     return np.array([value(str(text).split(",")) for text in texts], dtype=float)[codes]
 
 
-def limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
+def limits(machine: Machine, partitions: Iterable[object]) -> np.ndarray:
     """Time limits (s, or infinity) by partition, of a list the greatest; others than the machine's
     have none.
 
@@ -45,7 +45,7 @@ def limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     return map_partitions(partitions, lambda names: _greatest_limit(machine, names, max_times))
 
 
-def usual_limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
+def usual_limits(machine: Machine, partitions: Iterable[object]) -> np.ndarray:
     """The same of jobs that ask for no time: the partition's DefaultTime, else its MaxTime."""
     usual = {part.name: part.max_time for part in machine.partitions}
     if machine.slurm is not None:
@@ -65,7 +65,7 @@ def _greatest_limit(machine: Machine, names: list[str], limits: Mapping[str, flo
     return max(limits.get(name, np.inf) for name in names)
 
 
-def room(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
+def room(machine: Machine, partitions: Iterable[object]) -> np.ndarray:
     """Cores of partitions, as many as a job there can have; of others than the machine's all."""
     sizes, _ = cells(machine)
     masks, place = np.unique(allowed(machine, partitions), return_inverse=True)
@@ -93,7 +93,7 @@ def wider_than_nodes(machine: Machine, jobs: Any) -> np.ndarray:
     return is_wide
 
 
-def lacks(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
+def lacks(machine: Machine, partitions: Iterable[object]) -> np.ndarray:
     """Whether the machine has no such partition."""
     partition_names = {part.name for part in machine.partitions}
     if not partition_names or (machine.slurm is not None and len(partition_names) == 1):
@@ -182,7 +182,7 @@ def parts_for_all(machine: Machine, count: int, masks: Mapping[str, int]) -> int
     return (1 << count) - 1
 
 
-def allowed(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
+def allowed(machine: Machine, partitions: Iterable[object]) -> np.ndarray:
     """Parts of the machine that jobs of these partitions may use, as bits (uint64); of others than
     the machine's all."""
     numbers, masks = cells_of_nodes(machine)
@@ -211,7 +211,7 @@ def managed_resources(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
     )
 
 
-def site_of(jobs: Any, machine: Machine | None, held_units: Sequence[list[int]] = ()) -> Any:
+def site_of(jobs: object, machine: Machine | None, held_units: Sequence[list[int]] = ()) -> Any:
     """The machine's nodes and the needs of these jobs (a table of columns) for the core; None where
     cores are all that counts, and neither memory, GPUs nor features. `held`: cores of jobs that run
     at the begin."""
@@ -327,7 +327,7 @@ def _divided(
     return place, np.array(bits, dtype=np.uint64)[codes.reshape(-1)]
 
 
-def resources_of(jobs: Any, machine: Machine | None) -> list[tuple[np.ndarray, float]]:
+def resources_of(jobs: object, machine: Machine | None) -> list[tuple[np.ndarray, float]]:
     """What each job holds, and how much there is on all nodes: KB, GPUs, GPUs of each type that
     jobs ask for."""
     names = managed_resources(jobs, machine)

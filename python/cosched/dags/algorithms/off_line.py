@@ -1,7 +1,6 @@
 """Schedulers that know the whole graph: by LP allocation, by search, by branch and bound."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from cosched.dags.result import Result, result_of_plan, scheduled
 from cosched.errors import InvalidInstance
 
 
-def est(instance: Instance, allocation: Any) -> Result:
+def est(instance: Instance, allocation: object) -> Result:
     """Earliest Starting Time for a given allocation.
 
     Repeatedly schedules the ready task with the earliest possible start under its
@@ -32,7 +31,7 @@ def est(instance: Instance, allocation: Any) -> Result:
     return scheduled(instance, "est", _core.dags.est, _types(allocation))
 
 
-def ols(instance: Instance, allocation: Any) -> Result:
+def ols(instance: Instance, allocation: object) -> Result:
     """Ordered List Scheduling for a given allocation (Section 4.1).
 
     Graham's list scheduling by decreasing rank (longest path to the end of the graph under
@@ -183,7 +182,7 @@ def _one_of(work: int | None, evaluations: int | None) -> int | None:
     return integer(evaluations, "evaluations", 0, 2**62)
 
 
-def _types(allocation: Any) -> np.ndarray:
+def _types(allocation: object) -> np.ndarray:
     return integer_array(allocation, "allocation", 1, -(2**31))
 
 

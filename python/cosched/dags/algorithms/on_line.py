@@ -2,7 +2,6 @@
 have ended; and what one ran."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from cosched.dags.result import Result, result_of_plan, scheduled
 from cosched.errors import InvalidInstance, InvalidSchedule
 
 
-def er_ls(instance: Instance, *, order: Any = None) -> Result:
+def er_ls(instance: Instance, *, order: object = None) -> Result:
     """ER-LS (Section 4.2), on-line.
 
     A task goes to the GPU if p_cpu >= R_gpu + p_gpu, where R_gpu is the earliest time at
@@ -34,7 +33,7 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     return scheduled(instance, "er-ls", _core.dags.er_ls, _arrivals(order), ratio=ratio)
 
 
-def eft(instance: Instance, *, order: Any = None) -> Result:
+def eft(instance: Instance, *, order: object = None) -> Result:
     """On-line: each task where it ends first; equal ends: the highest type (GPU), any Q.
 
     No guarantee.
@@ -48,7 +47,7 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
     return scheduled(instance, "eft", _core.dags.eft, _arrivals(order))
 
 
-def greedy(instance: Instance, *, order: Any = None) -> Result:
+def greedy(instance: Instance, *, order: object = None) -> Result:
     """On-line: each task on the type with its smallest time; equal: the lowest type.
 
     No guarantee.
@@ -62,7 +61,7 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
     return scheduled(instance, "greedy", _core.dags.greedy, _arrivals(order))
 
 
-def r1_ls(instance: Instance, *, order: Any = None) -> Result:
+def r1_ls(instance: Instance, *, order: object = None) -> Result:
     """On-line rule R1: CPU if p_cpu / m <= p_gpu / k.
 
     Q > 2: the type of least p_q / m_q, the lowest on equality.
@@ -78,7 +77,7 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
     return scheduled(instance, "r1-ls", _core.dags.r1_ls, _arrivals(order))
 
 
-def r2_ls(instance: Instance, *, order: Any = None) -> Result:
+def r2_ls(instance: Instance, *, order: object = None) -> Result:
     """On-line rule R2: CPU if p_cpu / sqrt(m) <= p_gpu / sqrt(k).
 
     Q > 2: the type of least p_q / sqrt(m_q), the lowest on equality.
@@ -94,7 +93,7 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
     return scheduled(instance, "r2-ls", _core.dags.r2_ls, _arrivals(order))
 
 
-def r3_ls(instance: Instance, *, order: Any = None) -> Result:
+def r3_ls(instance: Instance, *, order: object = None) -> Result:
     """On-line rule R3: CPU if p_cpu <= p_gpu; the same as :func:`greedy`.
 
     No guarantee.
@@ -108,7 +107,7 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
     return scheduled(instance, "r3-ls", _core.dags.r3_ls, _arrivals(order))
 
 
-def random(instance: Instance, *, order: Any = None, seed: int | None = None) -> Result:
+def random(instance: Instance, *, order: object = None, seed: int | None = None) -> Result:
     """On-line: a type drawn uniformly among those that can run the task.
 
     Examples
@@ -123,7 +122,7 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
     return scheduled(instance, "random", rule, seed_value, _arrivals(order), seed=seed_value)
 
 
-def _arrivals(order: Any) -> np.ndarray:
+def _arrivals(order: object) -> np.ndarray:
     """The order of arrival; empty: the graph's own."""
     return np.zeros(0, int) if order is None else integer_array(order, "order", 1, -(2**31))
 
@@ -199,7 +198,7 @@ def dmda(instance: Instance, *, alpha: float = 1.0, beta: float = 1.0) -> Result
 
 
 def dmdas(
-    instance: Instance, *, priority: Any = None, alpha: float = 1.0, beta: float = 1.0
+    instance: Instance, *, priority: object = None, alpha: float = 1.0, beta: float = 1.0
 ) -> Result:
     """StarPU's dmdas: dmda with queues sorted by priority.
 

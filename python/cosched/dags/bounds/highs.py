@@ -52,7 +52,7 @@ def solved(model: Mapping[str, Any]) -> Solution:
     return outcome
 
 
-def _solved_here(model: Mapping[str, Any]) -> Solution:
+def _solved_here(model: Mapping[str, object]) -> Solution:
     highspy = optional("highspy", extra="highs")
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)

@@ -1,7 +1,6 @@
 """Bounds in closed form; HLP and QHLP: the linear relaxation of the allocation, its rounding."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -240,7 +239,7 @@ def _solved(instance: Instance, method: str) -> Relaxation:
     return _relaxation(_core.dags.hlp(instance._core, chosen), method)
 
 
-def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarray:
+def round_allocation(times: object, x: object, *, threshold: float = 0.5) -> np.ndarray:
     """Resource type of each task from fractional shares, as the paper rounds.
 
     Q = 2: the CPU iff its share is at least `threshold` (tolerance 1e-9). Q > 2: the largest

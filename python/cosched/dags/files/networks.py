@@ -14,7 +14,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 from xml.etree import ElementTree
 
 from cosched import io
@@ -113,8 +112,8 @@ def _require_all_nodes(text: str, path: str, nodes_read: int) -> None:
 
 def _parsed(
     path: str,
-    nodes: Iterable[tuple[str, Mapping[str, Any], int | None]],
-    arcs: Iterable[tuple[str, str, Mapping[str, Any], int | None]],
+    nodes: Iterable[tuple[str, Mapping[str, object], int | None]],
+    arcs: Iterable[tuple[str, str, Mapping[str, object], int | None]],
     need_times: bool,
     edge_data: str | None,
 ) -> Parsed:
@@ -151,7 +150,7 @@ def _where(line: int | None, what: str, name: str) -> str:
     return f"{place}{what} {shorten(name)}"
 
 
-def _meant(attributes: Mapping[str, Any]) -> set[str]:
+def _meant(attributes: Mapping[str, object]) -> set[str]:
     """Names of attributes that say more than how to draw."""
     return {name for name in attributes if name.lower() not in _DRAWING}
 
@@ -168,7 +167,7 @@ def _note_unused(parsed: Parsed, unused: Counter[str], noun: str) -> None:
         parsed.notes.append(Note(NoteKind.NOT_USED, text, subject=subject, count=len(unused)))
 
 
-def _time_keys(attributes: Mapping[str, Any]) -> list[str]:
+def _time_keys(attributes: Mapping[str, object]) -> list[str]:
     """Which attributes are the times of a task."""
     if "times" in attributes:
         return ["times"]
@@ -179,7 +178,7 @@ def _time_keys(attributes: Mapping[str, Any]) -> list[str]:
     return [key for key in ("time", "weight") if key in attributes][:1]
 
 
-def _times(attributes: Mapping[str, Any], keys: list[str], where: str) -> list[float]:
+def _times(attributes: Mapping[str, object], keys: list[str], where: str) -> list[float]:
     if keys == ["times"]:
         texts = re.split(r"[\s,;]+", _plain(attributes["times"]).strip("[]() "))
     else:
@@ -199,5 +198,5 @@ def _time(text: str, where: str) -> float:
     return value
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return str(value).strip().strip('"').strip()

@@ -36,7 +36,7 @@ class Run(NamedTuple):
     end: np.ndarray
 
 
-def run_of(executed: Any, tasks: int) -> Run | None:
+def run_of(executed: object, tasks: int) -> Run | None:
     """Columns as such, or as a mapping, with an entry a task; read-only. None: no run.
 
     Whether the machine has these units, and the run breaks no rule, is not asked here.

@@ -120,7 +120,7 @@ def _factor_table(acceleration: Acceleration) -> dict[str, tuple[float, ...]]:
     return {REST: _factors(acceleration, "acceleration")}
 
 
-def _factors(value: Any, where: str) -> tuple[float, ...]:
+def _factors(value: object, where: str) -> tuple[float, ...]:
     values = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
     factors = tuple(real(factor, where) for factor in values)
     if not factors or not all(0 <= factor < math.inf for factor in factors):
@@ -147,7 +147,11 @@ def _factor_csv(path: str | PathLike[str]) -> dict[str, tuple[float, ...]]:
 
 
 def _key(
-    table: Mapping[str, Any], longest_first: Sequence[str], kernel: str | None, name: str, path: str
+    table: Mapping[str, object],
+    longest_first: Sequence[str],
+    kernel: str | None,
+    name: str,
+    path: str,
 ) -> str:
     if kernel in table:
         return str(kernel)
@@ -163,7 +167,7 @@ def _key(
     )
 
 
-def _plain_row(name: object, row: Any) -> list[float]:
+def _plain_row(name: object, row: object) -> list[float]:
     where = f"times[{shorten(name)}]"
     if not isinstance(row, (list, tuple, np.ndarray)) or len(row) == 0:
         raise InvalidInstance(f"{where} = {shorten(row)}: expected a time a resource type")
@@ -254,7 +258,7 @@ def _graph(text: str, name: str, read_options: _Options) -> Graph:
     )
 
 
-def _parsed(format: str, text: str, name: str, data: Any, read_options: _Options) -> Parsed:
+def _parsed(format: str, text: str, name: str, data: object, read_options: _Options) -> Parsed:
     need = read_options.times is None
     if read_options.perfmodels is not None and format != "starpu":
         raise InvalidInstance(f"{name}: perfmodels: expected a tasks.rec of StarPU beside them")
@@ -316,7 +320,7 @@ def _assembled(
     )
 
 
-def _format(text: str, name: str, data: Any) -> str:
+def _format(text: str, name: str, data: object) -> str:
     if data is not None:
         return "wfformat" if isinstance(data, dict) and "workflow" in data else "json"
     bare = io.bare_name(name)
@@ -343,7 +347,7 @@ def _format(text: str, name: str, data: Any) -> str:
     return "stg" if len(lines[0][1]) <= 2 else "amaris_het"
 
 
-def _cosched_graph(data: Any, name: str) -> Graph:
+def _cosched_graph(data: object, name: str) -> Graph:
     """This package's own JSON, of a graph or (with units) of an instance."""
     if not isinstance(data, dict) or not isinstance(data.get("times"), list):
         raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")

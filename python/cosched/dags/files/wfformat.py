@@ -91,7 +91,7 @@ def _data(
     return moved_bytes if used_files else {}
 
 
-def _sizes(files: Any, path: str) -> dict[str, float]:
+def _sizes(files: object, path: str) -> dict[str, float]:
     """Size of each file that says one."""
     sizes = {}
     for k, entry in enumerate(files if isinstance(files, list) else []):
@@ -113,7 +113,7 @@ def _files(task: Any, key: str) -> list[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _list(workflow: Any, path: str, part: str) -> list[Any]:
+def _list(workflow: object, path: str, part: str) -> list[Any]:
     section = workflow.get(part) if isinstance(workflow, dict) else None
     tasks = section.get("tasks") if isinstance(section, dict) else None
     if not isinstance(tasks, list):
@@ -121,7 +121,7 @@ def _list(workflow: Any, path: str, part: str) -> list[Any]:
     return tasks
 
 
-def _text(entry: Any, key: str, path: str, where: str) -> str:
+def _text(entry: object, key: str, path: str, where: str) -> str:
     value = entry.get(key) if isinstance(entry, dict) else None
     if not isinstance(value, str) or not value:
         raise InvalidInstance(f"{path}: {where}: expected an object with a text '{key}'")
@@ -153,7 +153,7 @@ def _seconds(seconds: dict[str, Any], name: str, where: str) -> float:
         ) from None
 
 
-def _kernel(program: Any, name: Any, task: str) -> str:
+def _kernel(program: object, name: object, task: str) -> str:
     if isinstance(program, str) and re.fullmatch(r"\S*\w\S*", program):
         return program
     return _SUFFIX.sub("", name if isinstance(name, str) and name else task)

@@ -1,7 +1,5 @@
 """The worst cases of Amaris et al. 2017, on the machines that their theorems speak of."""
 
-from typing import Any
-
 import numpy as np
 
 from cosched.core.arrays import integer
@@ -171,6 +169,8 @@ def theorem5_shares(m: int, types: int) -> np.ndarray:
     return shares
 
 
-def _worst(times: list[list[float]], edges: np.ndarray, names: list[str], units: Any) -> Instance:
+def _worst(
+    times: list[list[float]], edges: np.ndarray, names: list[str], units: object
+) -> Instance:
     kernels = [name.split(".")[0] for name in names]
     return Instance(times, edges, units, names, kernels=kernels)

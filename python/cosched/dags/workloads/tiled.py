@@ -195,9 +195,9 @@ def _instance(
     times: Times = TIMES,
     spread: float = 0.0,
     tile_bytes: float | None = None,
-    bandwidth: Any = 12e6,
-    latency: Any = 0.01,
-    memories: Any = "host",
+    bandwidth: object = 12e6,
+    latency: object = 0.01,
+    memories: object = "host",
     seed: int | None = None,
 ) -> Instance:
     rows = _rows(kernels, times)

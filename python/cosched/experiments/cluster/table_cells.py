@@ -52,7 +52,7 @@ Sets = Mapping[Any, Cells]
 
 
 @measure
-def in_set(sets: Sets, key: Any, inner: Measure[Any]) -> Any:
+def in_set(sets: Sets, key: object, inner: Measure[Any]) -> Any:
     """A measure of the cells of one set."""
     return inner(sets[key])
 

@@ -207,7 +207,7 @@ def run_theorem(task: Task) -> dict[str, Any]:
     return _row(instance, _rounded(instance, allocation), types * (types + 1.0))
 
 
-def _rounded(instance: Instance, allocation: Any) -> float:
+def _rounded(instance: Instance, allocation: object) -> float:
     both = [scheduler(instance, allocation).value for scheduler in (dags.est, dags.ols)]
     assert both[0] == both[1], "any schedule of this allocation takes as long"
     return float(both[0])

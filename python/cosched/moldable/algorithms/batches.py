@@ -46,7 +46,7 @@ def on_line_by_batches(function: Callable[..., Result]) -> Callable[..., Result]
     """By batches where the instance has release dates."""
 
     @wraps(function)
-    def run(instance: Instance, **options: Any) -> Result:
+    def run(instance: Instance, **options: object) -> Result:
         Instance.require(instance)
         name = function.__name__.replace("_", "-")
         instance.require_no_edges(name)

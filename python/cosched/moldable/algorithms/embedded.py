@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Step:
 
 
 def step(
-    ready: Any, machine: int | Sequence[float], budget: float = 0.05, state: float | None = None
+    ready: object, machine: int | Sequence[float], budget: float = 0.05, state: float | None = None
 ) -> Step:
     """Which of the ready jobs start now, on which processors, decided within `budget` seconds.
 

@@ -102,7 +102,7 @@ def _of_table(data: dict[str, Any], machines: int | None, counts: str) -> dict[s
     }
 
 
-def _of_jobs(jobs: Any, machines: int | None, counts: str) -> dict[str, Any]:
+def _of_jobs(jobs: object, machines: int | None, counts: str) -> dict[str, Any]:
     if not isinstance(jobs, list) or not jobs:
         raise InvalidInstance("jobs: expected a list with at least one job")
     for number, job in enumerate(jobs):
@@ -157,7 +157,7 @@ def _of_formulas(
     }
 
 
-def _rows(rows: Sequence[Any]) -> list[np.ndarray]:
+def _rows(rows: Sequence[object]) -> list[np.ndarray]:
     arrays = []
     for number, row in enumerate(rows):
         times = profiles.times_of_json(row, f"jobs[{number}].processingTimes", 1)
@@ -181,7 +181,7 @@ def _continued(rows: Sequence[np.ndarray], machines: int | None, counts: str) ->
     return table
 
 
-def _texts(names: Any) -> list[str] | None:
+def _texts(names: object) -> list[str] | None:
     if names is None:
         return None
     if not isinstance(names, list):
@@ -199,7 +199,7 @@ def write_json(
     weights: np.ndarray,
     release: np.ndarray | None,
     profiles_of: Iterable[dict[str, Any]],
-    shared: Mapping[str, Any],
+    shared: Mapping[str, object],
 ) -> None:
     """``{"machines": m, "jobs": [...]}`` and what is `shared`; `profiles_of`: times of each job."""
     jobs = []

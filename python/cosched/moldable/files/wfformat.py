@@ -13,7 +13,7 @@ from cosched.notes import Note, NoteKind
 _MIN_SECONDS = 1e-6
 
 
-def is_wfformat(data: Any) -> bool:
+def is_wfformat(data: object) -> bool:
     """Whether a JSON value is a workflow."""
     return isinstance(data, dict) and isinstance(data.get("workflow"), dict)
 

@@ -1,7 +1,5 @@
 """Processors of the tasks of a pack, and packs that the caller chooses."""
 
-from typing import Any
-
 import numpy as np
 
 from cosched import _core
@@ -11,7 +9,7 @@ from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_packs
 
 
-def one_pack(times: Any, procs: int) -> np.ndarray:
+def one_pack(times: object, procs: int) -> np.ndarray:
     """Optimal processor counts when all tasks run in one pack (Algorithm 4.2).
 
     Every task starts on one processor; the longest one gets one more, p - n times.
@@ -47,7 +45,7 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
     return _core.packs.one_pack(table, procs)
 
 
-def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
+def one_pack_dynamic_programme(times: object, procs: int) -> np.ndarray:
     """Like :func:`one_pack`, by dynamic programming over the times as measured.
 
     Exact. O(n p^2).
@@ -66,7 +64,7 @@ def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
     return _core.packs.one_pack_dynamic_programme(table, procs)
 
 
-def _pack_table(times: Any, procs: int) -> tuple[np.ndarray, int]:
+def _pack_table(times: object, procs: int) -> tuple[np.ndarray, int]:
     table = real_array(times, "times", 2)
     procs = integer(procs, "procs", 1)
     if procs > table.shape[1]:
@@ -76,7 +74,7 @@ def _pack_table(times: Any, procs: int) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(table[:, :procs]), procs
 
 
-def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
+def ends(instance: Instance, tasks: object, procs: object) -> np.ndarray:
     """When the tasks of a pack end, from its start, beside each other (s).
 
     Between two ends each task works at the rate 1 / (its time alone x its factor beside those that
@@ -97,7 +95,7 @@ def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
     return _core.packs.ends(instance._core, *_a_pack(instance, tasks, procs))
 
 
-def slowdown(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
+def slowdown(instance: Instance, tasks: object, procs: object) -> np.ndarray:
     """The factors by which the tasks of a pack slow down while all of them run.
 
     Returns
@@ -115,12 +113,12 @@ def slowdown(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
     return _core.packs.slowdown(instance._core, *_a_pack(instance, tasks, procs))
 
 
-def _a_pack(instance: Instance, tasks: Any, procs: Any) -> tuple[np.ndarray, np.ndarray]:
+def _a_pack(instance: Instance, tasks: object, procs: object) -> tuple[np.ndarray, np.ndarray]:
     members = integer_array(tasks, "tasks", 1, 0, instance.tasks - 1)
     return members, integer_array(procs, "procs", 1, 1, instance.procs)
 
 
-def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Result:
+def make_pack(instance: Instance, procs: object, *, reoptimise: bool = True) -> Result:
     """Packs for given processor counts (Make-pack, Algorithm 4.4).
 
     First fit by decreasing time: a task goes to the first pack with enough free processors
@@ -153,7 +151,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     return result_of_packs(instance, "make-pack", *core_result)
 
 
-def co_schedule(instance: Instance, pack_of: Any, procs: Any = None) -> Result:
+def co_schedule(instance: Instance, pack_of: object, procs: object = None) -> Result:
     """The result of packs that one chose oneself.
 
     Parameters

@@ -192,7 +192,7 @@ def _rows_of_cluster(
 
 
 def _sort_by_tree(
-    row_by_key: Mapping[tuple[str, str, str], Mapping[str, Any]],
+    row_by_key: Mapping[tuple[str, str, str], Mapping[str, object]],
 ) -> Iterator[dict[str, Any]]:
     """Yield the root first, then each account with its users and, below it, its own accounts."""
     rows_by_parent: dict[str, list[Mapping[str, Any]]] = {}

@@ -643,7 +643,7 @@ class _Database:
         ]
 
     def _note_modified(
-        self, command: Command, conditions: Mapping[str, Any], modified: int, what: str
+        self, command: Command, conditions: Mapping[str, object], modified: int, what: str
     ) -> None:
         if not modified:
             self._note(command, "nothing meets the conditions: nothing is modified")
@@ -752,7 +752,7 @@ class _Database:
 
 
 def _required_option(
-    word: str, tables: Sequence[Sequence[Sequence[Any]]], command: Command
+    word: str, tables: Sequence[Sequence[Sequence[object]]], command: Command
 ) -> CommandOption:
     option = command_option(word, tables)
     if option is None:

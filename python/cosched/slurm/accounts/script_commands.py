@@ -202,7 +202,7 @@ def _named(table: Sequence[Sequence[Any]], word: str) -> Sequence[Any] | None:
     return next((row for row in table if _is_beginning(word, row[0], row[1])), None)
 
 
-def command_option(word: str, tables: Sequence[Sequence[Sequence[Any]]]) -> CommandOption | None:
+def command_option(word: str, tables: Sequence[Sequence[Sequence[object]]]) -> CommandOption | None:
     """Return the option that ``Name=value`` is in the first of these tables that has it.
 
     Examples

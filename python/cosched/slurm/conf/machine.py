@@ -145,7 +145,7 @@ def _require_one_line_per_partition(partition_lines: Iterable[tuple[Line, dict[s
 
 
 def _nodes(
-    path: Any,
+    path: object,
     lines: list[tuple[Line, dict[str, str]]],
     reader: Reader,
     gpu_types: Mapping[str, str],
@@ -450,7 +450,7 @@ def _partition_texts(
 
 
 def _partition_values(
-    partition_lines: list[tuple[Line, dict[str, str]]], key: str, read: Callable[[str, str], Any]
+    partition_lines: list[tuple[Line, dict[str, str]]], key: str, read: Callable[[str, str], object]
 ) -> dict[str, Any]:
     """Return the value of a key by partition, of those that have it; `read` gets its text and
     place."""

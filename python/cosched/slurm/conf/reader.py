@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cosched.cluster.machine.node_types import Spans
 from cosched.notes import Note, NoteKind
@@ -316,7 +316,7 @@ class Reader:
             if "safe" in value.split(","):
                 self.parameters["safe_limits"] = 1.0
 
-    def _assume_select_type(self, value_and_line: Mapping[str, Any]) -> None:
+    def _assume_select_type(self, value_and_line: Mapping[str, object]) -> None:
         """Take the SelectType that Slurm takes where none is set."""
         version = self.version or ("20.02" if "fastschedule" in value_and_line else conf.NEWEST)
         self.linear = conf.months_of(version) < conf.months_of(conf.CONS_TRES_SINCE)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from cosched import io
@@ -48,7 +48,7 @@ _RANGES = {
 _SHORTEST_PERIOD = 60.0
 
 
-def checked_clocks(clocks_object: Any) -> dict[str, float]:
+def checked_clocks(clocks_object: object) -> dict[str, float]:
     """Return numbers about the controller as a snapshot file has them; others are passed over.
 
     InvalidInstance names the field, its value and what is expected.

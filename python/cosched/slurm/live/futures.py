@@ -1,7 +1,6 @@
 """Futures of a snapshot: run times, submissions and clocks that are not known are drawn."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Futures:
         snapshot: Snapshot,
         history: Sequence[FinishedJob],
         run_times: Mapping[int, float],
-        arrivals: Sequence[Mapping[str, Any]] | None,
+        arrivals: Sequence[Mapping[str, object]] | None,
         draws: int,
         seed: int,
     ) -> None:

@@ -205,7 +205,7 @@ class Share(Record, frozen=True, kw_only=True, gc=False):
 RecordT = TypeVar("RecordT", bound=Record)
 
 
-def parse_record(kind: type[RecordT], raw_record: Any, place: str) -> RecordT:
+def parse_record(kind: type[RecordT], raw_record: object, place: str) -> RecordT:
     """Return a record of these values; fields that it does not have are passed over.
 
     A text that is None is the empty one; numbers may be numpy's, and whole ones floats.
@@ -230,7 +230,7 @@ def parse_record(kind: type[RecordT], raw_record: Any, place: str) -> RecordT:
         return kind(**values)
 
 
-def parse_records(kind: type[RecordT], raw_records: Any, place: str) -> list[RecordT]:
+def parse_records(kind: type[RecordT], raw_records: object, place: str) -> list[RecordT]:
     """Return the records of a list."""
     if not isinstance(raw_records, (list, tuple)):
         raise InvalidInstance(f"{place}: {shorten(raw_records)}: expected a list")

@@ -45,7 +45,7 @@ def jobs_of_requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) 
     return jobs
 
 
-def _require_known_names(snapshot: Snapshot, request: Mapping[str, Any]) -> None:
+def _require_known_names(snapshot: Snapshot, request: Mapping[str, object]) -> None:
     """Refuse names that the cluster does not have, of those that its outputs list."""
     associations, shares = snapshot.limits.get("associations", ()), snapshot.shares
     names_of = {
@@ -98,7 +98,7 @@ def copy_of_job(snapshot: Snapshot, past: Job | FinishedJob) -> Job:
     return _submitted({**owner, **fields}, f"job {past.id}")
 
 
-def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
+def _owner(snapshot: Snapshot, row: Mapping[str, object]) -> dict[str, str]:
     """Return user, account, partition and QOS of a request, as far as the snapshot tells."""
     settings = snapshot.machine.slurm
     assert settings is not None
@@ -106,7 +106,7 @@ def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(row.get(key) or value) for key, value in defaults.items()}
 
 
-def _submitted(fields: Mapping[str, Any], place: str) -> Job:
+def _submitted(fields: Mapping[str, object], place: str) -> Job:
     """Return a job that is eligible as soon as it is submitted."""
     return parse_record(
         Job, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place

@@ -144,7 +144,7 @@ def _nodes_of_sinfo(text: str) -> tuple[dict[str, str], dict[str, _PartitionLine
     return {name: entry for name, entry in nodes.items() if name}, line_by_partition
 
 
-def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
+def _objects(value: object, name: str) -> list[Mapping[str, Any]]:
     """Return the objects of a list in sinfo.json."""
     if value is None:
         return []
@@ -153,19 +153,19 @@ def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
     return value
 
 
-def _words(value: Any) -> list[str]:
+def _words(value: object) -> list[str]:
     """Return texts of a list, or of a text that commas part."""
     if isinstance(value, str):
         return [part for part in value.split(",") if part]
     return [part for part in value if isinstance(part, str)] if isinstance(value, list) else []
 
 
-def _comma_list(value: Any) -> str:
+def _comma_list(value: object) -> str:
     """Return the texts of a list, with commas between them."""
     return ",".join(as_text(part) for part in _words(value))
 
 
-def _partition_options(part: Mapping[str, Any]) -> str:
+def _partition_options(part: Mapping[str, object]) -> str:
     """Return what else sinfo tells of a partition, as scontrol shows it."""
     maximums, minimums = (object_of(part.get(key)) for key in ("maximums", "minimums"))
     defaults, priority = (object_of(part.get(key)) for key in ("defaults", "priority"))

@@ -25,7 +25,7 @@ _STATES = {"CONFIGURING": "RUNNING", "STAGE_OUT": "RUNNING", "REQUEUED": "PENDIN
            "SUSPENDED": "RUNNING", "RESIZING": "RUNNING", "STOPPED": "RUNNING"}  # fmt: skip
 
 
-def number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """Return a number of any generation: plain, or an object with ``set, infinite, number``;
     None: not set."""
     if isinstance(value, Mapping):
@@ -43,24 +43,24 @@ def number(value: Any) -> float | None:
     return float(value)
 
 
-def finite_number(value: Any) -> float | None:
+def finite_number(value: object) -> float | None:
     """Return a number as :func:`number` reads it; None: not set, or infinite."""
     parsed = number(value)
     return None if parsed == math.inf else parsed
 
 
-def whole_number(value: Any) -> int | None:
+def whole_number(value: object) -> int | None:
     """Return such a number as an integer; None: not set, or infinite."""
     parsed = finite_number(value)
     return None if parsed is None else int(parsed)
 
 
-def object_of(value: Any) -> Mapping[str, Any]:
+def object_of(value: object) -> Mapping[str, Any]:
     """Return an object; an empty one where it is none."""
     return value if isinstance(value, Mapping) else {}
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a text, of a list the first; empty: nothing, or one of Slurm's words for it."""
     if isinstance(value, list):
         value = value[0] if value else ""
@@ -96,7 +96,7 @@ def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
     return require_unique_ids(jobs, place), facts
 
 
-def _fields_of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
+def _fields_of_json(job: Mapping[str, object], state: str, place: str) -> dict[str, Any]:
     """Return the fields of a job of ``squeue --json``."""
     minutes = number(job.get("time_limit"))
     shared = as_text(job.get("shared")) + as_text(job.get("oversubscribe"))
@@ -149,7 +149,7 @@ def _gpus(text: str) -> str:
     return match[1].replace("=", ":") if match else ""
 
 
-def _allocations_of_json(job: Mapping[str, Any], place: str) -> list[Allocated]:
+def _allocations_of_json(job: Mapping[str, object], place: str) -> list[Allocated]:
     """Return what a job of ``squeue --json`` has of each node."""
     resources = object_of(job.get("job_resources"))
     nodes = resources.get("nodes")
@@ -173,7 +173,7 @@ def _allocations_of_json(job: Mapping[str, Any], place: str) -> list[Allocated]:
     ]
 
 
-def _allocation_of_node(entry: Mapping[str, Any]) -> Allocated:
+def _allocation_of_node(entry: Mapping[str, object]) -> Allocated:
     """Return what a job has of a node, of an entry of ``squeue --json``."""
     amount = object_of(entry.get("memory")).get("allocated")
     return Allocated(
@@ -184,7 +184,7 @@ def _allocation_of_node(entry: Mapping[str, Any]) -> Allocated:
     )
 
 
-def _count_allocated_cores(sockets: Any) -> int:
+def _count_allocated_cores(sockets: object) -> int:
     """Return how many cores of a node are a job's."""
     if isinstance(sockets, Mapping):
         if "status" in sockets:

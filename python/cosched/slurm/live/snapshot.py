@@ -398,7 +398,7 @@ def _read_snapshot_file(path: str | PathLike[str]) -> Snapshot:
         raise InvalidInstance(f"{path}: {error}") from None
 
 
-def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
+def _parse_snapshot(data: Mapping[str, object]) -> Snapshot:
     """Return the snapshot of the object in such a file; InvalidInstance names the field."""
     jobs = require_unique_ids(parse_records(Job, data["jobs"], "jobs"), "jobs")
     priorities = data.get("priorities", {})
@@ -435,7 +435,7 @@ def _parse_snapshot(data: Mapping[str, Any]) -> Snapshot:
     return snapshot
 
 
-def _parse_notes(data: Mapping[str, Any]) -> tuple[Note, ...]:
+def _parse_notes(data: Mapping[str, object]) -> tuple[Note, ...]:
     """Return the notes of such a file: an older one has their texts alone."""
     texts = data.get("missing", [])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -443,7 +443,7 @@ def _parse_notes(data: Mapping[str, Any]) -> tuple[Note, ...]:
     return notes_of_json(texts, data.get("missing_records"), "missing")
 
 
-def _parse_shown_texts(data: Any) -> dict[str, str]:
+def _parse_shown_texts(data: object) -> dict[str, str]:
     """Return what scontrol printed by name; a text that is missing is empty."""
     return dict.fromkeys(("config", "nodes", "partitions", "reservations"), "") | texts_of(
         data, "shown"

@@ -166,7 +166,7 @@ def no_jobs_wait(snapshot: Snapshot) -> pd.DataFrame:
 
 def _answer(
     snapshot: Snapshot,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, object]],
     notes: Iterable[Note],
     coverage: float | None,
     *,

@@ -196,7 +196,9 @@ def _limit_of(job: Mapping[str, Any]) -> float:
     return math.inf if limit == NO_LIMIT else float(limit)
 
 
-def _unsupported_keys(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
+def _unsupported_keys(
+    name: str, jobs: Sequence[Mapping[str, object]], approximate: bool
+) -> list[str]:
     """Return the keys of jobs that the twin has no rule for."""
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
@@ -307,7 +309,7 @@ def _refused_in_all_runs(data: Mapping[str, Any]) -> frozenset[int]:
     return frozenset(set.intersection(*refused) if refused else ())
 
 
-def _owner_of(number: int, job: Mapping[str, Any], accounts: Accounts) -> Owner:
+def _owner_of(number: int, job: Mapping[str, object], accounts: Accounts) -> Owner:
     """Return whose a job is; InvalidInstance names the job."""
     try:
         return accounts.of(job)

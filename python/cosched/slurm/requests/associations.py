@@ -94,7 +94,7 @@ class Limits:
             )
         return limits_of_tres
 
-    def _preemption(self, row: Mapping[str, Any], fields: dict[str, Any]) -> None:
+    def _preemption(self, row: Mapping[str, object], fields: dict[str, Any]) -> None:
         """Add what a QOS says of preemption to its fields."""
         for key, name in (
             ("GraceTime", "grace_time"),
@@ -138,7 +138,7 @@ class Limits:
             weights[place] = float(match[1]) * scale * (memory or place != place_by_name["mem"])
         return weights
 
-    def qos(self, row: Mapping[str, Any]) -> _core.slurm.Qos:
+    def qos(self, row: Mapping[str, object]) -> _core.slurm.Qos:
         """Return the limits of a QOS, with its factors and flags."""
         whose = f"QOS {row.get('Name', '')}"
         fields: dict[str, Any] = {"limits": self.of(row, whose)}
@@ -177,7 +177,7 @@ def ignored_tres_notes(text: str, machine: Machine) -> list[Note]:
     ]
 
 
-def _real(row: Mapping[str, Any], key: str, usual: float, whose: str) -> float:
+def _real(row: Mapping[str, object], key: str, usual: float, whose: str) -> float:
     """Return a finite number of a row; `usual` where there is none."""
     text = row.get(key)
     return usual if text in (None, "") else io.parse_number(str(text), f"{whose}: {key}")
@@ -291,11 +291,11 @@ class Accounts:
         default = self._default_accounts.get(user)
         return default is not None and default.is_assumed
 
-    def has_association(self, job: Mapping[str, Any]) -> bool:
+    def has_association(self, job: Mapping[str, object]) -> bool:
         """Whether the user of a job has an association with its account."""
         return self.association_of(*self._names_of(job)) >= 0
 
-    def _names_of(self, job: Mapping[str, Any]) -> tuple[str, str]:
+    def _names_of(self, job: Mapping[str, object]) -> tuple[str, str]:
         """Return account and user of a job; without a user it is the root's, or of the account
         alone."""
         user, account = str(job.get("user") or ""), str(job.get("account") or "")
@@ -304,7 +304,7 @@ class Accounts:
         account = self.account_of(_ROOT, account)
         return account, _ROOT if self.association_of(account, _ROOT) >= 0 else ""
 
-    def of(self, job: Mapping[str, Any]) -> Owner:
+    def of(self, job: Mapping[str, object]) -> Owner:
         """Return whose job it is, by the names that it says; without a user it is the root's.
 
         Raises

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from cosched.cluster.analysis.what_if import on_machine
 from cosched.cluster.instance import Instance
@@ -41,7 +40,7 @@ def tune(
     instance: Instance,
     machine: Machine | str | PathLike[str] | None = None,
     *,
-    vary: Mapping[str, Any],
+    vary: Mapping[str, object],
     objective: str | Iterable[str] = "mean_wait",
     constraint: str | Iterable[str] = (),
     weeks: str | None = None,

@@ -42,7 +42,7 @@ class Dimension:
     prefix: str = ""
 
     @classmethod
-    def parse(cls, key: str, values: Any) -> Dimension:
+    def parse(cls, key: str, values: object) -> Dimension:
         """Return the dimension of ``"30,60,120"``, ``"0..200000"``, ``"cpu=64..512"`` or a list."""
         where = f"vary {shorten(key)}={shorten(values)}"
         texts = values
@@ -81,7 +81,7 @@ class Dimension:
         return self.values or (self.text(self.low), self.text(self.high))
 
 
-def dimensions_of(instance: Instance, vary: Any) -> tuple[Dimension, ...]:
+def dimensions_of(instance: Instance, vary: object) -> tuple[Dimension, ...]:
     """Return the dimensions that `vary` asks for; each boundary value is a change that what-ifs
     know."""
     if not isinstance(vary, Mapping) or not vary:
@@ -206,7 +206,7 @@ class Measure:
     name: str = ""
 
     @classmethod
-    def of_text(cls, text: Any) -> Measure:
+    def of_text(cls, text: object) -> Measure:
         """Return the measure of ``mean_wait`` or ``by(size).wide.p95_wait``."""
         match = _MEASURE.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:
@@ -284,7 +284,7 @@ class MeasureConstraint:
     limit: float
 
     @classmethod
-    def of_text(cls, text: Any) -> MeasureConstraint:
+    def of_text(cls, text: object) -> MeasureConstraint:
         """Return the constraint of ``by(size).wide.mean_wait<=1.1``."""
         match = _CONSTRAINT.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:

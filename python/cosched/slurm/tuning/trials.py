@@ -241,7 +241,12 @@ class RunCache:
     """The measures of all runs so far; a journal, where there is one, keeps every run at once."""
 
     def __init__(
-        self, context: SimulationContext, engine: Engine, path: Path | None, resume: bool, head: Any
+        self,
+        context: SimulationContext,
+        engine: Engine,
+        path: Path | None,
+        resume: bool,
+        head: object,
     ) -> None:
         self.context, self._engine, self._path = context, engine, path
         self._rows: dict[str, Row] = {}

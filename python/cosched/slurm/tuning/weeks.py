@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -178,7 +177,7 @@ def _chosen_weeks(text: str, count: int) -> tuple[list[int], list[int]]:
     return train, test
 
 
-def _week_numbers(text: str, argument: Any, count: int) -> list[int]:
+def _week_numbers(text: str, argument: object, count: int) -> list[int]:
     """Return the numbers of ``1-3,5``; `argument` is the text that an error shows."""
     numbers = list[int]()
     for part in text.split(","):

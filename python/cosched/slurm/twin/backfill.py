@@ -344,7 +344,7 @@ def with_remedy(error: InfeasibleError, instance: Instance) -> InfeasibleError:
     )
 
 
-def _left_out_notes(left_out: Mapping[int, tuple[Any, str]]) -> list[Note]:
+def _left_out_notes(left_out: Mapping[int, tuple[object, str]]) -> list[Note]:
     """Return a note per limit that keeps jobs for ever, with the first of these jobs."""
     by_limit: dict[str, list[str]] = {}
     for name, limit in left_out.values():

@@ -435,8 +435,7 @@ class Twin:
             ]
             for slices_of_cycle in slices
         ]
-        run_clocks = _core.slurm.Clocks(
-            **clocks,
+        run_clocks = _clocks_of_run(clocks).replace(
             cycle_times=cycles,
             limit_check_times=checks,
             main_passes=passes,
@@ -541,7 +540,7 @@ class Twin:
     ) -> list[_core.slurm.Sample]:
         """Return fair-share factors and priorities at these times, where jobs started, ended and
         ran as `runs` say."""
-        recorded_clocks = _core.slurm.Clocks(**clocks, cycle_times=cycles)
+        recorded_clocks = _clocks_of_run(clocks).replace(cycle_times=cycles)
         return self._core.retrace(clocks=recorded_clocks, runs=runs, times=times)
 
     def limit_blocks(self) -> dict[int, _core.slurm.LimitBlock]:
@@ -566,11 +565,17 @@ class Twin:
         return units.rows(outcome, start, end)
 
 
+def _clocks_of_run(clocks: Mapping[str, float]) -> _core.slurm.Clocks:
+    """Return the clocks of a run as the core has them, with nothing that was recorded."""
+    fields: dict[str, Any] = dict(clocks)
+    return _core.slurm.Clocks(**fields)
+
+
 def _core_clocks(
     clocks: Iterable[Mapping[str, float]], watched: Sequence[int] = ()
 ) -> list[_core.slurm.Clocks]:
-    """Return the clocks of runs as the core has them, with nothing that was recorded."""
-    return [_core.slurm.Clocks(**clocks_of_run, watched_jobs=watched) for clocks_of_run in clocks]
+    """Return the clocks of several runs, which are over when the `watched` jobs have started."""
+    return [_clocks_of_run(run).replace(watched_jobs=watched) for run in clocks]
 
 
 def _user_parameters(parameters: Mapping[str, float]) -> dict[str, float]:

@@ -58,7 +58,7 @@ def read_flux(members: Iterable[Member]) -> Records:
             yield _job_of(member.line, job)
 
 
-def _job_of(line: int, job: Mapping[str, Any]) -> JobRecord:
+def _job_of(line: int, job: Mapping[str, object]) -> JobRecord:
     end = _time_of(job.get("t_cleanup"))
     cores, nodes = _count_of(job.get("ncores")), _count_of(job.get("nnodes"))
     tasks = _count_of(job.get("ntasks"))
@@ -91,11 +91,11 @@ def _time_of(value: Any) -> float:
     return float(value) if is_number and 0 < value < math.inf else math.nan
 
 
-def _count_of(value: Any) -> int:
+def _count_of(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: object) -> str:
     return str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
 
 
@@ -122,7 +122,7 @@ def read_flux_archive(path: str) -> Records:
         raise InvalidInstance(f"{path}: no complete SQLite database ({error})") from None
 
 
-def _archived_job(number: int, row: Mapping[str, Any]) -> JobRecord | LeftOut:
+def _archived_job(number: int, row: Mapping[str, object]) -> JobRecord | LeftOut:
     """A row, whose resources and limit stand in the JSON texts ``R`` and ``jobspec``."""
     resources, jobspec = _object_of(row.get("R")), _object_of(row.get("jobspec"))
     system = object_at(jobspec, "attributes", "system")
@@ -150,7 +150,7 @@ def _object_of(text: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _counts_of_resources(resources: Mapping[str, Any]) -> tuple[int, int, int]:
+def _counts_of_resources(resources: Mapping[str, object]) -> tuple[int, int, int]:
     """Cores, GPUs and nodes of R version 1 (RFC 20)."""
     cores = gpus = nodes = 0
     parts = object_at(resources, "execution").get("R_lite", [])

@@ -109,7 +109,7 @@ def _fields_of_json(text: str) -> dict[str, str] | None:
     return values if values["job_number"].isdigit() else None
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: object) -> str:
     if isinstance(value, bool) or value is None or isinstance(value, (Mapping, list)):
         return ""
     return str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def read_batch_log(
     log_format: LogFormat,
     machine: Machine,
     timezone: str | None,
-    drop: Any,
+    drop: object,
     part: PartOfLog,
     include_running: bool = False,
 ) -> JobsOfLog:

@@ -181,7 +181,7 @@ def _pass_comma(reader: _Reader, closing: str) -> None:
         reader.refuse(f"expected ',' or {closing!r}")
 
 
-def object_at(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+def object_at(value: Mapping[str, object], *keys: str) -> Mapping[str, Any]:
     """The object under these names, one inside the other; empty where there is none."""
     for key in keys:
         inner = value.get(key)

@@ -69,7 +69,7 @@ def _row(line: int, texts: Mapping[str, str]) -> SacctRow:
     return SacctRow(line, tuple(texts.get(name, "") for name in COLUMNS))
 
 
-def _texts_of_job(job: Mapping[str, Any], job_id: str) -> dict[str, str]:
+def _texts_of_job(job: Mapping[str, object], job_id: str) -> dict[str, str]:
     time, required, tres = (object_at(job, name) for name in ("time", "required", "tres"))
     comment = job.get("comment")
     comments = comment if isinstance(comment, Mapping) else {"job": comment}
@@ -107,7 +107,7 @@ def _texts_of_job(job: Mapping[str, Any], job_id: str) -> dict[str, str]:
     }
 
 
-def _texts_of_step(step: Mapping[str, Any], job_id: str) -> dict[str, str]:
+def _texts_of_step(step: Mapping[str, object], job_id: str) -> dict[str, str]:
     time = object_at(step, "time")
     usage = object_at(step, "tres", "requested")  # Slurm's TRES usage "in"
     largest, total = _usage_text(usage.get("max")), _usage_text(usage.get("total"))
@@ -127,7 +127,7 @@ def _texts_of_step(step: Mapping[str, Any], job_id: str) -> dict[str, str]:
     }
 
 
-def _job_id(job: Mapping[str, Any]) -> str:
+def _job_id(job: Mapping[str, object]) -> str:
     """``7``; ``7_3`` of an array, ``7_[1-4]`` of tasks that wait; ``7+1`` of parts of a job."""
     array, het = object_at(job, "array"), object_at(job, "het")
     array_id = _number(array.get("job_id")) or 0
@@ -142,7 +142,7 @@ def _job_id(job: Mapping[str, Any]) -> str:
     return _count_text(job.get("job_id"))
 
 
-def _step_name(step: Mapping[str, Any]) -> str:
+def _step_name(step: Mapping[str, object]) -> str:
     """``0``, ``batch`` or ``extern``: Slurm writes ``7.batch``, or an object with its number."""
     identity = object_at(step, "step").get("id")
     if isinstance(identity, Mapping):
@@ -153,7 +153,7 @@ def _step_name(step: Mapping[str, Any]) -> str:
     return "0" if number is None else _STEP_NAMES.get(number, str(number))
 
 
-def _state_of(record: Mapping[str, Any]) -> str:
+def _state_of(record: Mapping[str, object]) -> str:
     """The first of its states: further ones are flags such as COMPLETING."""
     state = record.get("state")
     current = state.get("current") if isinstance(state, Mapping) else state
@@ -162,7 +162,7 @@ def _state_of(record: Mapping[str, Any]) -> str:
     return _text(current)
 
 
-def _number(value: Any) -> int | None:
+def _number(value: object) -> int | None:
     """A whole number, plain or as ``{"set", "infinite", "number"}``; None where it is not set."""
     if isinstance(value, Mapping):
         if not value.get("set", True) or value.get("infinite"):
@@ -173,26 +173,26 @@ def _number(value: Any) -> int | None:
     return int(value) if abs(value) < 2**63 else None
 
 
-def _is_infinite(value: Any) -> bool:
+def _is_infinite(value: object) -> bool:
     return isinstance(value, Mapping) and bool(value.get("infinite"))
 
 
-def _count_text(value: Any) -> str:
+def _count_text(value: object) -> str:
     number = _number(value)
     return "" if number is None else str(number)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _time_text(value: Any) -> str:
+def _time_text(value: object) -> str:
     """Seconds since 1970; ``Unknown`` of 0, as sacct prints it."""
     number = _number(value)
     return "Unknown" if number is None or number <= 0 else f"{number:09d}"
 
 
-def _limit_text(value: Any) -> str:
+def _limit_text(value: object) -> str:
     """Minutes, ``UNLIMITED``, or ``Partition_Limit`` where the job has none of its own."""
     if _is_infinite(value):
         return "UNLIMITED"
@@ -200,7 +200,7 @@ def _limit_text(value: Any) -> str:
     return "Partition_Limit" if number is None else str(number)
 
 
-def _duration_text(seconds: Any, microseconds: Any) -> str:
+def _duration_text(seconds: object, microseconds: object) -> str:
     """``[days-]hours:minutes:seconds[.milliseconds]``; empty where it is not known."""
     whole = _number(seconds)
     if whole is None or whole < 0:
@@ -208,13 +208,13 @@ def _duration_text(seconds: Any, microseconds: Any) -> str:
     return format_elapsed_time(whole, (_number(microseconds) or 0) // 1000)
 
 
-def _cpu_text(value: Any) -> str:
+def _cpu_text(value: object) -> str:
     if not isinstance(value, Mapping):
         return _duration_text(value, 0)
     return _duration_text(value.get("seconds"), value.get("microseconds"))
 
 
-def _required_memory(required: Mapping[str, Any]) -> str:
+def _required_memory(required: Mapping[str, object]) -> str:
     """Megabytes, with ``n`` of each node or ``c`` of each CPU."""
     for name, suffix in (("memory_per_node", "n"), ("memory_per_cpu", "c"), ("memory", "n")):
         megabytes = _number(required.get(name))
@@ -223,7 +223,7 @@ def _required_memory(required: Mapping[str, Any]) -> str:
     return ""
 
 
-def _tres_entries(entries: Any) -> Iterator[tuple[str, int]]:
+def _tres_entries(entries: object) -> Iterator[tuple[str, int]]:
     """``cpu``, ``mem``, ``gres/gpu:a100`` with their counts."""
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, Mapping):
@@ -233,22 +233,22 @@ def _tres_entries(entries: Any) -> Iterator[tuple[str, int]]:
             yield (f"{kind}/{name}" if name else kind), count
 
 
-def _tres_text(entries: Any) -> str:
+def _tres_text(entries: object) -> str:
     """``cpu=8,mem=512M,node=1``: memory is in megabytes."""
     return ",".join(
         f"{name}={count}{'M' if name == 'mem' else ''}" for name, count in _tres_entries(entries)
     )
 
 
-def _usage_text(entries: Any) -> str:
+def _usage_text(entries: object) -> str:
     """``cpu=..,mem=..`` of a step, memory in bytes."""
     return ",".join(f"{name}={count}" for name, count in _tres_entries(entries))
 
 
-def _count_of_tres(entries: Any, wanted: str) -> str:
+def _count_of_tres(entries: object, wanted: str) -> str:
     return next((str(count) for name, count in _tres_entries(entries) if name == wanted), "")
 
 
-def _list_at(value: Mapping[str, Any], key: str) -> list[Any]:
+def _list_at(value: Mapping[str, object], key: str) -> list[Any]:
     inner = value.get(key)
     return inner if isinstance(inner, list) else []

@@ -19,7 +19,7 @@ from cosched.notes import NoteKind
 from cosched.units import BYTES_OF_UNIT, ELAPSED_TIME_PATTERN, GIGABYTE, parse_elapsed_times
 
 
-def map_unique(texts: pd.Series, reader: Callable[[pd.Series], Any]) -> np.ndarray:
+def map_unique(texts: pd.Series, reader: Callable[[pd.Series], object]) -> np.ndarray:
     """Apply `reader` to the distinct texts only, and return its values by row."""
     if isinstance(texts.dtype, pd.CategoricalDtype):
         codes, distinct = texts.cat.codes.to_numpy(), texts.cat.categories
@@ -35,7 +35,7 @@ NOT_YET = ("Unknown", "None", "")
 
 
 def times_of(
-    path: Any,
+    path: object,
     rows: pd.DataFrame,
     names: tuple[str, ...],
     timezone: str | None,
@@ -86,7 +86,7 @@ def _dated_and_local(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
     return seconds, local.where(local.dt.year.between(*_YEARS))
 
 
-def _utc(path: Any, local: pd.Series, timezone: str, first: bool) -> pd.Series:
+def _utc(path: object, local: pd.Series, timezone: str, first: bool) -> pd.Series:
     try:
         ambiguous = np.full(len(local), first)
         utc = local.dt.tz_localize(
@@ -112,7 +112,9 @@ def carries_over(texts: pd.Series) -> pd.Series:
     return (seconds > 59) | ((minutes > 59) & parts[1].notna()) | ((hours > 23) & parts[0].notna())
 
 
-def ends_of(path: Any, texts: pd.Series, timezone: str | None, expected: np.ndarray) -> np.ndarray:
+def ends_of(
+    path: object, texts: pd.Series, timezone: str | None, expected: np.ndarray
+) -> np.ndarray:
     """Seconds since the epoch of ends, nan where there is none. In the hour that comes twice it is
     the one that is `expected`, where one is."""
     seconds, local = _dated_and_local(texts)
@@ -123,7 +125,7 @@ def ends_of(path: Any, texts: pd.Series, timezone: str | None, expected: np.ndar
     return np.where(np.isnan(seconds), ends, seconds)
 
 
-def unambiguous_ends(path: Any, texts: pd.Series, timezone: str) -> np.ndarray:
+def unambiguous_ends(path: object, texts: pd.Series, timezone: str) -> np.ndarray:
     """Seconds since the epoch of ends, nan where there is none or its hour comes twice."""
     seconds, local = _dated_and_local(texts)
     first, later = (_utc(path, local, timezone, first=k) for k in (True, False))
@@ -279,7 +281,7 @@ class Usage(NamedTuple):
 
 
 def usage_columns(
-    path: Any, rows: pd.DataFrame, steps: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray,
+    path: object, rows: pd.DataFrame, steps: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray,
     elapsed: np.ndarray, timezone: str | None,
 ) -> Usage:  # fmt: skip
     """``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency`` of each job, where a column
@@ -338,7 +340,7 @@ def _job_of(rows: pd.DataFrame, steps: pd.DataFrame) -> np.ndarray:
 
 
 def _memory(
-    path: Any, steps: pd.DataFrame, job: np.ndarray, nodes: np.ndarray, timezone: str | None
+    path: object, steps: pd.DataFrame, job: np.ndarray, nodes: np.ndarray, timezone: str | None
 ) -> np.ndarray:
     """Return the peak GB of each job as requests count it: equal parts on each node.
 

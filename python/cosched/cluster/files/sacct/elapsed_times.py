@@ -7,7 +7,7 @@ holds all that it has until its End.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class ElapsedTimes(NamedTuple):
     remarks: dict[Remark, np.ndarray]
 
 
-def starts_by_ends(path: Any, rows: pd.DataFrame, timezone: str | None) -> np.ndarray | None:
+def starts_by_ends(path: object, rows: pd.DataFrame, timezone: str | None) -> np.ndarray | None:
     """Seconds since the epoch of starts, as End, Elapsed and Suspended tell them; nan where they do
     not. None: there is no End, or no hour comes twice."""
     if timezone is None or "End" not in rows:
@@ -50,7 +50,7 @@ def starts_by_ends(path: Any, rows: pd.DataFrame, timezone: str | None) -> np.nd
 
 
 def elapsed_times(
-    path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | None
+    path: object, rows: pd.DataFrame, start: pd.Series, timezone: str | None
 ) -> ElapsedTimes:
     """Of each row of a job; `start` in seconds since the epoch."""
     remarks: dict[Remark, np.ndarray] = {}

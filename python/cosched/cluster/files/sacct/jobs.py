@@ -113,7 +113,7 @@ def read_sacct(
     machine: Machine,
     *,
     timezone: str | None = None,
-    drop: Any = None,
+    drop: object = None,
     week: int | None = None,
     begin: float | None = None,
     until: float | None = None,
@@ -148,7 +148,7 @@ def jobs_of_rows(
     read: Rows,
     machine: Machine,
     timezone: str | None,
-    drop: Any,
+    drop: object,
     part: PartOfLog,
     include_running: bool = False,
 ) -> JobsOfLog:
@@ -333,7 +333,7 @@ def _drop_rows(
 
 
 def _jobs(
-    path: Any, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
+    path: object, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
 ) -> tuple[pd.DataFrame, list[Note]]:
     """Columns of the jobs, and notes about cells."""
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
@@ -441,7 +441,7 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
 
 
 def _finished(
-    path: Any, jobs: pd.DataFrame, reasons: Mapping[str, np.ndarray], timezone: str | None
+    path: object, jobs: pd.DataFrame, reasons: Mapping[str, np.ndarray], timezone: str | None
 ) -> tuple[pd.DataFrame, list[Note]]:
     """Columns as an instance has them, times from the first submission on; and notes."""
     if not jobs["submit"].is_monotonic_increasing:
