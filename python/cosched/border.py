@@ -54,7 +54,7 @@ def guard_public(exported: dict[str, Any]) -> None:
             table[key] = _guard_member(function)
 
 
-def _guard_member(member: Any) -> Any:
+def _guard_member(member: object) -> Any:
     """Return a function with its guard, or any other value as it is; guard a class's methods."""
     if isinstance(member, FunctionType) and _is_ours(member):
         return guarded(member)
@@ -67,7 +67,7 @@ def _guard_member(member: Any) -> Any:
     return member
 
 
-def _is_ours(member: Any) -> bool:
+def _is_ours(member: object) -> bool:
     """Whether a function or class was defined in this package."""
     return str(getattr(member, "__module__", "")).partition(".")[0] == "cosched"
 
@@ -116,11 +116,11 @@ def guarded(function: Any) -> Any:
     return guard
 
 
-def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
+def _guard(function: Callable[..., object]) -> Callable[..., Any]:
     """The guard of a function that returns a value."""
 
     @wraps(function)
-    def guard(*positional: Any, **keywords: Any) -> Any:
+    def guard(*positional: object, **keywords: object) -> Any:
         _refuse_endless(function, positional, keywords)
         try:
             return function(*positional, **keywords)
@@ -133,14 +133,14 @@ def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
     return guard
 
 
-def _generator_guard(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+def _generator_guard(function: Callable[..., Iterator[object]]) -> Callable[..., Iterator[Any]]:
     """The guard of a generator, whose body runs only when its first value is asked for.
 
     It takes arguments without an end: it may pass them on one by one.
     """
 
     @wraps(function)
-    def guard(*positional: Any, **keywords: Any) -> Iterator[Any]:
+    def guard(*positional: object, **keywords: object) -> Iterator[Any]:
         try:
             yield from function(*positional, **keywords)
         except Exception as error:
@@ -152,11 +152,11 @@ def _generator_guard(function: Callable[..., Iterator[Any]]) -> Callable[..., It
     return guard
 
 
-def _context_guard(function: Callable[..., Any]) -> Callable[..., Any]:
+def _context_guard(function: Callable[..., object]) -> Callable[..., Any]:
     """The guard of a context manager written as a generator, whose checks run on entry."""
 
     @wraps(function)
-    def guard(*positional: Any, **keywords: Any) -> GuardedContext:
+    def guard(*positional: object, **keywords: object) -> GuardedContext:
         return GuardedContext(function, positional, keywords)
 
     return guard
@@ -166,7 +166,10 @@ class GuardedContext(ContextDecorator):
     """A context manager whose entry has a guard; errors of its block pass unchanged."""
 
     def __init__(
-        self, function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
+        self,
+        function: Callable[..., object],
+        positional: Sequence[object],
+        keywords: Mapping[str, object],
     ) -> None:
         self._function = function
         self._positional = positional
@@ -188,12 +191,12 @@ class GuardedContext(ContextDecorator):
                 raise
             raise refusal from error
 
-    def __exit__(self, *raised: Any) -> Any:
+    def __exit__(self, *raised: object) -> Any:
         return self._context.__exit__(*raised)
 
 
 def _refuse_endless(
-    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
+    function: Callable[..., object], positional: Sequence[object], keywords: Mapping[str, object]
 ) -> None:
     """Raise InvalidArgument where an argument has more entries than any memory."""
     if not any(map(_is_endless, positional)) and not any(map(_is_endless, keywords.values())):
@@ -221,9 +224,9 @@ def _is_endless(value: Any) -> bool:
 
 
 def refusal_of(
-    function: Callable[..., Any],
-    positional: Sequence[Any],
-    keywords: Mapping[str, Any],
+    function: Callable[..., object],
+    positional: Sequence[object],
+    keywords: Mapping[str, object],
     error: Exception,
 ) -> InvalidArgument | None:
     """Return the refusal of the argument that caused an error.
@@ -269,7 +272,7 @@ def refusal_of(
     )
 
 
-def _refusal_of_long_name(arguments: Mapping[str, Any], file: str) -> InvalidArgument | None:
+def _refusal_of_long_name(arguments: Mapping[str, object], file: str) -> InvalidArgument | None:
     """The refusal of the text or path of which a file name was made that no system takes."""
     for name, value in arguments.items():
         if isinstance(value, (str, os.PathLike)) and str(value) and str(value) in file:
@@ -278,7 +281,7 @@ def _refusal_of_long_name(arguments: Mapping[str, Any], file: str) -> InvalidArg
 
 
 def _bound_arguments(
-    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
+    function: Callable[..., object], positional: Sequence[object], keywords: Mapping[str, object]
 ) -> dict[str, Any]:
     """The arguments of a call by name.
 
@@ -303,19 +306,19 @@ def _parameter_of(name: str) -> str:
     return name.partition("[")[0]
 
 
-def _is_documented(function: Callable[..., Any], error: Exception) -> bool:
+def _is_documented(function: Callable[..., object], error: Exception) -> bool:
     """Whether the docstring lists errors of this class under ``Raises``."""
     raises = cleandoc(function.__doc__ or "").partition("Raises\n------\n")[2]
     return type(error).__name__ in raises.splitlines()
 
 
-def _label(function: Callable[..., Any], name: str) -> str:
+def _label(function: Callable[..., object], name: str) -> str:
     """The name of an argument in a message: for `self` and `cls` that of the class."""
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
     return owner if name in ("self", "cls") and owner else name
 
 
-def _names_argument(error: Exception, arguments: Mapping[str, Any]) -> bool:
+def _names_argument(error: Exception, arguments: Mapping[str, object]) -> bool:
     """Whether a TypeError that this package raises has the name of an argument as a word."""
     if not isinstance(error, TypeError) or not _is_raised_here(error.__traceback__):
         return False
@@ -364,7 +367,7 @@ def _is_of_caller(traceback: TracebackType | None) -> bool:
     return not path.startswith((sys.prefix, sys.base_prefix, "<"))
 
 
-def _suspects(arguments: Mapping[str, Any], error: Exception) -> dict[str, Any]:
+def _suspects(arguments: Mapping[str, object], error: Exception) -> dict[str, Any]:
     """The arguments that may have caused an error, although the signature admits them.
 
     Each test narrows the choice: the value that lacks an attribute, a value whose type or name the
@@ -387,7 +390,7 @@ def _suspects(arguments: Mapping[str, Any], error: Exception) -> dict[str, Any]:
     return suspects
 
 
-def _has_no_length(value: Any) -> bool:
+def _has_no_length(value: object) -> bool:
     """Whether a value has the method that tells a length, and the method fails."""
     if isinstance(value, type) or not hasattr(value, "__len__"):
         return False
@@ -402,7 +405,7 @@ def _refusal(misfit: Misfit) -> InvalidArgument:
     return InvalidArgument(f"{misfit.place} = {_shown(misfit.value)}: expected {misfit.expected}")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value as a message shows it, also where its class cannot show it."""
     try:
         return shorten(value)

@@ -57,7 +57,7 @@ class Misfit(NamedTuple):
     expected: str
 
 
-def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
+def resolved_hints(function: Callable[..., object]) -> dict[str, Any]:
     """Return each parameter's annotation, without those that cannot be resolved here.
 
     Examples
@@ -74,7 +74,7 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
     return hints
 
 
-def _resolved(annotation: Any, owner: Any) -> Any:
+def _resolved(annotation: object, owner: object) -> Any:
     """An annotation as a type; Any where it has a name that is not known."""
     if not isinstance(annotation, str):
         return annotation
@@ -101,7 +101,7 @@ class _AnnotationNames(Mapping[str, Any]):
     the same family first: a name that only type checkers import is found there.
     """
 
-    def __init__(self, module_names: Mapping[str, Any], module: str) -> None:
+    def __init__(self, module_names: Mapping[str, object], module: str) -> None:
         self._module_names = module_names
         self._family = ".".join(module.split(".")[:2])
 
@@ -126,7 +126,7 @@ class _AnnotationNames(Mapping[str, Any]):
 
 
 def misfit_of(
-    value: Any, hint: Any, place: str, is_strict: bool = False, depth: int = 0
+    value: object, hint: object, place: str, is_strict: bool = False, depth: int = 0
 ) -> Misfit | None:
     """Return the first value inside `value` that a hint does not admit.
 
@@ -172,7 +172,7 @@ def misfit_of(
 
 
 def _misfit_of_union(
-    value: Any, hint: Any, place: str, is_strict: bool, depth: int
+    value: object, hint: object, place: str, is_strict: bool, depth: int
 ) -> Misfit | None:
     """The misfit of a union; that of an entry where an alternative admits all but the entry."""
     misfits = []
@@ -185,7 +185,7 @@ def _misfit_of_union(
     return entry_misfits[0] if entry_misfits else Misfit(place, value, words_of(hint))
 
 
-def _has_type(value: Any, kind: type, is_strict: bool) -> bool:
+def _has_type(value: object, kind: type, is_strict: bool) -> bool:
     """Whether a value has a type, or one that the package takes for it."""
     if kind is bool:
         return isinstance(value, (bool, np.bool_))
@@ -206,7 +206,7 @@ def _has_type(value: Any, kind: type, is_strict: bool) -> bool:
     return isinstance(value, lists) or hasattr(value, "iloc") or _is_instance(value, kind)
 
 
-def _is_instance(value: Any, kind: type) -> bool:
+def _is_instance(value: object, kind: type) -> bool:
     """Whether a value is an instance of a class; True where Python cannot tell."""
     try:
         return isinstance(value, kind)
@@ -236,7 +236,7 @@ def _misfit_of_fields(value: Any, place: str, is_strict: bool, depth: int) -> Mi
 
 
 def _misfit_of_entries(
-    value: Any, kind: type, arguments: Sequence[Any], place: str, is_strict: bool, depth: int
+    value: object, kind: type, arguments: Sequence[object], place: str, is_strict: bool, depth: int
 ) -> Misfit | None:
     """The first misfit among the entries of a list or mapping whose hint has arguments."""
     if isinstance(value, (str, bytes)) or not arguments:
@@ -259,7 +259,11 @@ def _misfit_of_entries(
 
 
 def _misfit_of_items(
-    mapping: Mapping[Any, Any], arguments: Sequence[Any], place: str, is_strict: bool, depth: int
+    mapping: Mapping[Any, object],
+    arguments: Sequence[object],
+    place: str,
+    is_strict: bool,
+    depth: int,
 ) -> Misfit | None:
     """The first misfit among the keys and values of a mapping."""
     key_hint, value_hint = arguments if len(arguments) == 2 else (arguments[0], Any)
@@ -274,12 +278,12 @@ def _misfit_of_items(
     return None
 
 
-def _shown_key(key: Any) -> str:
+def _shown_key(key: object) -> str:
     """A key of a mapping as a message shows it."""
     return repr(key)[:40]
 
 
-def words_of(hint: Any) -> str:
+def words_of(hint: object) -> str:
     """Return a hint in the words of a message.
 
     Examples
@@ -318,7 +322,7 @@ def _public_name(kind: type) -> str:
     return ".".join([*public_modules, kind.__qualname__])
 
 
-def is_odd_value(value: Any) -> bool:
+def is_odd_value(value: object) -> bool:
     """Whether a value may have the right type, and is yet none that functions compute with.
 
     Odd are numbers that are not finite, negative or above 2**31, empty lists and arrays, arrays of

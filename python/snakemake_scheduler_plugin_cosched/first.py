@@ -9,7 +9,7 @@ from snakemake_scheduler_plugin_cosched import jobs
 
 
 def first_jobs(
-    dag: Any, selectable: Collection[Any], remaining: Collection[Any], free: Mapping[str, int]
+    dag: Any, selectable: Collection[Any], remaining: Collection[object], free: Mapping[str, int]
 ) -> list[Any]:
     """Jobs that start now: by priority, then the longest path, each that fits beside the others.
 

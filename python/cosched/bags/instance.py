@@ -308,8 +308,8 @@ class Instance(core.Instance):
         idle_power: Any = None,
         power_cap: float | None = None,
         missing: str = "refuse",
-        counts: Any = None,
-        machines: Any = None,
+        counts: object = None,
+        machines: object = None,
     ) -> Instance:
         r"""Read a bag from a folder or a file.
 

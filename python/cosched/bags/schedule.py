@@ -171,7 +171,7 @@ class Schedule(core.Schedule):
         return {"placements": self.to_frame().to_dict(orient="records")}
 
     @classmethod
-    def from_dict(cls, instance: Any, data: Mapping[str, Any]) -> Schedule:
+    def from_dict(cls, instance: Any, data: Mapping[str, object]) -> Schedule:
         """Read what :meth:`to_dict` wrote.
 
         Parameters

@@ -60,7 +60,7 @@ def accepted_options(function: Callable[..., object]) -> set[str] | None:
     }
 
 
-def named(value: Any, name: str, values: Any) -> Any:
+def named(value: object, name: str, values: Any) -> Any:
     """The entry of the core's list `values` that is called `value`."""
     members = values.__members__
     return members[one_of(value, name, members)]

@@ -191,7 +191,7 @@ def _with(instance: Instance, *, times: object = None, **links: object) -> Insta
     )
 
 
-def _factors(instance: Instance, noise: Any, cv: Any, draws: int, seed: int) -> Iterator:
+def _factors(instance: Instance, noise: Any, cv: object, draws: int, seed: int) -> Iterator:
     """Blocks of rows of factors, a row a draw: the same whatever the size of the blocks."""
     rng = np.random.default_rng(seed)
     tasks = instance.tasks

@@ -110,7 +110,7 @@ def result_of_plan(
 
 
 def scheduled(
-    instance: Instance, name: str, scheduler: Callable[..., Any], *options: Any, **more: Any
+    instance: Instance, name: str, scheduler: Callable[..., Any], *options: object, **more: Any
 ) -> Result:
     """What a scheduler of the C++ side makes of an instance whose memories are not limited."""
     without_limits(instance, name)

@@ -113,8 +113,8 @@ def _from_right(function: Any, table: np.ndarray) -> np.ndarray:
 
 
 def guarantee(
-    measured: Any,
-    allowed: Sequence[Any] | np.ndarray | None = None,
+    measured: object,
+    allowed: Sequence[object] | np.ndarray | None = None,
     *,
     names: Any = None,
     monotone_time: bool = True,

@@ -130,7 +130,7 @@ class _Reader:
         with self._refusing(where, "command"):
             return Code(**arguments)
 
-    def _value(self, key: str, value: Any, procs: int, table: Mapping[str, Any]) -> Any:
+    def _value(self, key: str, value: Any, procs: int, table: Mapping[str, object]) -> Any:
         parameters = table.get("parameters")
         places = (*PLACES, *(parameters if isinstance(parameters, dict) else ()))
         if key == "command":

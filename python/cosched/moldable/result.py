@@ -152,7 +152,7 @@ class Result(core.Result):
 Placement = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def make_result(instance: Instance, algorithm: str, placement: Placement, **more: Any) -> Result:
+def make_result(instance: Instance, algorithm: str, placement: Placement, **more: object) -> Result:
     schedule = Schedule(instance, *_core.moldable.schedule(instance._core, placement))
     return _result(instance, algorithm, schedule, placement, **more)
 

@@ -320,7 +320,7 @@ def _least_squares(columns: np.ndarray, t: np.ndarray) -> np.ndarray:
     return nnls(columns / t[:, None], np.ones(len(t)))[0]
 
 
-def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any, Any, Any]:
+def labelled(times: Any, names: object, origin: object, notes: object) -> tuple[Any, Any, Any, Any]:
     """The arguments of an instance, completed by the labels of `times` where it is a DataFrame.
 
     Column labels are processor counts, integers or such text; those between them are filled as in

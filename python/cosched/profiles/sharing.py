@@ -31,7 +31,7 @@ class _ByValue:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _are_equal(value: Any, other: Any) -> bool:
+def _are_equal(value: object, other: Any) -> bool:
     if isinstance(value, dict):
         return value.keys() == other.keys() and all(
             _are_equal(v, other[k]) for k, v in value.items()

@@ -21,7 +21,13 @@ from cosched.slurm.conf.lines import (
     version_of,
 )
 from cosched.slurm.conf.machine import machine_of_lines
-from cosched.slurm.conf.settings import NODE_KEYS, PARTITION_KEYS, READ_KEYS
+from cosched.slurm.conf.settings import (
+    NODE_KEYS,
+    PARTITION_KEYS,
+    READ_KEYS,
+    settings_of,
+    source_of,
+)
 
 _FILES = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
 #: What scontrol calls otherwise than slurm.conf.
@@ -92,7 +98,10 @@ def read_machine(
         return None
     gpu_types, gres_notes = read_gres_conf(path)
     machine = _of_slurm(path, read_lines(path), version or version_of(path), gpu_types)
-    machine = replace(machine, slurm=replace(machine.slurm, notes=machine.slurm.notes + gres_notes))
+    machine = replace(
+        machine,
+        slurm=replace(settings_of(machine), notes=settings_of(machine).notes + gres_notes),
+    )
     return _with_accounts(machine, accounts)
 
 
@@ -100,8 +109,9 @@ def _with_accounts(machine: Machine, path: str | PathLike[str] | None) -> Machin
     """Return the machine with the accounts of a file or folder."""
     if path is None:
         return machine
-    settings = machine.slurm
-    names = [line.keys.get("clustername", "") for line in settings.source.lines if not line.record]
+    settings = settings_of(machine)
+    lines = source_of(machine).lines
+    names = [line.keys.get("clustername", "") for line in lines if not line.record]
     dump = read_accounts(path, next(filter(None, names), ""))
     return replace(
         machine, slurm=replace(settings, accounts=dump, notes=settings.notes + dump.notes)
@@ -140,15 +150,12 @@ def _of_slurm(
 
 def with_lines(machine: Machine, lines: Sequence[Line]) -> Machine:
     """Return the machine read again from other lines, with the same accounts."""
-    old = machine.slurm
-    machine_read_again = _of_slurm(
-        old.source.path, [*lines], old.source.version, old.source.gpu_types
+    settings, source = settings_of(machine), source_of(machine)
+    machine_read_again = _of_slurm(source.path, [*lines], source.version, source.gpu_types)
+    settings_read_again = replace(
+        settings_of(machine_read_again),
+        accounts=settings.accounts,
+        approximate=settings.approximate,
+        reserved=settings.reserved,
     )
-    unchanged_settings = {
-        "accounts": old.accounts,
-        "approximate": old.approximate,
-        "reserved": old.reserved,
-    }
-    return replace(
-        machine_read_again, slurm=replace(machine_read_again.slurm, **unchanged_settings)
-    )
+    return replace(machine_read_again, slurm=settings_read_again)

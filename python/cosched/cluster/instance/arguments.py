@@ -183,7 +183,7 @@ _COLUMNS = ("job", "nodes", "start", "limit")
 
 
 def with_running(
-    jobs: Any, running: Any, count: int, names: tuple[str, ...] = ()
+    jobs: object, running: Any, count: int, names: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Columns of the jobs in which those of the table ``job, nodes, start, limit`` run at second 0,
     on some of `count` nodes.

@@ -543,7 +543,7 @@ class Instance(core.Instance):
         return ()
 
 
-def _remade(jobs: Any, nodes: int, rows_of_log: np.ndarray, **arguments: Any) -> Instance:
+def _remade(jobs: object, nodes: int, rows_of_log: np.ndarray, **arguments: Any) -> Instance:
     """An instance that another process sends."""
     return Instance(jobs, nodes, **arguments)._with_rows_of_log(rows_of_log)
 

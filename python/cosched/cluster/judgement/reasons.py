@@ -95,6 +95,7 @@ def _about_missing_nodes(log: Instance, log_starts: np.ndarray) -> Iterator[Reas
     """Nodes of the log that the machine does not have, or more cores than it has."""
     machine = log.machine
     assert machine is not None
+    assert machine.slurm is not None
     missing = sorted(_hosts_of_log(log) - set(machine.slurm.names))
     if missing:
         yield Reason(
@@ -193,6 +194,7 @@ def _about_accounts(log: Instance) -> Iterator[Reason]:
     """
     machine = log.machine
     assert machine is not None
+    assert machine.slurm is not None
     if machine.slurm.accounts is not None or not machine.slurm.needs_accounting:
         return
     names = set(texts_of(log, "account").tolist()) - {""}
@@ -256,6 +258,7 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
     """Settings that the simulator leaves out; those that need accounts have a reason of theirs."""
     machine = instance.machine
     assert machine is not None
+    assert machine.slurm is not None
     of_accounts = () if machine.slurm.accounts is not None else machine.slurm.needs_accounting
     settings = [
         note.statement

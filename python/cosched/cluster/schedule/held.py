@@ -14,11 +14,11 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import cells_of_nodes, node_attribute
-from cosched.cluster.schedule.rows import refuse
+from cosched.cluster.schedule.rows import Rows, refuse
 from cosched.errors import InvalidSchedule
 
 
-def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
+def check_counts(instance: Instance, job: np.ndarray, parts: np.ndarray, first: np.ndarray) -> None:
     """As many nodes as the log says, but for what runs from the beginning."""
     requested_nodes = numbers_of(instance, "nodes")[job]
     refuse((requested_nodes > 0) & (requested_nodes != parts) & ~first, lambda k: (
@@ -29,10 +29,10 @@ def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
 def check_features(
     instance: Instance,
     features: list[frozenset[str]],
-    job: Any,
-    row: Any,
-    node: Any,
-    first: Any,
+    job: np.ndarray,
+    row: np.ndarray,
+    node: np.ndarray,
+    first: np.ndarray,
     roomy: Callable[[int], np.ndarray] | None = None,
 ) -> None:
     """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says, where some of
@@ -87,7 +87,7 @@ def _has_features(node_features: frozenset[str], text: str) -> bool:
     return value
 
 
-def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
+def check_alone(instance: Instance, rows: Rows, row: np.ndarray, node: np.ndarray) -> None:
     """Nobody else is on the nodes of a job that wants them for itself."""
     is_exclusive = (texts_of(instance, "exclusive") != "")[rows.task]
     for k in np.flatnonzero(is_exclusive).tolist():
@@ -110,7 +110,7 @@ def running(instance: Instance) -> np.ndarray:
 _UNITS = {"memory_gb": "KB of memory", "gpus": "GPUs"}
 
 
-def check_held(instance: Instance, rows: Any) -> None:
+def check_held(instance: Instance, rows: Rows) -> None:
     """InvalidSchedule where jobs hold more memory or GPUs than there are.
 
     A job is on as many nodes as its log says, with equal parts but for a core, holds equal amounts
@@ -151,7 +151,7 @@ def check_held(instance: Instance, rows: Any) -> None:
         _check_rooms(instance, place, job, name, amount[job] * ~equal, held_amounts)
 
 
-def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None:
+def check_held_by_cores(instance: Instance, rows: Rows, machine: Machine) -> None:
     """InvalidSchedule where jobs of a Slurm are on other nodes than their log says, or hold more
     memory or GPUs of a node than it has.
 
@@ -219,7 +219,12 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
 
 
 def _check_whole(
-    instance: Instance, place: _Nodes, job: Any, row: Any, node: Any, first: Any
+    instance: Instance,
+    place: _Nodes,
+    job: np.ndarray,
+    row: np.ndarray,
+    node: np.ndarray,
+    first: np.ndarray,
 ) -> None:
     """Whole nodes have the GPUs of their jobs, an equal part each, where any node has so many."""
     amount = _amount(instance, "gpus")[job]
@@ -240,7 +245,7 @@ def _check_whole(
             )
 
 
-def _ends_of_holding(rows: Any) -> np.ndarray:
+def _ends_of_holding(rows: Rows) -> np.ndarray:
     """When each row's job has given back what it held: where it goes on later, not before."""
     end_of_holding = rows.end.copy()
     order = np.lexsort((rows.start, rows.task))
@@ -250,7 +255,12 @@ def _ends_of_holding(rows: Any) -> np.ndarray:
 
 
 def _memory_by_cores(
-    instance: Instance, slurm: Any, place: _Nodes, job: Any, node: Any, cores: Any
+    instance: Instance,
+    slurm: Any,
+    place: _Nodes,
+    job: np.ndarray,
+    node: np.ndarray,
+    cores: np.ndarray,
 ) -> np.ndarray:
     """KB that jobs hold on nodes where they have so many cores."""
     amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
@@ -331,7 +341,14 @@ class _Nodes:
 class _Holdings:
     """What rows hold on nodes while they last."""
 
-    def __init__(self, row: Any, node: Any, amounts: Any, start: Any, end: Any) -> None:
+    def __init__(
+        self,
+        row: np.ndarray,
+        node: np.ndarray,
+        amounts: np.ndarray,
+        start: np.ndarray,
+        end: np.ndarray,
+    ) -> None:
         self.row, self.node, self.each = row, node, amounts
         self.start, self.end = start, end
 
@@ -400,7 +417,12 @@ def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
 
 
 def _check_parts(
-    instance: Instance, job: Any, equal: Any, parts: Any, row: Any, cores: Any
+    instance: Instance,
+    job: np.ndarray,
+    equal: np.ndarray,
+    parts: np.ndarray,
+    row: np.ndarray,
+    cores: np.ndarray,
 ) -> None:
     """Equal parts, but for a core, on as many nodes as the log says."""
     if not equal.any():

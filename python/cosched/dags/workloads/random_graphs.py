@@ -156,7 +156,7 @@ def layered(
     cpu_only: float = 0.0,
     ccr: float | None = None,
     bandwidth: float = 1e9,
-    latency: Any = 0.0,
+    latency: object = 0.0,
     memories: Any = "host",
     seed: int | None = None,
 ) -> Instance:

@@ -43,8 +43,8 @@ def cholesky(
     times: Times = TIMES,
     spread: float = 0.0,
     tile_bytes: float | None = None,
-    bandwidth: Any = 12e6,
-    latency: Any = 0.01,
+    bandwidth: object = 12e6,
+    latency: object = 0.01,
     memories: Any = "host",
     seed: int | None = None,
 ) -> Instance:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosched import _core, io
 from cosched.cluster.machine.node_types import Spans
@@ -14,6 +14,9 @@ from cosched.slurm.accounts.accounting_dump import AccountingDump
 from cosched.slurm.conf.lines import Source, seconds_of_limit, seconds_of_minutes, words
 from cosched.slurm.conf.options import OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import WITHOUT_LIMIT, YES, integer_range
+
+if TYPE_CHECKING:
+    from cosched.cluster.machine import Machine
 
 _FILE = Path(__file__).with_name("keys.toml")
 KEY_TABLE: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
@@ -276,3 +279,30 @@ SUSPEND = 3.0
 def oversubscribe(keys: Mapping[str, str]) -> str:
     """OverSubscribe of a partition with these keys."""
     return keys.get("oversubscribe", keys.get("shared", "NO")).upper()
+
+
+def settings_of(machine: "Machine") -> SlurmSettings:
+    """Return the settings of slurm.conf of a machine.
+
+    Raises
+    ------
+    InvalidInstance
+        The machine is not read from a slurm.conf.
+    """
+    if machine.slurm is None:
+        raise InvalidInstance("the machine has no slurm.conf: expected one that is read from it")
+    return machine.slurm
+
+
+def source_of(machine: "Machine") -> Source:
+    """Return the lines of slurm.conf from which a machine is read.
+
+    Raises
+    ------
+    InvalidInstance
+        The machine is not read from a slurm.conf.
+    """
+    source = settings_of(machine).source
+    if source is None:
+        raise InvalidInstance("the machine has no lines of a slurm.conf: expected those of a file")
+    return source

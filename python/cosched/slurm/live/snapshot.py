@@ -18,6 +18,7 @@ from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, as_notes, note_records, notes_of_json
+from cosched.slurm.conf.settings import settings_of
 from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.model import (
@@ -306,7 +307,7 @@ class Snapshot:
 
     def _running_frame(self) -> pd.DataFrame:
         """Return the jobs that run as :class:`Instance` takes them: nodes, start, limit."""
-        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
+        numbers = {name: k for k, name in enumerate(settings_of(self.machine).names)}
         rows = [
             {
                 "job": str(job.id),

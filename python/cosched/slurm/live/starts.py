@@ -42,13 +42,13 @@ _FIRST, _FEW = 100, 2
 def when(
     snapshot: Snapshot | str | PathLike[str],
     jobs: Iterable[int | str] | None = None,
-    requests: Iterable[Mapping[str, Any]] | None = None,
+    requests: Iterable[Mapping[str, object]] | None = None,
     draws: int = 200,
     seed: int = 0,
     run_times: Mapping[Any, float] | str | PathLike[str] | None = None,
-    history: Sequence[Mapping[str, Any]] | None = None,
+    history: Sequence[Mapping[str, object]] | None = None,
     *,
-    arrivals: Sequence[Mapping[str, Any]] | None = None,
+    arrivals: Sequence[Mapping[str, object]] | None = None,
     calibration: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:

@@ -290,7 +290,7 @@ def _script(data: Mapping[str, Any]) -> ScriptRows:
         return ScriptRows((), (note,))
 
 
-def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:
+def _machine(name: str, nodes: object, config: Mapping[str, Any], slurm: str) -> Machine:
     """Return the machine of its configuration, read as a slurm.conf."""
     count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
     cpus = int(config.get("Cpus", _CPUS))

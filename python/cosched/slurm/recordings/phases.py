@@ -67,7 +67,7 @@ def run_of(
     phase: Mapping[str, Any],
     rows: Sequence[tuple[int, ...]],
     machine: Machine,
-    events: Sequence[Mapping[str, Any]],
+    events: Sequence[Mapping[str, object]],
     arrays: Sequence[Sequence[int]],
     jobs: Sequence[Mapping[str, Any]],
     ticks: bool,

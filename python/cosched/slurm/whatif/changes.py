@@ -15,9 +15,10 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_list, hosts
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.accounting_dump import AccountingDump, canonical_column
+from cosched.slurm.accounts.accounting_dump import canonical_column
 from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
 from cosched.slurm.conf.options import OPTIONS, Option, keys_of, option_of
+from cosched.slurm.conf.settings import settings_of, source_of
 from cosched.slurm.conf.values import canonical_value, value_by_word
 from cosched.slurm.machines import read_machine, with_lines
 from cosched.slurm.whatif.account_values import checked_account_value
@@ -150,7 +151,7 @@ def refusals_under(instance: Instance, changed: Machine, difference: Difference)
 def _lines_with_parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
     """Return the lines of slurm.conf with another value of a key, or of a word of
     SchedulerParameters."""
-    lines = machine.slurm.source.lines
+    lines = source_of(machine).lines
     option = option_of("", key)
     if option is not None and option.takes != "record":
         return set_value(
@@ -194,7 +195,7 @@ def _lines_with_scheduler_parameter(
 
 def _lines_with_partition_key(machine: Machine, name: str, key: str, value: str) -> Sequence[Line]:
     """Return the lines of slurm.conf with another value of a key of a partition."""
-    lines = machine.slurm.source.lines
+    lines = source_of(machine).lines
     names = [line.keys["partitionname"] for line in lines if line.record == "partitionname"]
     partitions = [partition for partition in names if partition.upper() != "DEFAULT"]
     if name not in partitions:
@@ -230,9 +231,9 @@ def _machine_of_file(machine: Machine, path: str) -> tuple[Machine, list[Differe
     read = read_machine(path)
     if read is None:
         raise InvalidInstance(f"slurm.conf={shorten(path)}: expected a name that ends in .conf")
-    old = machine.slurm
-    settings = replace(read.slurm, accounts=old.accounts, approximate=old.approximate)
-    differences = differences_of(old.source.lines, read.slurm.source.lines)
+    old = settings_of(machine)
+    settings = replace(settings_of(read), accounts=old.accounts, approximate=old.approximate)
+    differences = differences_of(source_of(machine).lines, source_of(read).lines)
     for difference in differences:
         option = option_of(difference.record, difference.key)
         if option is not None and difference.new is not None:
@@ -242,7 +243,7 @@ def _machine_of_file(machine: Machine, path: str) -> tuple[Machine, list[Differe
 
 def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str) -> Machine:
     """Return the machine with another value of an account or a QOS."""
-    dump: AccountingDump | None = machine.slurm.accounts
+    dump = settings_of(machine).accounts
     if dump is None:
         raise InvalidInstance(f"{kind}.{name}: expected the accounts of the machine (--accounts)")
     column = canonical_column(key)
@@ -267,7 +268,7 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
     )
     changed_table: dict[str, Any] = {table: changed_rows}
     changed = replace(dump, **changed_table)
-    return replace(machine, slurm=replace(machine.slurm, accounts=changed))
+    return replace(machine, slurm=replace(settings_of(machine), accounts=changed))
 
 
 def _with_reservation(machine: Machine, text: str, begins: datetime | None) -> Machine:
@@ -282,7 +283,7 @@ def _with_reservation(machine: Machine, text: str, begins: datetime | None) -> M
     if not 0 < length < float("inf"):
         raise InvalidInstance(f"reservation={shorten(text)}: expected a duration such as 12h")
     window = (begin, begin + int(length), parts[2])
-    settings = machine.slurm
+    settings = settings_of(machine)
     _require_hosts(settings.names, parts[2])
     return replace(machine, slurm=replace(settings, reserved=(*settings.reserved, window)))
 

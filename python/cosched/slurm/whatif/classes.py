@@ -13,11 +13,11 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import starts_of
 from cosched.core.text import count_of
-from cosched.errors import printable
+from cosched.errors import InvalidInstance, printable
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import Option, OptionClass, option_of
-from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.conf.settings import SlurmSettings, settings_of, source_of
 from cosched.slurm.conf.values import NO, YES, unsigned, value_by_word
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
@@ -165,7 +165,7 @@ def _machine(instance: Instance) -> Machine:
 
 
 def _settings(instance: Instance) -> SlurmSettings:
-    settings: SlurmSettings = _machine(instance).slurm
+    settings = settings_of(_machine(instance))
     return settings
 
 
@@ -380,14 +380,17 @@ def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> 
     """Return a column of an account or a QOS, as ``sacctmgr modify`` sets it."""
     subject = _JudgedKey(key, value, is_known_to_batch_policies=False)
     machines = [_machine(instance) for instance in (today, changed)]
-    if machines[0].slurm.accounts == machines[1].slurm.accounts:
+    if settings_of(machines[0]).accounts == settings_of(machines[1]).accounts:
         return subject.with_class(ScenarioClass.UNCHANGED, f"{key} is {value} today")
     no_effect_reason = reason_for_no_effect(machines[1], key)
     if no_effect_reason:
         return subject.without_effect(no_effect_reason)
-    limits_without_rule = [
-        set(Accounts(machine.slurm.accounts, machine).unsupported) for machine in machines
-    ]
+    limits_without_rule = []
+    for machine in machines:
+        dump = settings_of(machine).accounts
+        if dump is None:
+            raise InvalidInstance(f"{key}: expected the accounts of the machine (--accounts)")
+        limits_without_rule.append(set(Accounts(dump, machine).unsupported))
     new_limits = sorted(limits_without_rule[1] - limits_without_rule[0])
     if new_limits:
         return subject.not_modelled(printable(", ".join(new_limits)))
@@ -488,7 +491,7 @@ def reason_for_no_effect(machine: Machine, key: str) -> str:
         option = option_of(record, own_key) or option_of("SchedulerParameters", own_key)
         if option is not None and option.option_class is OptionClass.NO_EFFECT:
             return _clause(option.reason)
-    lines = machine.slurm.source.lines if machine.slurm is not None else ()
+    lines = source_of(machine).lines if machine.slurm is not None else ()
     values_by_key = {
         name: value for line in lines if not line.record for name, value in line.keys.items()
     }

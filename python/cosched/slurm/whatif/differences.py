@@ -7,6 +7,7 @@ from itertools import chain
 from cosched.cluster.machine import Machine
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import option_of
+from cosched.slurm.conf.settings import source_of
 from cosched.slurm.conf.values import value_by_word
 
 _PARAMETERS = "schedulerparameters"
@@ -109,7 +110,7 @@ def current_value(machine: Machine, partition: str, key: str) -> str | None:
     str or None
         None: no line has it. A word of SchedulerParameters without a value is ``yes``.
     """
-    lines = machine.slurm.source.lines
+    lines = source_of(machine).lines
     low = key.lower()
     if partition:
         value: str | None = None

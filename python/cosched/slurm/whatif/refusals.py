@@ -12,7 +12,7 @@ from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import limits
 from cosched.core.text import count_of
-from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.conf.settings import SlurmSettings, settings_of
 from cosched.slurm.conf.values import unsigned
 from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
 from cosched.slurm.whatif.differences import current_value
@@ -109,7 +109,7 @@ def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]
 def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
     column = "account" if "account" in change.key.lower() else "qos"
-    knows_defaults = column == "account" and change.before.slurm.accounts is not None
+    knows_defaults = column == "account" and settings_of(change.before).accounts is not None
     if column not in instance.known and not (knows_defaults and "user" in instance.known):
         return _unknown(f"the log does not say the {column} of its jobs")
     before, after = (
@@ -125,7 +125,7 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
 
 def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
     """Return the partitions that let each job in."""
-    settings = machine.slurm
+    settings = settings_of(machine)
     accounts, qos = accounts_of_jobs(instance, settings), texts_of(instance, "qos").tolist()
     partitions = partitions_of(instance, settings)
     rules = rules_by_partition(settings)
@@ -140,7 +140,7 @@ def _by_state(instance: Instance, change: KeyChange) -> Refusals:
     """State of a partition: DOWN and INACTIVE let no job start, DRAIN and INACTIVE let none in."""
     if change.value.upper() in ("", "UP"):  # without a State a partition is UP
         return _unknown("jobs of a partition whose State is not UP run here")
-    partitions = partitions_of(instance, change.before.slurm)
+    partitions = partitions_of(instance, settings_of(change.before))
     alone = np.array([names == [change.partition] for names in partitions])
     several = sum(change.partition in names and len(names) > 1 for names in partitions)
     if several:
@@ -246,7 +246,7 @@ def _memory_limits(machine: Machine, partition: str) -> _MemoryLimits:
 def _memory_limits_of_jobs(instance: Instance, machine: Machine) -> _MemoryLimits:
     """Return the limits of each job; of one that may run in several partitions the smallest
     ones."""
-    names_of_jobs = partitions_of(instance, machine.slurm)
+    names_of_jobs = partitions_of(instance, settings_of(machine))
     known_names = {name for names in names_of_jobs for name in names}
     limits_by_name = {name: _memory_limits(machine, name) for name in known_names}
     per_node, per_core = (
@@ -261,7 +261,7 @@ def _in_reach(instance: Instance, change: KeyChange) -> np.ndarray:
     without a limit of its own."""
     if change.partition:
         return _in_partition(instance, change)
-    names_of_jobs = partitions_of(instance, change.before.slurm)
+    names_of_jobs = partitions_of(instance, settings_of(change.before))
     known_names = {name for names in names_of_jobs for name in names}
     has_own_limit = {
         name: any(
@@ -283,7 +283,7 @@ def _why_no_limit_changes(instance: Instance, change: KeyChange) -> str:
 def _in_partition(instance: Instance, change: KeyChange) -> np.ndarray:
     if not change.partition:
         return np.ones(len(instance), dtype=bool)
-    partitions = partitions_of(instance, change.before.slurm)
+    partitions = partitions_of(instance, settings_of(change.before))
     return np.array([change.partition in names for names in partitions])
 
 
@@ -313,7 +313,7 @@ def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
     requested_limits = instance.given.get("estimate")
     if requested_limits is None:
         return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
-    names = [",".join(names) for names in partitions_of(instance, change.before.slurm)]
+    names = [",".join(names) for names in partitions_of(instance, settings_of(change.before))]
     beyond = np.asarray(requested_limits) > limits(change.before, np.array(names))
     if not beyond.any():
         return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
