@@ -259,7 +259,7 @@ _FIELDS_BY_KIND: dict[type[Record], tuple[msgspec.structs.FieldInfo, ...]] = {
 }
 
 
-def _parse_field(field: msgspec.structs.FieldInfo, raw_value: Any, place: str) -> Any:
+def _parse_field(field: msgspec.structs.FieldInfo, raw_value: object, place: str) -> Any:
     """Return the value of a field; InvalidInstance where it is none of its type."""
     if raw_value is None and field.type == Text:
         return ""
@@ -278,7 +278,7 @@ def _expectation(value_type: Any) -> str:
     return metadata[0].description if metadata else _expectation(get_args(value_type)[0])
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: object) -> Any:
     """Return a value as msgspec checks it: lists of lists of plain scalars."""
     if not isinstance(value, (list, tuple)):
         return _plain_scalar(value)
@@ -290,7 +290,7 @@ def _plain_value(value: Any) -> Any:
     ]
 
 
-def _plain_scalar(value: Any) -> Any:
+def _plain_scalar(value: object) -> Any:
     """Return a number as Python's own, a whole one as an int, and a text as a str."""
     if isinstance(value, str):
         return str(value)
@@ -302,7 +302,7 @@ def _plain_scalar(value: Any) -> Any:
     return int(number) if number.is_integer() else number
 
 
-def moment_of(raw_moment: Any, place: str) -> float:
+def moment_of(raw_moment: object, place: str) -> float:
     """Return a moment (s since 1970), checked."""
     try:
         return msgspec.convert(_plain_scalar(raw_moment), Moment)
@@ -311,7 +311,7 @@ def moment_of(raw_moment: Any, place: str) -> float:
         raise InvalidInstance(f"{place}: {message}") from None
 
 
-def texts_of(raw_texts: Any, place: str) -> dict[str, str]:
+def texts_of(raw_texts: object, place: str) -> dict[str, str]:
     """Return an object of texts."""
     try:
         return msgspec.convert(raw_texts, dict[str, str])
@@ -319,7 +319,7 @@ def texts_of(raw_texts: Any, place: str) -> dict[str, str]:
         raise InvalidInstance(f"{place}: expected an object of texts") from None
 
 
-def numbers(raw_numbers: Any, place: str) -> dict[str, float]:
+def numbers(raw_numbers: object, place: str) -> dict[str, float]:
     """Return an object of finite numbers."""
     if not isinstance(raw_numbers, Mapping):
         raise InvalidInstance(f"{place}: expected an object of numbers")
