@@ -246,7 +246,7 @@ tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared inst
 	@cmake --build build/tsan -j $(JOBS) --target test_threads
 	TSAN_OPTIONS=halt_on_error=1 build/tsan/tests_cpp/test_threads
 
-mutants: build .venv/test.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm, some places of each other room, and lines of Python's adapters, changed by a character: a test has to fail
+mutants: build .venv/test.stamp build/apt-TEST.stamp ## change one character of each rule of the Slurm simulator and of some places elsewhere: a test has to fail
 	@$(PYTHON) .ci/mutants.py build/mutants
 	@$(BIN)/python .ci/mutants_python.py
 
