@@ -81,15 +81,16 @@ def parse_slurm_time(text: str, bare_unit: float = 1.0) -> float | None:
     >>> parse_slurm_time("1-02:00:00"), parse_slurm_time("5", MINUTE), parse_slurm_time("soon")
     (93600.0, 300.0, None)
     """
-    if text.upper() in ("UNLIMITED", "INFINITE"):
+    stripped = text.strip()
+    if stripped.upper() in ("UNLIMITED", "INFINITE"):
         return math.inf
-    match = _SLURM_TIME.fullmatch(text.strip())
+    match = _SLURM_TIME.fullmatch(stripped)
     if not match:
         return None
     days, *numbers, fraction = match.groups()
     parts = [int(number) for number in numbers if number is not None]
     if days is None and len(parts) == 1:
-        return parts[0] * bare_unit
+        return (parts[0] + float(fraction or 0)) * bare_unit
     if days is None and len(parts) == 2:
         parts = [0, *parts]
     hours, minutes, seconds = (*parts, 0, 0)[:3]
@@ -156,6 +157,8 @@ def format_duration(seconds: float) -> str:
     """
     if math.isnan(seconds):
         return "-"
+    if math.isinf(seconds):
+        return "unlimited" if seconds > 0 else "-unlimited"
     if seconds <= -59.5:
         return f"-{format_duration(-seconds)}"
     if seconds < 59.5:
@@ -212,9 +215,11 @@ def format_time_limit(seconds: float) -> str:
 
     Examples
     --------
-    >>> format_time_limit(4500.0)
-    '1:15:00'
+    >>> format_time_limit(4500.0), format_time_limit(math.inf)
+    ('1:15:00', 'UNLIMITED')
     """
+    if math.isinf(seconds):
+        return "UNLIMITED"
     minutes, seconds_left = divmod(math.ceil(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{seconds_left:02}"
 

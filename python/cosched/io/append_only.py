@@ -36,13 +36,23 @@ class AppendOnlyFile:
 
     def _open(self) -> int:
         """Return a handle for appending, with the lock of this file."""
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        while True:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(handle)
+                raise InvalidInstance(f"{self.path}: another run is at work with it") from None
+            if self._is_current(handle):
+                return handle
+            os.close(handle)  # another process replaced the file before this one had the lock
+
+    def _is_current(self, handle: int) -> bool:
+        """Whether the path still leads to the file of this handle."""
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            raise InvalidInstance(f"{self.path}: another run is at work with it") from None
-        return handle
+            return os.path.samestat(os.fstat(handle), os.stat(self.path))
+        except FileNotFoundError:
+            return False
 
     def truncate(self, length: int) -> None:
         """Keep this many bytes: a crash cut short what follows."""

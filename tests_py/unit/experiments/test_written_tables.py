@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from contextlib import closing
 
 import numpy as np
@@ -12,8 +13,8 @@ import cosched as cs
 from cosched.cli import main
 from cosched.execution import runs
 from cosched.execution.runs import Run, RunsFile, read_runs
-from cosched.io import write_frame
-from cosched.io.append_only import AppendOnlyTable
+from cosched.io import append_only, write_frame
+from cosched.io.append_only import AppendOnlyFile, AppendOnlyTable
 
 NAMES = [
     "=1+1", "=HYPERLINK(\"http://x\",\"y\")", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1",
@@ -138,3 +139,26 @@ def test_a_row_that_was_cut_short_is_taken_away(tmp_path):
             assert table.is_empty
             table.append([("x, y", 2)])
         assert path.read_text() == 'a,b\n"x, y",2\n'
+
+
+def test_a_file_that_another_process_replaced_is_opened_anew(tmp_path, monkeypatch):
+    """Opened before the replacement and locked after it: a line would go to the former file."""
+    path = tmp_path / "rows.jsonl"
+    writer = AppendOnlyFile(path)
+    writer.append(b"old\n")
+    lock, calls = append_only.fcntl.flock, []
+
+    def lock_late(handle, how):
+        calls.append(handle)
+        if len(calls) == 1:
+            (tmp_path / "new").write_bytes(b"new\n")
+            os.replace(tmp_path / "new", path)
+            writer.close()
+        lock(handle, how)
+
+    monkeypatch.setattr(append_only.fcntl, "flock", lock_late)
+    reader = AppendOnlyFile(path)
+    reader.append(b"line\n")
+    reader.close()
+    assert path.read_bytes() == b"new\nline\n"
+    assert len(calls) == 2

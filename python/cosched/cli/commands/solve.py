@@ -54,8 +54,10 @@ def solve_instance(
     paths = [(out, instance_options.pop(out.keyword, None)) for out in of.outputs]
     instance = read_instance(family, file, instance_options)
     if algorithm is None:
-        built_in_names = [of.spelling] if of.spelling else of.family.algorithms.built_in
-        require_name("--algorithm", [*built_in_names, *of.family.offered()])
+        algorithms = of.family.algorithms
+        names_beside_spelling = [*sorted(algorithms.registered), *algorithms.offered()]
+        names = [of.spelling, *names_beside_spelling] if of.spelling else list(algorithms)
+        require_name("--algorithm", names)
     parameters = parse_parameters(option)
     for out, path in paths:
         if path is not None:
