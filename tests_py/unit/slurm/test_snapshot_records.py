@@ -11,7 +11,17 @@ from msgspec import structs
 from unit.slurm.test_when import SACCT, folder_of
 
 import cosched as cs
-from cosched.slurm.live.model import Allocated, FinishedJob, Job, Share, parse_record, parse_records
+from cosched.slurm.live.model import (
+    Allocated,
+    FinishedJob,
+    Job,
+    Share,
+    moment_of,
+    numbers,
+    parse_record,
+    parse_records,
+    texts_of,
+)
 
 
 def test_values_of_other_programs_are_converted():
@@ -29,6 +39,20 @@ def test_values_of_other_programs_are_converted():
     assert parse_records(Job, [values, expected], "jobs") == [expected, expected]
     for name in ("memory", "cpus", "nodes"):
         assert type(getattr(parse_record(Job, values, "x"), name)) is type(expected[name])
+
+
+def test_nulls_of_an_allocation_are_an_empty_name_and_no_memory():
+    values = {"id": 1, "holds": [[None, 2, None, 3], ["n1", 4, None]]}
+    (job,) = parse_records(Job, [values], "jobs")
+    assert job.holds == (Allocated("", 2, 0.0, 3), Allocated("n1", 4, 0.0))
+
+
+def test_half_a_surrogate_pair_is_kept_in_a_text_and_refused_elsewhere():
+    values = {"id": 1, "user": "\ud800", "\ud800": 1}
+    assert parse_records(Job, [values], "jobs") == [Job(id=1, user="\ud800")]
+    for parse in (texts_of, numbers, moment_of):
+        with pytest.raises(cs.InvalidInstance, match=r"^x: .*expected"):
+            parse({"a": "\ud800"} if parse is numbers else "\ud800", "x")
 
 
 @pytest.mark.parametrize(
@@ -56,6 +80,7 @@ def test_values_of_other_programs_are_converted():
         ("holds", (Allocated("n1", -3),), "a list of [node, CPUs, MB, GPUs], numbers >= 0"),
         ("holds", [["n1", 1, math.nan]], "a list of [node, CPUs, MB, GPUs], numbers >= 0"),
         ("measured", [math.nan], "a list of seconds, at most 1e+11"),
+        ("limit", "\ud800", "seconds >= 0, at most 1e+11"),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -7,7 +7,7 @@ expected there; msgspec checks the values of a file or of a command's output aga
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_args
 
@@ -204,6 +204,10 @@ class Share(Record, frozen=True, kw_only=True, gc=False):
 
 RecordT = TypeVar("RecordT", bound=Record)
 
+#: Errors of ``msgspec.convert``; the second one where a text with half a surrogate pair is no text
+#: of its field, or is a key.
+_CONVERSION_ERRORS = (msgspec.ValidationError, UnicodeEncodeError)
+
 
 def parse_record(kind: type[RecordT], raw_record: object, place: str) -> RecordT:
     """Return a record of these values; fields that it does not have are passed over.
@@ -221,7 +225,7 @@ def parse_record(kind: type[RecordT], raw_record: object, place: str) -> RecordT
         return msgspec.convert(
             {**raw_record, "holds": _plain_value(raw_record.get("holds", ()))}, kind
         )
-    except msgspec.ValidationError:  # of a field, which is named, or that is converted first
+    except _CONVERSION_ERRORS:  # of a field, which is named, or that is converted first
         values = {
             field.name: _parse_field(field, raw_record[field.name], place)
             for field in _FIELDS_BY_KIND[kind]
@@ -236,7 +240,7 @@ def parse_records(kind: type[RecordT], raw_records: object, place: str) -> list[
         raise InvalidInstance(f"{place}: {shorten(raw_records)}: expected a list")
     try:
         return msgspec.convert(raw_records, list[kind])  # type: ignore[valid-type]
-    except msgspec.ValidationError:  # of one, which is named, or values that are converted first
+    except _CONVERSION_ERRORS:  # of one, which is named, or values that are converted first
         return [
             parse_record(kind, raw_record, f"{place}[{row}]")
             for row, raw_record in enumerate(raw_records)
@@ -267,7 +271,7 @@ def _parse_field(field: msgspec.structs.FieldInfo, raw_value: object, place: str
         return math.inf
     try:
         return msgspec.convert(_plain_value(raw_value), field.type)
-    except msgspec.ValidationError:
+    except _CONVERSION_ERRORS:
         message = f"{field.name} = {shorten(raw_value)}: expected {_expectation(field.type)}"
         raise InvalidInstance(f"{place}: {message}") from None
 
@@ -283,11 +287,19 @@ def _plain_value(value: object) -> Any:
     if not isinstance(value, (list, tuple)):
         return _plain_scalar(value)
     return [
-        [_plain_scalar(scalar) for scalar in part]
-        if isinstance(part, (list, tuple))
-        else _plain_scalar(part)
+        _plain_allocation(part) if isinstance(part, (list, tuple)) else _plain_scalar(part)
         for part in value
     ]
+
+
+def _plain_allocation(allocation: Sequence[object]) -> list[Any]:
+    """Return an allocation as plain scalars: a null node is the empty text, null memory is 0."""
+    scalars = [_plain_scalar(scalar) for scalar in allocation]
+    if scalars and scalars[0] is None:
+        scalars[0] = ""
+    if len(scalars) > 2 and scalars[2] is None:
+        scalars[2] = 0.0
+    return scalars
 
 
 def _plain_scalar(value: object) -> Any:
@@ -306,7 +318,7 @@ def moment_of(raw_moment: object, place: str) -> float:
     """Return a moment (s since 1970), checked."""
     try:
         return msgspec.convert(_plain_scalar(raw_moment), Moment)
-    except msgspec.ValidationError:
+    except _CONVERSION_ERRORS:
         message = f"{shorten(raw_moment)}: expected {_expectation(Moment)}"
         raise InvalidInstance(f"{place}: {message}") from None
 
@@ -315,7 +327,7 @@ def texts_of(raw_texts: object, place: str) -> dict[str, str]:
     """Return an object of texts."""
     try:
         return msgspec.convert(raw_texts, dict[str, str])
-    except msgspec.ValidationError:
+    except _CONVERSION_ERRORS:
         raise InvalidInstance(f"{place}: expected an object of texts") from None
 
 
@@ -327,7 +339,7 @@ def numbers(raw_numbers: object, place: str) -> dict[str, float]:
     for key, value in raw_numbers.items():
         try:
             number_by_name[str(key)] = msgspec.convert(_plain_scalar(value), FiniteNumber)
-        except msgspec.ValidationError:
+        except _CONVERSION_ERRORS:
             message = f"{shorten(key)} = {shorten(value)}: expected a number"
             raise InvalidInstance(f"{place}: {message}") from None
     return number_by_name
