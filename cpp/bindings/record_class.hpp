@@ -143,8 +143,8 @@ class RecordClass {
   template <class Access>
   RecordClass& add(const char* name, Access access, bool is_required) {
     using Value = std::decay_t<std::invoke_result_t<Access, Record&>>;
-    FieldTable& known = table();
-    const std::string place = known.class_name + ": " + name;
+    FieldTable& field_table = table();
+    const std::string place = field_table.class_name + ": " + name;
     const std::string column = name;
     Field field{name, Annotation<Value>::text(), is_required, {}, {}};
     field.set = [access, place, column](Record& record, py::handle value) {
@@ -157,9 +157,9 @@ class RecordClass {
         return py::cast(static_cast<const Value&>(std::invoke(access, record)),
                         py::return_value_policy::copy);
     };
-    known.position_by_keyword[py::str(name).release().ptr()] = known.fields.size();
-    known.position_by_name[name] = known.fields.size();
-    known.fields.push_back(std::move(field));
+    field_table.position_by_keyword[py::str(name).release().ptr()] = field_table.fields.size();
+    field_table.position_by_name[name] = field_table.fields.size();
+    field_table.fields.push_back(std::move(field));
     class_.def_property_readonly(
         name, [access](const Record& record) -> Value { return std::invoke(access, record); });
     return *this;
@@ -179,15 +179,16 @@ class RecordClass {
   }
 
   static const Field& field_of(py::handle keyword) {
-    FieldTable& known = table();
-    const auto by_keyword = known.position_by_keyword.find(keyword.ptr());
-    if (by_keyword != known.position_by_keyword.end()) return known.fields[by_keyword->second];
+    FieldTable& field_table = table();
+    const auto by_keyword = field_table.position_by_keyword.find(keyword.ptr());
+    if (by_keyword != field_table.position_by_keyword.end())
+      return field_table.fields[by_keyword->second];
     const auto name = keyword.cast<std::string>();
-    const auto by_name = known.position_by_name.find(name);
-    if (by_name != known.position_by_name.end()) return known.fields[by_name->second];
+    const auto by_name = field_table.position_by_name.find(name);
+    if (by_name != field_table.position_by_name.end()) return field_table.fields[by_name->second];
     std::vector<std::string> names;
-    for (const Field& field : known.fields) names.push_back(field.name);
-    throw InvalidInstance("slurm: " + unknown_field_message(known.class_name, name, names));
+    for (const Field& field : field_table.fields) names.push_back(field.name);
+    throw InvalidInstance("slurm: " + unknown_field_message(field_table.class_name, name, names));
   }
 
   static Record make(const py::kwargs& values) {
