@@ -228,8 +228,8 @@ def test_a_log_is_traced_with_its_slurm_conf(capsys, tmp_path):
 def test_every_verdict_and_end_has_words():
     core = cs.cluster.result.result._core.slurm
     spoken = {"started", "reserved", "limit", "node_space_full"}
-    assert {verdict.name for verdict in core.SlurmVerdict} == spoken | set(VERDICTS)
-    assert {end.name for end in core.SlurmCycleEnd} == set(CYCLE_ENDS)
+    assert {verdict.name for verdict in core.Verdict} == spoken | set(VERDICTS)
+    assert {end.name for end in core.CycleEnd} == set(CYCLE_ENDS)
 
 
 def test_yields_of_locks_are_lines(monkeypatch):
