@@ -90,18 +90,18 @@ def bounds_of_times(
     """
     table = real_array(measured, "measured", 2)
     counts = np.arange(1, table.shape[1] + 1)
-    known = np.isfinite(table)
-    least = np.where(known, table, -np.inf)  # for maxima
-    most = np.where(known, table, np.inf)  # for minima
+    is_measured = np.isfinite(table)
+    finite_or_lowest = np.where(is_measured, table, -np.inf)  # for maxima
+    finite_or_highest = np.where(is_measured, table, np.inf)  # for minima
     lower, upper = np.zeros(table.shape), np.full(table.shape, np.inf)
     if monotone_time:
-        lower = np.maximum(lower, _from_right(np.maximum, least))
-        upper = np.minimum(upper, np.minimum.accumulate(most, axis=1))
+        lower = np.maximum(lower, _from_right(np.maximum, finite_or_lowest))
+        upper = np.minimum(upper, np.minimum.accumulate(finite_or_highest, axis=1))
     if monotone_work:
-        lower = np.maximum(lower, np.maximum.accumulate(least * counts, axis=1) / counts)
-        upper = np.minimum(upper, _from_right(np.minimum, most * counts) / counts)
+        lower = np.maximum(lower, np.maximum.accumulate(finite_or_lowest * counts, axis=1) / counts)
+        upper = np.minimum(upper, _from_right(np.minimum, finite_or_highest * counts) / counts)
     lower = np.minimum(lower, upper)  # measurements that contradict the assumptions
-    lower, upper = np.where(known, table, lower), np.where(known, table, upper)
+    lower, upper = np.where(is_measured, table, lower), np.where(is_measured, table, upper)
     closed = np.isposinf(table)
     if allowed is not None:
         closed |= ~_allowed_counts(allowed, closed.shape)
@@ -269,12 +269,12 @@ def measure_adaptively(
             )
     options = {"monotone_time": monotone_time, "monotone_work": monotone_work}
     while True:
-        found = guarantee(table, may, **options)
+        current_guarantee = guarantee(table, may, **options)
         if watch is not None:
-            watch(found)
-        if found.gap <= most or found.next is None:
-            return table, found
-        task, count = found.next
+            watch(current_guarantee)
+        if current_guarantee.gap <= most or current_guarantee.next is None:
+            return table, current_guarantee
+        task, count = current_guarantee.next
         table[task, count - 1] = measure(task, count)
 
 

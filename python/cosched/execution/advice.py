@@ -151,25 +151,25 @@ class Advice:
             ] + ([f"and {more} more"] if more > 0 else [])
         lines = []
         for number, start in enumerate(np.unique(schedule.start), start=1):
-            mine = [k for k, row in enumerate(order) if schedule.start[row] == start]
-            end = max(schedule.end[order[k]] for k in mine)
-            beside = ", ".join(words[k] for k in mine)
-            lines.append(f"pack {number}, {_s(start)[:-2]} to {_s(end)}: {beside}")
+            pack_places = [k for k, row in enumerate(order) if schedule.start[row] == start]
+            end = max(schedule.end[order[k]] for k in pack_places)
+            placements = ", ".join(words[k] for k in pack_places)
+            lines.append(f"pack {number}, {_s(start)[:-2]} to {_s(end)}: {placements}")
         return lines
 
     def _doubts(self) -> list[str]:
         lines = ["all times of the plan were measured"]
         if self.unmeasured:
-            shown = [f"{name} on {count}" for name, count in self.unmeasured[:_MOST_SHOWN]]
-            more = len(self.unmeasured) - len(shown)
-            text = ", ".join(shown) + (f", and {more} more" if more else "")
+            listed_times = [f"{name} on {count}" for name, count in self.unmeasured[:_MOST_SHOWN]]
+            more = len(self.unmeasured) - len(listed_times)
+            text = ", ".join(listed_times) + (f", and {more} more" if more else "")
             lines = [f"not measured but interpolated: {text}"]
         if self.guarantee is not None:
-            known = self.guarantee
+            guarantee = self.guarantee
             lines.append(
                 "whatever the times are that were not measured (time does not grow with "
-                f"processors, work does not shrink): some plan ends by {_s(known.plan.value)}, "
-                f"no schedule before {_s(known.bound)}"
+                f"processors, work does not shrink): some plan ends by {_s(guarantee.plan.value)}, "
+                f"no schedule before {_s(guarantee.bound)}"
             )
         return lines
 
@@ -182,14 +182,14 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched plan -o`` writes: the schedule file, and what is proved of any other."""
-        made = {
+        fields = {
             **self.result.to_dict(),
             "any_schedule": {"value": self.bound.value, "method": self.bound.method},
             "alone": self.alone,
         }
         if self.spread is not None:
-            made["interval"] = {"p5": self.spread[0], "p95": self.spread[1]}
-        return made
+            fields["interval"] = {"p5": self.spread[0], "p95": self.spread[1]}
+        return fields
 
 
 def _s(seconds: float) -> str:

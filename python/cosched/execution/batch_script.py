@@ -78,12 +78,12 @@ class Job:
         time = self.time
         seconds = None if time is None else parse_duration(str(time))
         if time == "auto":
-            late = plan.late_end
-            time = None if late is None else str(math.ceil(late / 60) + 1)
+            late_end = plan.late_end
+            time = None if late_end is None else str(math.ceil(late_end / 60) + 1)
         elif seconds is not None:
             time = str(max(math.ceil(seconds / 60), 1))
-        given = {"time": time, "partition": self.partition, "account": self.account}
-        for name, value in given.items():
+        options = {"time": time, "partition": self.partition, "account": self.account}
+        for name, value in options.items():
             if value is not None:
                 yield f"#SBATCH --{name}={value}"
         if self.chdir is not None:
@@ -223,18 +223,21 @@ def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[st
         {what: amount_of(need, what) for what, need in needs_of(step, codes, plan).items()}
         for step in plan.steps
     ]
-    known = {what for needs in every for what, need in needs.items() if need}
+    needed_resources = {what for needs in every for what, need in needs.items() if need}
     capacity = {
         what: amount_of(most, f"capacity.{what}")
         for what, most in {**plan.capacity, **codes.capacity}.items()
     }
     if job.mem is not None:
         yield f"#SBATCH --mem={job.mem}"
-    elif "memory" in known:
+    elif "memory" in needed_resources:
         most = capacity.get("memory")  # all of the node's, where nobody says
         yield f"#SBATCH --mem={0 if most is None else f'{mebibytes(most / size.nodes)}M'}"
-    sums = {what: capacity.get(what, sum(n.get(what, 0) for n in every)) for what in sorted(known)}
-    if "gpus" in known:
+    sums = {
+        what: capacity.get(what, sum(n.get(what, 0) for n in every))
+        for what in sorted(needed_resources)
+    }
+    if "gpus" in needed_resources:
         yield f"#SBATCH {gpus_option(sums['gpus'] / size.nodes)}"
     licences = {name: most for what, most in sums.items() if (name := licence_name(what))}
     if option := licences_option(licences):
@@ -309,38 +312,38 @@ class _Writer:
         if code.starts_ranks:  # mpirun takes its slots from the number of tasks of the job
             exports += ' SLURM_OVERLAP=1 SLURM_TASKS_PER_NODE="$SLURM_JOB_CPUS_PER_NODE"'
         folder = quote_word(str(self._folder(step, code)))
-        made = f"mkdir -p -- {folder} && " if code.makes_directory else ""
+        make_directory = f"mkdir -p -- {folder} && " if code.makes_directory else ""
         before = " ".join(map(str, sorted(self.before.get(step.task, ()))))
         may_start = f" ! may_start {step.task} {before} ||" if before else ""
         yield f'[ -n "${{over[{step.task}]}}" ] ||{may_start} {{'
-        yield f"( {made}cd -- {folder} && export {exports} &&"
+        yield f"( {make_directory}cd -- {folder} && export {exports} &&"
         yield f"  {' '.join([*limit, *command])}"
         yield f'  and_done {step.task} ) > "$OUT"/{self.names[step.name]}.out 2>&1 &'
         yield f"pid[{step.task}]=$!; }}"
 
     def _environment(self, step: Step, code: Code) -> dict[str, str]:
-        given = own_environment(step, code, step.units, self.size.cpus)
-        for key in given:
+        variables = own_environment(step, code, step.units, self.size.cpus)
+        for key in variables:
             if not _VARIABLE.fullmatch(key):
                 raise InvalidInstance(
                     f"task {shorten(step.name)}: environment {shorten(key)}: expected letters, "
                     "digits and _ in a script"
                 )
-        return given
+        return variables
 
     def _needs(self, step: Step, counts: Counter[int]) -> list[str]:
         """Options of srun: memory and GPUs are those of a node."""
         needs = needs_of(step, self.codes, self.plan)
         share = max(counts.values()) / len(step.units)
         memory, gpus = needs.get("memory"), needs.get("gpus")
-        made = [f"--mem={f'{mebibytes(memory * share)}M' if memory else 0}"]
+        options = [f"--mem={f'{mebibytes(memory * share)}M' if memory else 0}"]
         if gpus:
-            made.append(gpus_option(gpus / len(counts)))
+            options.append(gpus_option(gpus / len(counts)))
         elif self.has_gpus:
-            made.append("--gres=none")  # without a word a step takes all of the job's
+            options.append("--gres=none")  # without a word a step takes all of the job's
         licences = {name: need for what, need in needs.items() if (name := licence_name(what))}
         option = licences_option(licences)
-        return made if option is None else [*made, option]
+        return options if option is None else [*options, option]
 
     def _folder(self, step: Step, code: Code) -> Path:
         folder = code.filled_directory(len(step.units), step.units)

@@ -144,8 +144,8 @@ class Code:
         if isinstance(self.launch, str):
             object.__setattr__(self, "launch", tuple(shlex.split(self.launch)))
         if not isinstance(self.memory, Mapping):
-            known = {} if self.memory is None else {1: float(self.memory)}
-            object.__setattr__(self, "memory", MappingProxyType(known))
+            memory_by_count = {} if self.memory is None else {1: float(self.memory)}
+            object.__setattr__(self, "memory", MappingProxyType(memory_by_count))
         if isinstance(self.command, str):
             values = {**self.parameters, **self.paths, "task": self.name}
             require_unquoted_places(self.command, values)
@@ -182,8 +182,8 @@ class Code:
         command = [*before, *command]
         if not self.starts_ranks:
             return command
-        given = {**values, "hosts": hosts or f"localhost:{procs}"}
-        return [*(_with(given, part) for part in self._launch()), *command]
+        place_values = {**values, "hosts": hosts or f"localhost:{procs}"}
+        return [*(_with(place_values, part) for part in self._launch()), *command]
 
     @property
     def starts_ranks(self) -> bool:
@@ -200,8 +200,8 @@ class Code:
         return procs if self.starts_ranks or self.a_rank_each else 1
 
     def _launch(self) -> tuple[str, ...]:
-        said = any("{procs}" in part for part in self.launch)
-        return tuple(self.launch) if said else (*self.launch, *_MPIRUN)
+        has_count = any("{procs}" in part for part in self.launch)
+        return tuple(self.launch) if has_count else (*self.launch, *_MPIRUN)
 
     def filled_environment(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
         """What is added to the environment on a number of processors."""
@@ -219,18 +219,18 @@ class Code:
     @property
     def makes_directory(self) -> bool:
         """Whether its directory has places to fill, and is made where it is not there."""
-        known = {*PLACES, *self.parameters}
-        return any(found in known for found in _PLACE.findall(str(self.directory)))
+        place_names = {*PLACES, *self.parameters}
+        return any(name in place_names for name in _PLACE.findall(str(self.directory)))
 
     def fills(self, place: str) -> bool:
         """Whether the command, what launches it or the environment has a place."""
         command = (self.command,) if isinstance(self.command, str) else self.command
-        said = (*command, *self.launch, *self.environment.values())
-        return any(place in _PLACE.findall(text) for text in said)
+        texts = (*command, *self.launch, *self.environment.values())
+        return any(place in _PLACE.findall(text) for text in texts)
 
     def _values(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
-        own = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
-        return {**self.parameters, **self.paths, **own}
+        run_values = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
+        return {**self.parameters, **self.paths, **run_values}
 
     def needs(self, procs: int) -> dict[str, float]:
         """What it needs beside processors, as declared.
@@ -244,9 +244,9 @@ class Code:
         {'memory': 12.0, 'gpus': 1.0}
         """
         assert isinstance(self.memory, Mapping)
-        made = {"memory": memory_at(self.memory, procs)} if self.memory else {}
-        made |= {"gpus": float(self.gpus)} if self.gpus else {}
-        return {**made, **{f"licences.{name}": float(k) for name, k in self.licences.items()}}
+        needs = {"memory": memory_at(self.memory, procs)} if self.memory else {}
+        needs |= {"gpus": float(self.gpus)} if self.gpus else {}
+        return {**needs, **{f"licences.{name}": float(k) for name, k in self.licences.items()}}
 
     def require_count(self, procs: int) -> None:
         """Refuse a count that the code may not run on.
@@ -256,27 +256,28 @@ class Code:
         InvalidInstance
         """
         if self.counts is not None and procs not in self.counts:
-            known = ", ".join(map(str, self.counts))
+            counts = ", ".join(map(str, self.counts))
             raise InvalidInstance(
-                f"task {shorten(self.name)} on {procs} processors: expected one of {known}"
+                f"task {shorten(self.name)} on {procs} processors: expected one of {counts}"
             )
 
 
-def memory_at(known: Mapping[int, float], procs: int) -> float:
+def memory_at(memory_by_count: Mapping[int, float], procs: int) -> float:
     """GB on a count: linear between two that are known, outside them the larger neighbour."""
-    counts = sorted(known)
-    values = [known[count] for count in counts]
+    counts = sorted(memory_by_count)
+    values = [memory_by_count[count] for count in counts]
     if counts[0] <= procs <= counts[-1]:
         return float(np.interp(procs, counts, values))
     return max(values[:2] if procs < counts[0] else values[-2:])
 
 
-def require_known(text: str, known: Sequence[str]) -> None:
+def require_known(text: str, place_names: Sequence[str]) -> None:
     """Refuse places that nothing fills; words in braces of the code's own have a blank or a $."""
     for name in _PLACE.findall(text):
-        if name not in known:
+        if name not in place_names:
+            expected_places = ", ".join(f"{{{place_name}}}" for place_name in place_names)
             raise InvalidInstance(
-                f"unknown place {{{name}}}: expected {', '.join(f'{{{one}}}' for one in known)} "
+                f"unknown place {{{name}}}: expected {expected_places} "
                 f"(braces of the code's own: {{ {name} }})"
             )
 
@@ -302,30 +303,31 @@ def require_unquoted_places(command: str, values: Mapping[str, Any]) -> None:
     for place in places_of_command(command):
         if place.context == COMMANDS or place.name not in values:
             continue
-        shown = f"{{{place.name}}}"
+        place_text = f"{{{place.name}}}"
         if place.context in (SINGLE_QUOTES, DOUBLE_QUOTES):
             raise InvalidInstance(
-                f"{shown} stands in {place.context}, and is quoted where it is filled in: "
-                f"expected it outside of them, as in: echo {shown}"
+                f"{place_text} stands in {place.context}, and is quoted where it is filled in: "
+                f"expected it outside of them, as in: echo {place_text}"
             )
-        given = values[place.name]
-        for value in [given] if isinstance(given, str) else given:
+        place_values = values[place.name]
+        for value in [place_values] if isinstance(place_values, str) else place_values:
             is_safe = str(value).isprintable() if place.context == COMMENT else is_plain_word(value)
             if not is_safe:
                 raise InvalidInstance(
-                    f"{shown} stands in {place.context}, and a value of it is "
-                    f"{shorten(value)}: expected it as a word of a command, as in: echo {shown}"
+                    f"{place_text} stands in {place.context}, and a value of it is "
+                    f"{shorten(value)}: expected it as a word of a command, "
+                    f"as in: echo {place_text}"
                 )
 
 
 def _with(values: Mapping[str, str], text: str) -> str:
-    return _PLACE.sub(lambda found: values.get(found[1], found[0]), text)
+    return _PLACE.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def fingerprint(code: Code) -> str:
     """A hash of what starts a code, with its places unfilled: a sweep has one."""
-    said = [code.command, code.launch, sorted(code.environment.items())]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    invocation = [code.command, code.launch, sorted(code.environment.items())]
+    return hashlib.sha256(json.dumps(invocation).encode()).hexdigest()[:16]
 
 
 def values_of_sweep(code: Code) -> str:

@@ -46,18 +46,18 @@ class Codes(Mapping[str, Code]):
     capacity: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        known = dict(self.capacity)
-        licences = known.pop("licences", {})
-        known |= {f"licences.{name}": count for name, count in licences.items()}
-        object.__setattr__(self, "capacity", MappingProxyType(known))
+        amounts = dict(self.capacity)
+        licences = amounts.pop("licences", {})
+        amounts |= {f"licences.{name}": count for name, count in licences.items()}
+        object.__setattr__(self, "capacity", MappingProxyType(amounts))
         if any(code.after for code in self.codes.values()):
             require_order(self._waits())
 
     def _waits(self) -> dict[str, Sequence[str]]:
         """Name -> those that it waits for; a sweep, by its own name, for its tasks."""
         swept = {
-            name: tuple(code.name for code in mine)
-            for name, mine in self.profiles().items()
+            name: tuple(code.name for code in codes_of_profile)
+            for name, codes_of_profile in self.profiles().items()
             if name not in self.codes
         }
         return {**swept, **{name: code.after for name, code in self.codes.items()}}
@@ -67,8 +67,10 @@ class Codes(Mapping[str, Code]):
         waits = self._waits()
         level: dict[str, int] = {}
         for name in graphlib.TopologicalSorter(waits).static_order():
-            own = 1 if name in self.codes else 0  # a sweep is no more than its tasks
-            level[name] = max((own + level[one] for one in waits[name]), default=0)
+            own_level = 1 if name in self.codes else 0  # a sweep is no more than its tasks
+            level[name] = max(
+                (own_level + level[awaited_name] for awaited_name in waits[name]), default=0
+            )
         return {name: level[name] for name in self.profiles()}
 
     def edges(self, names: Sequence[str]) -> list[tuple[int, int]]:
@@ -91,15 +93,20 @@ class Codes(Mapping[str, Code]):
         """
         places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
-            for known in {name, self[name].profile_name}:
-                places.setdefault(known, []).append(place)
+            for name_of_code in {name, self[name].profile_name}:
+                places.setdefault(name_of_code, []).append(place)
         waits = [[w for w in self[name].after if w in places] for name in names]
-        if sum(len(places[wanted]) for mine in waits for wanted in mine) > _MOST_EDGES:
+        if (
+            sum(len(places[wanted]) for awaited_names in waits for wanted in awaited_names)
+            > _MOST_EDGES
+        ):
             raise InvalidInstance(f"after: more than {_MOST_EDGES:,} pairs of tasks")
         return [
             (before, place)
-            for place, mine in enumerate(waits)
-            for before in sorted({one for wanted in mine for one in places[wanted]})
+            for place, awaited_names in enumerate(waits)
+            for before in sorted(
+                {awaited_place for wanted in awaited_names for awaited_place in places[wanted]}
+            )
         ]
 
     def __getitem__(self, name: str) -> Code:
@@ -118,10 +125,10 @@ class Codes(Mapping[str, Code]):
 
     def profiles(self) -> dict[str, list[Code]]:
         """What is measured: each profile with its codes, which are several in a sweep."""
-        found: dict[str, list[Code]] = {}
+        codes_by_profile: dict[str, list[Code]] = {}
         for code in self.codes.values():
-            found.setdefault(code.profile_name, []).append(code)
-        return found
+            codes_by_profile.setdefault(code.profile_name, []).append(code)
+        return codes_by_profile
 
     def counts_of(self, name: str) -> tuple[int, ...]:
         """Counts on which a code is measured: its own, or the powers of two and p.

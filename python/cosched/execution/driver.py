@@ -21,8 +21,9 @@ from cosched.execution.run_state import RunState, placements_of
 
 #: Seconds between two looks at the run where somebody watches.
 TICK = 0.25
-#: A task is late at so many times its planned seconds, and not before so many seconds more.
-LATE, MOMENT = 5.0, 0.25
+#: A task is reported as late at so many times its planned seconds, and not before so many
+#: seconds after its planned end.
+OVERTIME_FACTOR, OVERTIME_SECONDS = 5.0, 0.25
 
 
 class Driver:
@@ -37,7 +38,7 @@ class Driver:
         self.run = uuid.uuid4().hex
         self._names = output_names(step.name for step in state.plan.steps)
         self._on: dict[Step, None] = {}  # runs now
-        self._late: set[int] = set()
+        self._reported_overtime: set[int] = set()
 
     def _say(self, line: str) -> None:
         if self.options.tell:
@@ -45,7 +46,7 @@ class Driver:
 
     def drive(self) -> Execution:
         """Run what has not completed; see :func:`run`."""
-        state, told = self.state, self.options
+        state, options = self.state, self.options
         self._begin()
         with Pool(self.run, grace=self.launcher.grace, polite=self.launcher.polite) as pool:
             while not pool.interrupts:
@@ -55,9 +56,9 @@ class Driver:
                     break
                 for ended in pool.wait(self._pause()):
                     self._end(ended)
-                self._say_who_is_late()
-                if told.watch:
-                    told.watch(state)
+                self._report_overtime()
+                if options.watch:
+                    options.watch(state)
                 if self.replanner and not self.stopped:
                     self._replan(self.replanner)
             if pool.interrupts:
@@ -65,21 +66,21 @@ class Driver:
         if pool.interrupts:
             self.launcher.forget()
         self.journal.write("closed", time=state.now())
-        if told.watch:
-            told.watch(state)
+        if options.watch:
+            options.watch(state)
         execution = state.execution()
-        if told.done:
-            told.done(execution)
+        if options.done:
+            options.done(execution)
         if pool.interrupts:
             raise pool.interruption(
-                f"interrupted: {state.left()} of {len(state.plan.steps)} tasks are not done; "
+                f"interrupted: {state.open_tasks()} of {len(state.plan.steps)} tasks are not done; "
                 f"--resume goes on with {self.journal.path}"
             )
         return execution
 
     def _begin(self) -> None:
         past = self.journal.past
-        found = [process for run in past.runs for process in watchdog.end_all(run)]
+        leftovers = [process for run in past.runs for process in watchdog.end_all(run)]
         if past.runs:
             self.launcher.forget()
         self.journal.write(
@@ -88,12 +89,12 @@ class Driver:
             version=VERSION,
             run=self.run,
             plan=self.state.original.digest,
-            again=self.options.again and bool(past.runs),
+            again=self.options.repeat_all and bool(past.runs),
             barrier=self.options.barrier,
             begun=self.state.begun,
             launcher=self.launcher.name,
             host=socket.gethostname(),
-            ended_leftovers=found,
+            ended_leftovers=leftovers,
         )
         for step in self.state.plan.steps:
             if self.state.attempt(step).state == "running":
@@ -117,23 +118,23 @@ class Driver:
         ]
         self.journal.write_all(
             [
-                ("starting", {**one, "units": step.units, "time": self.state.now()})
-                for one, step in zip(about, ready, strict=True)
+                ("starting", {**event, "units": step.units, "time": self.state.now()})
+                for event, step in zip(about, ready, strict=True)
             ]
         )
         started = []
-        for one, step in zip(about, ready, strict=True):
+        for event, step in zip(about, ready, strict=True):
             self.state.start(step)
             try:
                 begin = self._launch(pool, step) + self.state.offset
-                started.append(("started", {**one, "pid": pool.number(step), "time": begin}))
+                started.append(("started", {**event, "pid": pool.number(step), "time": begin}))
             except (OSError, ValueError) as error:  # a zero byte in a name
-                said = f"cannot be started: {error}"
+                reason = f"cannot be started: {error}"
                 with suppress(OSError), open(self._output(step), "a") as file:
-                    file.write(f"cosched: {said}\n")
+                    file.write(f"cosched: {reason}\n")
                 missing = isinstance(error, FileNotFoundError)
                 code_of = NOT_FOUND if missing else NOT_EXECUTABLE
-                self._over(step, "failed", code_of, self.state.now(), why=said)
+                self._over(step, "failed", code_of, self.state.now(), why=reason)
         self.journal.write_all(started)
 
     def _launch(self, pool: Pool, step: Step) -> float:
@@ -160,25 +161,29 @@ class Driver:
 
     def _pause(self) -> float | None:
         """Seconds until this has something to do though nothing ends."""
-        moments = [self._late_from(step) for step in self._on if step.task not in self._late]
-        next_one = max(min(moments, default=math.inf) - self.state.now(), 0.0)
+        moments = [
+            self._overtime_begin(step)
+            for step in self._on
+            if step.task not in self._reported_overtime
+        ]
+        until_overtime = max(min(moments, default=math.inf) - self.state.now(), 0.0)
         tick = TICK if self.options.watch or self.replanner else math.inf
-        return None if next_one == tick == math.inf else min(next_one, tick)
+        return None if until_overtime == tick == math.inf else min(until_overtime, tick)
 
-    def _late_from(self, step: Step) -> float:
-        """The moment from which a step that runs is called late."""
+    def _overtime_begin(self, step: Step) -> float:
+        """The moment from which a running step is reported as late."""
         planned = step.end - step.start
         begin = self.state.attempt(step).start
         if planned <= 0 or math.isnan(begin):
             return math.inf
-        return begin + max(LATE * planned, planned + MOMENT)
+        return begin + max(OVERTIME_FACTOR * planned, planned + OVERTIME_SECONDS)
 
-    def _say_who_is_late(self) -> None:
+    def _report_overtime(self) -> None:
         now = self.state.now()
         for step in self._on:
-            if step.task in self._late or now < self._late_from(step):
+            if step.task in self._reported_overtime or now < self._overtime_begin(step):
                 continue
-            self._late.add(step.task)
+            self._reported_overtime.add(step.task)
             planned, had = step.end - step.start, now - self.state.attempt(step).start
             self.journal.write("late", task=step.task, name=step.name, planned=planned, time=now)
             self._say(

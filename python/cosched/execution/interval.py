@@ -17,6 +17,7 @@ import numpy as np
 from cosched.core.precedence import before_of
 from cosched.core.resampling import DRAWS, awaited_rows, replayed
 from cosched.core.schedule import Schedule
+from cosched.core.text import count_of
 from cosched.execution.runs import Run, completed
 
 #: The first guess of the common part is worth so many executions, and never surer than this.
@@ -43,9 +44,13 @@ class Interval:
 class Noise:
     """What the measurements say of their own reliability."""
 
-    own: np.ndarray  # log factors of single runs within their stretch of time
-    common: np.ndarray  # log factors of stretches
-    least: float  # log factor of the fastest run
+    #: Log factors of single runs within their stretch of time.
+    run_factors: np.ndarray
+    #: Log factors of the stretches.
+    stretch_factors: np.ndarray
+    #: Log factor of the fastest run.
+    least: float
+    #: Number of runs that waited for a processor.
     starved: int
 
 
@@ -55,25 +60,25 @@ def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
     `runs` in the order in which they were made; starved ones are what may happen again. They are
     cut into stretches of `length`, the seconds of a plan.
     """
-    known = completed(runs)
+    completed_runs = completed(runs)
     medians = {
-        (task, q): float(np.median([run.seconds for run in mine]))
-        for task, of in known.items()
-        for q, mine in of.items()
-        if mine
+        (task, q): float(np.median([run.seconds for run in runs_of_count]))
+        for task, of in completed_runs.items()
+        for q, runs_of_count in of.items()
+        if runs_of_count
     }
     ended = [run for run in runs if not math.isnan(run.seconds)]
     times: dict[tuple[str, int], int] = {}
     for run in ended:
         pair = (run.task, run.processors)
         times[pair] = times.get(pair, 0) + 1
-    told = [run for run in ended if times[run.task, run.processors] > 1]
-    if not told:
+    repeated_runs = [run for run in ended if times[run.task, run.processors] > 1]
+    if not repeated_runs:
         return None
-    seconds = np.array([run.seconds for run in told])
-    logs = np.log(seconds / [medians[run.task, run.processors] for run in told])
+    seconds = np.array([run.seconds for run in repeated_runs])
+    logs = np.log(seconds / [medians[run.task, run.processors] for run in repeated_runs])
     # A run is part of the median that it is held against.
-    count = np.array([times[run.task, run.processors] for run in told])
+    count = np.array([times[run.task, run.processors] for run in repeated_runs])
     logs *= np.sqrt(count / (count - 1))
     clock = np.cumsum(seconds)
     # A plan lasts as long as its tasks do, and those were starved, too.
@@ -81,10 +86,10 @@ def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
     width = max(lasts, clock[-1] / _STRETCHES)
     place = np.minimum((clock - seconds / 2) / width, _STRETCHES).astype(int)
     weight = np.bincount(place, seconds)
-    kept = weight > 0
-    mean = np.bincount(place, seconds * logs)[kept] / weight[kept]
-    of_run = mean[np.cumsum(kept)[place] - 1]
-    return Noise(logs - of_run, mean, float(logs.min()), sum(run.starved for run in told))
+    has_weight = weight > 0
+    mean = np.bincount(place, seconds * logs)[has_weight] / weight[has_weight]
+    of_run = mean[np.cumsum(has_weight)[place] - 1]
+    return Noise(logs - of_run, mean, float(logs.min()), sum(run.starved for run in repeated_runs))
 
 
 def interval_of(
@@ -94,7 +99,7 @@ def interval_of(
     noise: Noise | None,
     errors: Sequence[float],
     stretch: tuple[np.ndarray, np.ndarray] | None = None,
-    held: Sequence[tuple[np.ndarray, float]] = (),
+    resource_uses: Sequence[tuple[np.ndarray, float]] = (),
     edges: Sequence[tuple[int, int]] = (),
     seed: int = 0,
 ) -> Interval | None:
@@ -111,7 +116,7 @@ def interval_of(
     size = (len(schedule), DRAWS)
     factors = np.ones(size)
     if noise is not None:
-        factors *= np.exp(random.choice(noise.own, size))
+        factors *= np.exp(random.choice(noise.run_factors, size))
     if stretch is not None:
         low, high = stretch
         factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
@@ -119,34 +124,39 @@ def interval_of(
     row = {task: k for k, task in enumerate(schedule.task.tolist())}
     pairs = ((row[before], row[after]) for before, after in edges)
     awaited = before_of(pairs) if stretch is None else awaited_rows(schedule)
-    ends = replayed(schedule, times, barriers, held, awaited)
-    own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
-    ends = ends * np.exp(common_factors(noise, errors, own, random))
+    ends = replayed(schedule, times, barriers, resource_uses, awaited)
+    log_stretch = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
+    ends = ends * np.exp(common_factors(noise, errors, log_stretch, random))
     low_end, high_end = np.percentile(ends, [5, 95])
     return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
 
 
 def common_factors(
-    noise: Noise | None, errors: Sequence[float], own: np.ndarray, random: np.random.Generator
+    noise: Noise | None,
+    errors: Sequence[float],
+    log_stretch: np.ndarray,
+    random: np.random.Generator,
 ) -> np.ndarray:
     """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution.
 
     What the tasks' `own` noise does to the end is in the errors of executions too, and is taken
     out of them: it does not count twice.
     """
-    stretches = np.zeros(1) if noise is None else noise.common
+    stretches = np.zeros(1) if noise is None else noise.stretch_factors
     mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2
     if len(stretches) > 1:
         variance += float(np.var(stretches, ddof=1))
     elif noise is not None:
-        variance += float(np.var(noise.own))  # one stretch cannot tell: as if all were common
-    seen = np.log(np.asarray(errors, dtype=float)) - float(own.mean())
+        variance += float(
+            np.var(noise.run_factors)
+        )  # one stretch cannot tell: as if all were common
+    seen = np.log(np.asarray(errors, dtype=float)) - float(log_stretch.mean())
     worth, freedom = _WORTH + len(seen), _FREEDOM + len(seen)
     middle = (_WORTH * mean + float(seen.sum())) / worth
     squares = _FREEDOM * variance
     if len(seen):
         scatter = float(((seen - seen.mean()) ** 2).sum())
-        squares += max(scatter - (len(seen) - 1) * float(own.var()), 0.0)
+        squares += max(scatter - (len(seen) - 1) * float(log_stretch.var()), 0.0)
         squares += _WORTH * len(seen) / worth * (float(seen.mean()) - mean) ** 2
     scale = math.sqrt(squares / freedom * (1 + 1 / worth))
     # Many stretches know their variance well, but not what that of executions is.
@@ -164,16 +174,16 @@ def common_factors(
 def _rests_on(
     noise: Noise | None, errors: Sequence[float], stretch: tuple[np.ndarray, np.ndarray] | None
 ) -> tuple[str, ...]:
-    made = []
+    sources = []
     if noise is not None:
-        made.append("the repeats")
+        sources.append("the repeats")
         if noise.starved:
-            made.append(f"{noise.starved} starved run{'s' * (noise.starved > 1)}")
+            sources.append(count_of(noise.starved, "starved run"))
     if stretch is not None:
-        made.append("the slow-downs")
+        sources.append("the slow-downs")
     if errors:
-        made.append(f"{len(errors)} earlier execution{'s' * (len(errors) > 1)}")
-    return tuple(made)
+        sources.append(count_of(len(errors), "earlier execution"))
+    return tuple(sources)
 
 
 def errors_of(
@@ -185,12 +195,12 @@ def errors_of(
     `executions`: name -> (task, processors, planned seconds, planned end, real end) of each task.
     `times`: (task, processors) -> seconds as they are planned now.
     """
-    found = []
+    end_ratios = []
     for rows in executions.values():
         before = sum(q * planned for _, q, planned, _, _ in rows)
         now = sum(q * times.get((task, q), planned) for task, q, planned, _, _ in rows)
         promised = max(end for *_, end, _ in rows) * (now / before if before > 0 else 1.0)
         real = max(end for *_, end in rows)
         if promised > 0 and real > 0:
-            found.append(real / promised)
-    return found
+            end_ratios.append(real / promised)
+    return end_ratios

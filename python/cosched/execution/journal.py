@@ -60,8 +60,8 @@ class Past:
     def of(self, task: int) -> Attempt:
         return self.tasks.setdefault(task, Attempt())
 
-    def ran(self) -> set[int]:
-        """Tasks that the last driver started: what completed before it is not among them."""
+    def started_tasks(self) -> set[int]:
+        """Tasks that the last driver started, without those that completed before it began."""
         return {task for task, attempt in self.tasks.items() if attempt.driver == self.drivers}
 
     def apply(self, event: Mapping[str, Any]) -> None:
@@ -128,25 +128,29 @@ class Journal:
 
     @classmethod
     def open(
-        cls, path: str | PathLike[str], resume: bool, plan: str, again: Sequence[int] | None = None
+        cls,
+        path: str | PathLike[str],
+        resume: bool,
+        plan: str,
+        tasks_to_repeat: Sequence[int] | None = None,
     ) -> Journal:
-        """Begin a journal, or take one up: to go on, or to run all tasks `again`."""
+        """Begin a journal, or take one up: to go on, or to run all `tasks_to_repeat` once more."""
         file = AppendOnlyFile(path)
         name = file.path
         try:
             past, length = _replayed(name, name.read_bytes())
-            if past.runs and not resume and again is None:
+            if past.runs and not resume and tasks_to_repeat is None:
                 raise InvalidInstance(
                     f"{name}: a run is there: add --resume to go on, --again to run a finished "
                     "plan once more, choose another --journal, or remove it"
                 )
             if past.runs and past.plan != plan:
                 raise InvalidInstance(f"{name}: the journal of another plan")
-            unfinished = sum(past.of(task).state not in _OVER for task in again or ())
-            if past.runs and again is not None and unfinished:
+            unfinished = sum(past.of(task).state not in _OVER for task in tasks_to_repeat or ())
+            if past.runs and tasks_to_repeat is not None and unfinished:
                 raise InvalidInstance(
-                    f"{name}: {unfinished} of {len(again)} tasks are not done: expected --resume, "
-                    "or a finished plan"
+                    f"{name}: {unfinished} of {len(tasks_to_repeat)} tasks are not done: "
+                    "expected --resume, or a finished plan"
                 )
             file.truncate(length)
         except BaseException:

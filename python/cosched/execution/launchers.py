@@ -68,14 +68,14 @@ def environment_of(
     step: Step, code: Code, cpus: Sequence[int], plan: Plan, gpus: Sequence[int] | None = None
 ) -> dict[str, str]:
     """The environment of a task: the driver's, what the code gives, and what it may look at."""
-    made = {**os.environ, **own_environment(step, code, cpus)}
+    variables = {**os.environ, **own_environment(step, code, cpus)}
     if gpus is not None:
-        made["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
+        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     elif plan.has_accelerators:  # nobody uses one that is not given to him
         first = sum(plan.units_of(kind) for kind in range(1, step.kind))
         devices = [first + unit for unit in step.units] if step.kind else []
-        made["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
-    return made
+        variables["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
+    return variables
 
 
 def own_environment(step: Step, code: Code, cpus: Sequence[int], each: int = 1) -> dict[str, str]:
@@ -151,9 +151,9 @@ class Local(Launcher):
         cores: frozenset[int] | None = None
         cpus: tuple[int, ...] = ()
         if not step.kind:  # on an accelerator, its host part goes where there is room
-            mine = tuple(self.cores[unit % len(self.cores)] for unit in step.units)
-            cores = frozenset(mine)
-            cpus = step.units if plan.units_of(0) > len(self.cores) else mine
+            pinned_cores = tuple(self.cores[unit % len(self.cores)] for unit in step.units)
+            cores = frozenset(pinned_cores)
+            cpus = step.units if plan.units_of(0) > len(self.cores) else pinned_cores
         return Launch(
             command=tuple(code.filled(len(step.units), cpus)),
             environment=environment_of(step, code, cpus, plan, gpus),
@@ -275,10 +275,12 @@ class Slurm(Launcher):
             text=True,
         )
         lines = (line.split(maxsplit=1) for line in listed.stdout.splitlines())
-        left = [parts[0] for parts in lines if len(parts) == 2 and parts[1] == self.step_name]
-        if left:
-            subprocess.run(["scancel", *left], capture_output=True)
-        return tuple(left)
+        leftover_steps = [
+            parts[0] for parts in lines if len(parts) == 2 and parts[1] == self.step_name
+        ]
+        if leftover_steps:
+            subprocess.run(["scancel", *leftover_steps], capture_output=True)
+        return tuple(leftover_steps)
 
     def _counts_of(self, step: Step) -> Counter[int]:
         """Node of the allocation -> units of the step there, in order."""
@@ -327,20 +329,22 @@ def srun_size(code: Code, hosts: Sequence[str], counts: Sequence[int], cpus: int
 
 def cpus_of(text: str) -> list[int]:
     """``4(x2),2`` as [4, 4, 2]."""
-    found: list[int] = []
+    cpu_counts: list[int] = []
     for part in text.split(","):
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part.strip())
         if match is None:
             raise InvalidInstance(f"SLURM_JOB_CPUS_PER_NODE = {shorten(text)}: expected 4(x2),2")
-        found += [int(match[1])] * int(match[2] or 1)
-    return found
+        cpu_counts += [int(match[1])] * int(match[2] or 1)
+    return cpu_counts
 
 
 def _nodes(text: str) -> list[str]:
-    shown = subprocess.run(["scontrol", "show", "hostnames", text], capture_output=True, text=True)
-    if shown.returncode or not shown.stdout.split():
-        raise InvalidInstance(f"SLURM_JOB_NODELIST = {shorten(text)}: {shown.stderr.strip()}")
-    return shown.stdout.split()
+    scontrol = subprocess.run(
+        ["scontrol", "show", "hostnames", text], capture_output=True, text=True
+    )
+    if scontrol.returncode or not scontrol.stdout.split():
+        raise InvalidInstance(f"SLURM_JOB_NODELIST = {shorten(text)}: {scontrol.stderr.strip()}")
+    return scontrol.stdout.split()
 
 
 LAUNCHERS: dict[str, type[Launcher]] = {"local": Local, "slurm": Slurm}

@@ -64,7 +64,11 @@ def toml_of(path: str | PathLike[str], risk: float) -> str:
         f"runs on a count or more; of fewer: {MARGIN:g} times the most"
     ]
     for task, of in times.items():
-        runs = {count: [run.seconds for run in mine] for count, mine in of.items() if mine}
+        runs = {
+            count: [run.seconds for run in runs_of_count]
+            for count, runs_of_count in of.items()
+            if runs_of_count
+        }
         lines += _lines(task, runs, peaks.get(task, {}), chance / judged)
     return "\n".join(lines) + "\n"
 
@@ -111,21 +115,23 @@ def tasks_of(
     foreign: list[str] = []
     measured = list(every) if codes is None else by_member(every, codes)
     if codes is not None:
-        own = {run.task for run in measured}
+        measured_tasks = {run.task for run in measured}
         foreign = [name for name in seconds if name not in codes.profiles()]
         of_units, profile_of = {}, {}
         for profile, members in codes.profiles().items():
-            has_own_times = all(code.name in own for code in members)
+            has_own_times = all(code.name in measured_tasks for code in members)
             for code in members:
                 unit = code.name if has_own_times else profile
                 of_units.setdefault(unit, []).append(code.name)
                 profile_of[unit] = profile
         of_members = seconds_of(measured)
-        seconds |= {unit: of_members[unit] for unit in of_units if unit in own}
+        seconds |= {unit: of_members[unit] for unit in of_units if unit in measured_tasks}
     never = [unit for unit in of_units if unit not in seconds]
     for name in foreign:
-        if "near: " in (said := unknown_name("task", name, never)):
-            raise InvalidInstance(f"{runs}: {said}: expected the name that it was measured under")
+        if "near: " in (message := unknown_name("task", name, never)):
+            raise InvalidInstance(
+                f"{runs}: {message}: expected the name that it was measured under"
+            )
     failed = [unit for unit in of_units if unit in seconds and not any(seconds[unit].values())]
     units = [unit for unit in of_units if unit in seconds and unit not in failed]
     notes = []
@@ -181,12 +187,14 @@ def _behind(codes: Codes, missing: set[str]) -> list[str]:
     names = list(codes)
     followers = before_of((after, before) for before, after in codes.edges(names))
     todo = [place for place, name in enumerate(names) if name in missing]
-    found = set(todo)
+    reached_places = set(todo)
     while todo:
-        new = set(followers.get(todo.pop(), ())) - found
-        found |= new
+        new = set(followers.get(todo.pop(), ())) - reached_places
+        reached_places |= new
         todo += new
-    return [name for place, name in enumerate(names) if place in found and name not in missing]
+    return [
+        name for place, name in enumerate(names) if place in reached_places and name not in missing
+    ]
 
 
 @dataclass(frozen=True)
@@ -206,17 +214,21 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
     place = {name: row for row, name in enumerate(tasks.seconds)}
     first: dict[str, Code] = {}
     if codes is not None:
-        first = {name: mine[0] for name, mine in codes.profiles().items()} | dict(codes)
+        first = {
+            name: seconds_by_count[0] for name, seconds_by_count in codes.profiles().items()
+        } | dict(codes)
     for name, seconds in tasks.seconds.items():
-        mine: dict[int, list[float] | float] = {q: t if t else np.inf for q, t in seconds.items()}
-        for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
-            mine[q] = np.inf
-        runs[name] = mine
+        seconds_by_count: dict[int, list[float] | float] = {
+            q: t if t else np.inf for q, t in seconds.items()
+        }
+        for q in {*range(1, min(seconds_by_count)), *range(max(seconds_by_count) + 1, p + 1)}:
+            seconds_by_count[q] = np.inf
+        runs[name] = seconds_by_count
         may = first[name].counts if name in first else None
         if may is not None:
             allowed[place[name]] = np.isin(np.arange(1, p + 1), may)
-    found = profiles.complete(runs, p, counts=counts)
-    times = np.where(allowed, found.times, np.inf)
+    completion = profiles.complete(runs, p, counts=counts)
+    times = np.where(allowed, completion.times, np.inf)
     for name, row in place.items():
         if not np.isfinite(times[row]).any():
             raise InvalidInstance(
@@ -226,8 +238,8 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
     rows = [place[unit] for unit in tasks.units]
     return Tables(
         times[rows],
-        np.where(allowed, found.origin, 0)[rows],
-        None if found.spread is None else found.spread[rows],
+        np.where(allowed, completion.origin, 0)[rows],
+        None if completion.spread is None else completion.spread[rows],
         allowed[rows],
     )
 

@@ -119,12 +119,12 @@ class Plan:
         procs : int, optional
             On another count than its own.
         """
-        found = {}
+        needs = {}
         for what, table in self.resources.items():
-            mine = table[step.task]
+            need = table[step.task]
             column = min(procs or len(step.units), table.shape[-1]) - 1
-            found[what] = float(mine if table.ndim == 1 else mine[column])
-        return found
+            needs[what] = float(need if table.ndim == 1 else need[column])
+        return needs
 
     @functools.cached_property
     def has_accelerators(self) -> bool:
@@ -137,10 +137,10 @@ class Plan:
 
     @functools.cached_property
     def _units(self) -> dict[int, int]:
-        found: dict[int, int] = {}
+        unit_counts: dict[int, int] = {}
         for step in self.steps:
-            found[step.kind] = max(found.get(step.kind, 0), 1 + max(step.units))
-        return found
+            unit_counts[step.kind] = max(unit_counts.get(step.kind, 0), 1 + max(step.units))
+        return unit_counts
 
     def packs(self) -> list[tuple[int, ...]]:
         """Positions of the steps of each pack, in order; empty where the family has no packs."""
@@ -172,15 +172,15 @@ class Plan:
         for place, needed in self.needs().items():
             waits[place] |= needed
         if self.slowed and self.family != "packs":
-            for place, known in enumerate(waits):
-                known.update(self._awaited(place, known))
+            for place, blockers in enumerate(waits):
+                blockers.update(self._awaited(place, blockers))
         return [frozenset(of_one) for of_one in waits]
 
-    def _awaited(self, place: int, known: set[int]) -> set[int]:
+    def _awaited(self, place: int, blockers: set[int]) -> set[int]:
         """The steps with whose end this one starts, where none of the known ones is among them."""
         start = self.steps[place].start
         tolerance = 1e-9 * start
-        if any(self.steps[before].end >= start - tolerance for before in known):
+        if any(self.steps[before].end >= start - tolerance for before in blockers):
             return set()
         return {
             before for before in range(place) if abs(self.steps[before].end - start) <= tolerance
@@ -189,8 +189,10 @@ class Plan:
     def needs(self) -> dict[int, set[int]]:
         """Positions of the predecessors in the task graph of each step that has some."""
         place_of = {step.task: place for place, step in enumerate(self.steps)}
-        found = before_of((place_of[before], place_of[after]) for before, after in self.edges)
-        return {place: set(mine) for place, mine in found.items()}
+        predecessors = before_of(
+            (place_of[before], place_of[after]) for before, after in self.edges
+        )
+        return {place: set(earlier_places) for place, earlier_places in predecessors.items()}
 
     def check(self, codes: Codes) -> None:
         """Refuse codes that cannot run this plan.
@@ -228,7 +230,7 @@ class Plan:
                 )
 
     @classmethod
-    def of(cls, given: Schedule | Result | Plan) -> Plan:
+    def of(cls, source: Schedule | Result | Plan) -> Plan:
         """The plan of a schedule or a result.
 
         Raises
@@ -238,12 +240,12 @@ class Plan:
         InvalidSchedule
             It breaks a rule of its instance.
         """
-        if isinstance(given, Plan):
-            return given
-        schedule = given.schedule if isinstance(given, Result) else given
+        if isinstance(source, Plan):
+            return source
+        schedule = source.schedule if isinstance(source, Result) else source
         if not isinstance(schedule, Schedule):
             raise InvalidInstance(
-                f"expected a result, a schedule or a plan, got {type(given).__name__}"
+                f"expected a result, a schedule or a plan, got {type(source).__name__}"
             )
         instance: Any = schedule.instance
         if instance.family not in FAMILIES:
@@ -252,7 +254,7 @@ class Plan:
             )
         schedule.validate()
         rows = schedule.to_dict()["placements"]
-        return _made(instance.family, rows, instance.facts(), instance.names, "schedule")
+        return _plan_of_rows(instance.family, rows, instance.facts(), instance.names, "schedule")
 
     @classmethod
     def read(cls, path: str | PathLike[str], names: Sequence[str] | None = None) -> Plan:
@@ -291,7 +293,7 @@ class Plan:
                 f"{path}: family = {shorten(data.get('family'))}: expected one of "
                 f"{', '.join(FAMILIES)}"
             )
-        return _made(data["family"], data["placements"], data, names, str(path))
+        return _plan_of_rows(data["family"], data["placements"], data, names, str(path))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.digest == other.digest
@@ -299,7 +301,7 @@ class Plan:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _made(
+def _plan_of_rows(
     family: str, rows: list, facts: Mapping[str, object], names: Sequence[str] | None, where: str
 ) -> Plan:
     try:

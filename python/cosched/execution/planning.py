@@ -74,10 +74,15 @@ class Search:
         time_limit: float | None,
         seed: int | None,
     ) -> Search:
-        given = {"names": names, "origin": tables.origin, "spread": tables.spread, **shared}
+        shared_arguments = {
+            "names": names,
+            "origin": tables.origin,
+            "spread": tables.spread,
+            **shared,
+        }
         return cls(
-            packs.Instance(tables.times, **given),
-            moldable.Instance(tables.times, weights, edges=edges, **given),
+            packs.Instance(tables.times, **shared_arguments),
+            moldable.Instance(tables.times, weights, edges=edges, **shared_arguments),
             time_limit,
             seed,
         )
@@ -107,19 +112,19 @@ class Search:
     def _best_in_order(self) -> tuple[core.Result, Bound]:
         """By the simplest algorithm that has the earliest end; the best bound that one proves."""
         rows = moldable.FAMILY.compare_rows(self.moldable, None, self.seed, self.time_limit)
-        found = [result for _, result in rows if result is not None]
-        least = min(result.value for result in found)
-        best = next(result for result in found if result.value <= least * _SAME)
-        return best, max((r.own_bound for r in found if r.own_bound is not None), key=float)
+        results = [result for _, result in rows if result is not None]
+        least = min(result.value for result in results)
+        best = next(result for result in results if result.value <= least * _SAME)
+        return best, max((r.own_bound for r in results if r.own_bound is not None), key=float)
 
     def _bound(self) -> Bound:
         """Bounds that do not know what is shared are valid, too."""
         plain = moldable.Instance(self.moldable.times, self.moldable.weights)
         limit = self.time_limit
-        found = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=limit)]
+        bounds = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=limit)]
         if self.moldable.sharing:
-            found.append(moldable.bound(self.moldable, "configurations", time_limit=limit))
-        return max(found, key=float)
+            bounds.append(moldable.bound(self.moldable, "configurations", time_limit=limit))
+        return max(bounds, key=float)
 
 
 def _best(
@@ -139,9 +144,9 @@ def _best(
     options: dict[str, dict[str, Any]] = {"local-search": {"start": start}} if few else {}
     every = None if few else list(_QUICK)
     rows = moldable.FAMILY.compare_rows(of_moldable, every, seed, time_limit, options)
-    found = [*in_packs, *(result for _, result in rows if result is not None)]
-    least = min(result.value for result in found)
-    close = [result for result in found if result.value <= least * _SAME]
+    results = [*in_packs, *(result for _, result in rows if result is not None)]
+    least = min(result.value for result in results)
+    close = [result for result in results if result.value <= least * _SAME]
     first = [result for result in close if result.family == "packs"]
     return (first or close)[-1]
 
@@ -239,7 +244,7 @@ def plan(
     plain = ignorant = None
     if slow is not None:
         plain, ignorant = search.without_slowdowns()
-        result = min(result, ignorant, key=lambda found: found.value)
+        result = min(result, ignorant, key=lambda candidate: candidate.value)
     measured = every if codes is None else by_member(every, codes)
     ranged = _interval(result, runs, measured, tasks, tables, slow, shared, edges, seed)
     return Advice(
@@ -300,7 +305,7 @@ def _interval(
         noise=noise_of([run for run in every if run.task in tasks.seconds], result.value),
         errors=_errors(runs, tasks, tables),
         stretch=None if slow is None else _stretch(result, slow),
-        held=resource_needs(result.schedule, shared),
+        resource_uses=resource_needs(result.schedule, shared),
         edges=edges,
         seed=0 if seed is None else seed,
     )
@@ -363,8 +368,8 @@ def _one_line(
 
 
 def _guaranteed(tasks: Tasks, tables: Tables) -> Guarantee | None:
-    known = table_of(tasks.seconds, tasks.units, tables.allowed.shape[1])
-    table = np.where(tables.allowed, known, np.nan)
+    measured_times = table_of(tasks.seconds, tasks.units, tables.allowed.shape[1])
+    table = np.where(tables.allowed, measured_times, np.nan)
     if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
         return None
     return guarantee(table, tables.allowed, names=tasks.names)
@@ -403,8 +408,8 @@ def one_line(codes: Sequence[Code], procs: int) -> str | None:
     for code in codes:
         command = code.filled(1, (0,))
         variables = code.filled_environment(1, (0,))
-        given = [f"{key}={value}" for key, value in variables.items()]
-        given += [] if "OMP_NUM_THREADS" in variables else ["OMP_NUM_THREADS=1"]
+        settings = [f"{key}={value}" for key, value in variables.items()]
+        settings += [] if "OMP_NUM_THREADS" in variables else ["OMP_NUM_THREADS=1"]
         folder = shlex.quote(str(code.filled_directory(1, (0,))))
-        words.append(shlex.quote(f"cd {folder} && exec {shlex.join(['env', *given, *command])}"))
+        words.append(shlex.quote(f"cd {folder} && exec {shlex.join(['env', *settings, *command])}"))
     return f"printf '%s\\0' {' '.join(words)} | xargs -0 -n 1 -P {procs} sh -c"

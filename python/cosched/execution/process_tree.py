@@ -34,7 +34,7 @@ class ProcessTree:
     """The processes of one run, looked at while it runs."""
 
     def __init__(self) -> None:
-        self.known: set[int] = set()
+        self.alive: set[int] = set()
         self.pss = self.largest = 0.0  # bytes: of all together, of one process
         self._shares: dict[tuple[int, int], tuple[float, float]] = {}  # thread -> ran, waited (s)
         self._pause = _FIRST
@@ -42,9 +42,9 @@ class ProcessTree:
         self.load = os.getloadavg()[0]
 
     @property
-    def ran(self) -> float:
+    def cpu_seconds(self) -> float:
         """Seconds that threads had a processor, when they were last seen."""
-        return sum(ran for ran, _ in self._shares.values())
+        return sum(seconds for seconds, _ in self._shares.values())
 
     @property
     def waited(self) -> float:
@@ -52,13 +52,13 @@ class ProcessTree:
         return sum(waited for _, waited in self._shares.values())
 
     def begin(self, process: int) -> None:
-        self.known = {process}
+        self.alive = {process}
 
     def look(self) -> float:
         """One look; seconds until the next."""
         begin = time.thread_time()  # under load a look takes long, and costs no more
-        self.known = self.processes()
-        for process in self.known:
+        self.alive = self.processes()
+        for process in self.alive:
             self._waits(process)
             self.largest = max(self.largest, kilobytes(_of(process, "status"), "VmHWM"))
         looked = time.thread_time()
@@ -71,30 +71,31 @@ class ProcessTree:
 
     def hold(self) -> None:
         """Look at the memory of all together."""
-        held = self._held()
-        if held > self.pss:  # a fork between two readings shares pages that were counted whole
-            self.pss = max(self.pss, min(held, self._held()))
+        memory = self._proportional_memory()
+        if memory > self.pss:  # a fork between two readings shares pages that were counted whole
+            self.pss = max(self.pss, min(memory, self._proportional_memory()))
 
-    def _held(self) -> float:
-        return sum(kilobytes(_of(process, "smaps_rollup"), "Pss") for process in self.known)
+    def _proportional_memory(self) -> float:
+        """Bytes of all processes together; shared pages count once."""
+        return sum(kilobytes(_of(process, "smaps_rollup"), "Pss") for process in self.alive)
 
     def processes(self, more: Iterable[int] = ()) -> set[int]:
-        """Those that were known, and more, with all that they started."""
-        todo, found = [*self.known, *more], set()
+        """The processes of the last look and `more` ones, with all that they started."""
+        todo, descendants = [*self.alive, *more], set()
         while todo:
             process = todo.pop()
-            if process not in found and os.path.exists(f"/proc/{process}"):
-                found.add(process)
+            if process not in descendants and os.path.exists(f"/proc/{process}"):
+                descendants.add(process)
                 todo += _children(process)
-        return found
+        return descendants
 
     def _waits(self, process: int) -> None:
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{process}/task"):
                 fields = text_of(f"/proc/{process}/task/{thread}/schedstat").split()
                 if len(fields) >= 2:
-                    ran, waited = (int(field) / 1e9 for field in fields[:2])
-                    self._shares[process, int(thread)] = ran, waited
+                    cpu_seconds, waited = (int(field) / 1e9 for field in fields[:2])
+                    self._shares[process, int(thread)] = cpu_seconds, waited
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
@@ -118,8 +119,8 @@ def _children(process: int) -> Iterable[int]:
 
 def kilobytes(text: str, key: str) -> float:
     """Bytes of a line ``key:  1234 kB``."""
-    found = re.search(rf"^{key}:\s*(\d+) kB", text, re.MULTILINE)
-    return 1024.0 * int(found[1]) if found else 0.0
+    match = re.search(rf"^{key}:\s*(\d+) kB", text, re.MULTILINE)
+    return 1024.0 * int(match[1]) if match else 0.0
 
 
 # --- around a command ---------------------------------------------------------------------------
@@ -135,17 +136,17 @@ def usage_written(notes: str | os.PathLike[str], ranks: int) -> dict[str, float]
 
     Their notes are opened by name, which a network file system answers at once, and removed.
     """
-    found = []
+    usages = []
     for rank in range(ranks):
         path = f"{os.path.abspath(notes)}.{rank}"
         with contextlib.suppress(OSError, ValueError), open(path) as file:
-            found.append(json.load(file))
+            usages.append(json.load(file))
         with contextlib.suppress(OSError):
             os.remove(path)
-    if not found:
+    if not usages:
         return None
-    made = {key: sum(one[key] for one in found) for key in found[0]}
-    return {**made, "load": found[0]["load"]}
+    sums = {key: sum(usage[key] for usage in usages) for key in usages[0]}
+    return {**sums, "load": usages[0]["load"]}
 
 
 def _run(command: list[str]) -> int:
@@ -185,7 +186,7 @@ def main() -> None:
     """Run a command, and write what it used; see above."""
     notes, how, *command = sys.argv[1:]
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    tree, own = ProcessTree(), kilobytes(text_of("/proc/self/status"), "VmHWM")
+    tree, wrapper_peak = ProcessTree(), kilobytes(text_of("/proc/self/status"), "VmHWM")
     child = _run(command)
     tree.begin(child)
     while True:
@@ -193,18 +194,18 @@ def main() -> None:
         if ended:
             break
         signal.sigtimedwait({signal.SIGCHLD}, tree.look() if how == "look" else 3600.0)
-    found = {
+    usage = {
         "cpu_seconds": used.ru_utime + used.ru_stime,
         # What started a process counts as its first memory.
-        "peak": 1024.0 * used.ru_maxrss if 1024.0 * used.ru_maxrss > own else 0.0,
+        "peak": 1024.0 * used.ru_maxrss if 1024.0 * used.ru_maxrss > wrapper_peak else 0.0,
         "pss": tree.pss,
         "largest": tree.largest,
-        "ran": tree.ran,
+        "ran": tree.cpu_seconds,
         "waited": tree.waited,
         "load": tree.load,
     }
     with contextlib.suppress(OSError), open(f"{notes}.{rank}", "w") as file:
-        json.dump(found, file)
+        json.dump(usage, file)
     _end_as(status)
 
 

@@ -296,7 +296,9 @@ class Meter(ProcessTree):
         return Usage(
             cpu_seconds=ended.cpu_seconds,
             load=self.load,
-            starved=is_starved(ended.cpu_seconds, self.ran, self.waited, seconds, processors),
+            starved=is_starved(
+                ended.cpu_seconds, self.cpu_seconds, self.waited, seconds, processors
+            ),
             **_memory(self.pss, largest_process),
         )
 

@@ -70,10 +70,10 @@ class TaskRun:
     needs: Mapping[str, float] = field(default_factory=dict)
 
 
-def _amounts(given: object, where: str) -> dict[str, float]:
-    if not isinstance(given, Mapping):
-        raise InvalidInstance(f"{where} = {shorten(given)}: expected a table of numbers")
-    return {str(key): nonnegative(value, f"{where}.{key}") for key, value in given.items()}
+def _amounts(amounts: object, where: str) -> dict[str, float]:
+    if not isinstance(amounts, Mapping):
+        raise InvalidInstance(f"{where} = {shorten(amounts)}: expected a table of numbers")
+    return {str(key): nonnegative(value, f"{where}.{key}") for key, value in amounts.items()}
 
 
 def task_run(row: Any, where: str) -> TaskRun:
@@ -85,10 +85,10 @@ def task_run(row: Any, where: str) -> TaskRun:
 
 def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
     def seconds(key: str) -> float:
-        found = math.nan if row[key] is None else real(row[key], f"{where}.{key}")
-        if math.isinf(found):  # is not written
-            raise InvalidInstance(f"{where}.{key} = {found}: expected seconds")
-        return found
+        moment = math.nan if row[key] is None else real(row[key], f"{where}.{key}")
+        if math.isinf(moment):  # is not written
+            raise InvalidInstance(f"{where}.{key} = {moment}: expected seconds")
+        return moment
 
     state, code, pack = row["state"], row["exit_code"], row.get("pack")
     used = math.nan if row.get("cpu_seconds") is None else seconds("cpu_seconds")
@@ -128,17 +128,17 @@ def violations(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[
     """A line for each capacity that was passed, where it was passed most, and for each unit that
     two tasks had at once. O(n log n + pairs that overlap). Shares no code with the driver.
     """
-    ran = sorted((t for t in tasks if t.start < t.end), key=lambda t: t.start)
+    tasks_with_time = sorted((t for t in tasks if t.start < t.end), key=lambda t: t.start)
     worst: dict[str, tuple[float, float, list[str]]] = {}
     holder: dict[tuple[int, int], TaskRun] = {}
-    said = []
+    messages = []
     running: list[TaskRun] = []
-    for task in ran:
+    for task in tasks_with_time:
         running = [other for other in running if other.end > task.start]
         for unit in task.units:
             before = holder.get((task.kind, unit))
             if before is not None and before.end > task.start:
-                said.append(
+                messages.append(
                     f"unit {unit}: {shorten(task.name)} began at {task.start:.6g} s, "
                     f"{shorten(before.name)} had it until {before.end:.6g} s"
                 )
@@ -147,17 +147,17 @@ def violations(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[
             holder[task.kind, unit] = task
         running.append(task)
         for what, most in capacity.items():
-            held = math.fsum(other.needs.get(what, 0.0) for other in running)
-            if held > max(most * (1 + _ROUNDING), worst.get(what, (0.0,))[0]):
+            amount = math.fsum(other.needs.get(what, 0.0) for other in running)
+            if amount > max(most * (1 + _ROUNDING), worst.get(what, (0.0,))[0]):
                 names = [other.name for other in running if other.needs.get(what)]
-                worst[what] = (held, task.start, names)
-    for what, (held, when, names) in worst.items():
+                worst[what] = (amount, task.start, names)
+    for what, (amount, when, names) in worst.items():
         gigabytes = " GB" if what == "memory" else ""
-        said.append(
-            f"{what}: {held:g}{gigabytes} at {when:.6g} s ({listed(names)}), capacity is "
+        messages.append(
+            f"{what}: {amount:g}{gigabytes} at {when:.6g} s ({listed(names)}), capacity is "
             f"{capacity[what]:g}"
         )
-    return said
+    return messages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,8 +236,8 @@ class Execution:
             ...
         cosched.errors.InvalidSchedule: memory: 6 GB at 0 s (a, b), capacity is 5
         """
-        if said := violations(self.tasks, self.capacity):
-            raise InvalidSchedule("; ".join(said))
+        if messages := violations(self.tasks, self.capacity):
+            raise InvalidSchedule("; ".join(messages))
 
     def to_frame(self) -> pd.DataFrame:
         """The record as a table.
@@ -264,14 +264,16 @@ class Execution:
         rows = []
         before = 0.0
         for pack in sorted({t.pack for t in self.tasks if t.pack is not None}):
-            mine = [t for t in self.tasks if t.pack == pack]
-            starts = [t.start for t in mine if not math.isnan(t.start)]
-            ends = [t.end for t in mine if not math.isnan(t.end)]
-            planned = max(t.planned_end for t in mine) - min(t.planned_start for t in mine)
+            pack_tasks = [t for t in self.tasks if t.pack == pack]
+            starts = [t.start for t in pack_tasks if not math.isnan(t.start)]
+            ends = [t.end for t in pack_tasks if not math.isnan(t.end)]
+            planned = max(t.planned_end for t in pack_tasks) - min(
+                t.planned_start for t in pack_tasks
+            )
             real = max(ends) - min(starts) if starts and ends else math.nan
             overhead = min(starts) - before if starts else math.nan
             error = real / planned - 1 if planned > 0 else math.nan
-            rows.append(PackRun(pack, len(mine), planned, real, error, overhead))
+            rows.append(PackRun(pack, len(pack_tasks), planned, real, error, overhead))
             before = max(ends, default=before)
         return rows
 

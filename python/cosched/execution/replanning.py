@@ -17,7 +17,7 @@ from cosched.execution.planned import Plan, Step
 from cosched.execution.tokens import fits
 
 #: A task that is late is taken to need this times what it has had.
-_LATE = 1.5
+_OVERTIME_FACTOR = 1.5
 #: Seconds that are never worth a plan.
 _SLACK = 0.02
 _ALGORITHMS = ("list-shelf", "dual-approximation", "list-lptf")
@@ -77,16 +77,18 @@ class Replanner:
                 continue
             had = moment.ended.get(step.task, moment.now) - moment.started[step.task]
             expected = self._assumed.get(step.task, self.times[step.task, len(step.units) - 1])
-            late = had > (1 + self.threshold) * expected + _SLACK
-            early = step.task in moment.ended and had < (1 - self.threshold) * expected - _SLACK
-            if late or early:
+            is_late = had > (1 + self.threshold) * expected + _SLACK
+            is_early = step.task in moment.ended and had < (1 - self.threshold) * expected - _SLACK
+            if is_late or is_early:
                 news = True
-                self._assumed[step.task] = had if step.task in moment.ended else _LATE * had
+                self._assumed[step.task] = (
+                    had if step.task in moment.ended else _OVERTIME_FACTOR * had
+                )
             if step.task not in moment.ended:
                 length = max(self._assumed.get(step.task, expected), had)
                 busy[step.task] = moment.started[step.task] + length
-        gone = {*moment.started, *moment.left_out}
-        rest = [step for step in moment.plan.steps if step.task not in gone]
+        settled_tasks = {*moment.started, *moment.left_out}
+        rest = [step for step in moment.plan.steps if step.task not in settled_tasks]
         if not news or not rest:
             return None
         return self._better(moment, barrier, busy, rest)
@@ -110,12 +112,12 @@ class Replanner:
                 best, end = placed, last
         if best is None:
             return None
-        kept = [step for step in moment.plan.steps if step.task in moment.started]
+        started_steps = [step for step in moment.plan.steps if step.task in moment.started]
         # Stable: what was placed later may wait for what was placed before.
         key = (lambda s: (s.start, s.end)) if awaited else (lambda s: (s.start, s.end, s.task))
         # At the end nothing waits for what will never start.
         never = [step for step in moment.plan.steps if step.task in moment.left_out]
-        steps = (*kept, *sorted(best, key=key), *never)
+        steps = (*started_steps, *sorted(best, key=key), *never)
         return replace(moment.plan, family="moldable", steps=steps)
 
     def _candidates(
@@ -123,7 +125,7 @@ class Replanner:
     ) -> list[tuple[list[Step], list[int]]]:
         """Orders of the rest with a processor count each."""
         rows = [step.task for step in rest]
-        found = [(list(rest), [len(step.units) for step in rest])]
+        candidates = [(list(rest), [len(step.units) for step in rest])]
         free = int((ready <= now).sum())
         links: dict[str, Any] = {} if awaited is None else awaited.among(rest, now)
         names: Sequence[str] = _ALGORITHMS
@@ -141,8 +143,8 @@ class Replanner:
                 by_start = np.lexsort((-(result.end - result.start), result.start)).tolist()
                 by_length = np.argsort(-(result.end - result.start), kind="stable").tolist()
                 for order in (by_start,) if links else (by_start, by_length):
-                    found.append(([rest[k] for k in order], [counts[k] for k in order]))
-        return found
+                    candidates.append(([rest[k] for k in order], [counts[k] for k in order]))
+        return candidates
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Options:
 
     outputs: Path
     barrier: bool = True
-    again: bool = False
+    repeat_all: bool = False
     stop_on_failure: bool = False
     limit_factor: float | None = None
     watch: Watch | None = None
@@ -59,7 +59,7 @@ class RunState:
         self.original = self.plan
         self.tokens = Tokens.of(self.plan, self.codes)
         # The clock stands still while no driver runs.
-        elapsed = 0.0 if self.options.again else self.journal.past.elapsed
+        elapsed = 0.0 if self.options.repeat_all else self.journal.past.elapsed
         self.offset = elapsed - time.monotonic()
         self.begun = time.time() - elapsed
 
@@ -115,8 +115,11 @@ class RunState:
     def _followers(self) -> dict[int, list[Step]]:
         """Task -> steps that wait for it in the task graph."""
         of_task = {step.task: step for step in self.original.steps}
-        found = before_of((after, before) for before, after in self.original.edges)
-        return {task: [of_task[one] for one in mine] for task, mine in found.items()}
+        followers = before_of((after, before) for before, after in self.original.edges)
+        return {
+            task: [of_task[place] for place in follower_places]
+            for task, follower_places in followers.items()
+        }
 
     def attempt(self, step: Step) -> Attempt:
         """The last attempt at a step."""
@@ -134,15 +137,15 @@ class RunState:
         now = self.now()
         ends: list[float] = []
         for step, needed in zip(self.plan.steps, self._waits, strict=True):
-            one = self.attempt(step)
+            attempt = self.attempt(step)
             if self.over(step) or step.task in self.left_out:
-                ends.append(0.0 if step.task in self.left_out else one.end)
+                ends.append(0.0 if step.task in self.left_out else attempt.end)
                 continue
-            start = one.start if self.running(step) else max([now, *(ends[k] for k in needed)])
+            start = attempt.start if self.running(step) else max([now, *(ends[k] for k in needed)])
             ends.append(max(now, start + step.end - step.start))
         return max(ends, default=now)
 
-    def left(self) -> int:
+    def open_tasks(self) -> int:
         """How many tasks have not completed."""
         return sum(self.attempt(step).state != "completed" for step in self.plan.steps)
 
@@ -183,22 +186,22 @@ class RunState:
         return (Note(NoteKind.ASSUMED, text, subject="drivers", count=runs),)
 
     def _row(self, step: Step, pack: int | None) -> TaskRun:
-        one = self.attempt(step)
-        state = one.state if one.state in _OVER else "pending"
+        attempt = self.attempt(step)
+        state = attempt.state if attempt.state in _OVER else "pending"
         return TaskRun(
             task=step.task,
             name=step.name,
             kind=step.kind,
-            units=step.units if one.units is None else one.units,
+            units=step.units if attempt.units is None else attempt.units,
             planned_start=step.start,
             planned_end=step.end,
-            start=one.start,
-            end=one.end if state != "pending" else math.nan,
+            start=attempt.start,
+            end=attempt.end if state != "pending" else math.nan,
             state=state,
-            exit_code=one.exit_code,
-            attempt=one.attempt,
+            exit_code=attempt.exit_code,
+            attempt=attempt.attempt,
             pack=pack,
-            cpu_seconds=one.cpu_seconds,
+            cpu_seconds=attempt.cpu_seconds,
             needs=self.tokens.needs[step.task],
         )
 

@@ -119,7 +119,7 @@ def run(
     how = Options(
         outputs=folder,
         barrier=barrier,
-        again=again,
+        repeat_all=again,
         stop_on_failure=stop_on_failure,
         limit_factor=factor,
         watch=watch,

@@ -198,17 +198,20 @@ def runs_of(
     execution: Execution,
     started: datetime.datetime,
     codes: Codes | None = None,
-    ran: Container[int] | None = None,
+    started_tasks: Container[int] | None = None,
 ) -> list[Run]:
     """The tasks of an execution that completed, as measurements of their profiles.
 
-    Of a run that was gone on with only those that the last driver `ran`: the others were measured.
+    Of a resumed run only the tasks that its last driver started (`started_tasks`); the others are
+    measurements already.
     """
 
     def profile(task: TaskRun) -> str:
         return task.name if codes is None else codes[task.name].profile_name
 
-    company = {task.task: beside for task, beside in neighbours(execution.tasks)}
+    company = {
+        task.task: neighbour_seconds for task, neighbour_seconds in neighbours(execution.tasks)
+    }
     return [
         Run(
             task=profile(task),
@@ -226,15 +229,17 @@ def runs_of(
             parameters="" if codes is None else values_of_sweep(codes[task.name]),
         )
         for task in execution.tasks
-        if task.state == "completed" and (ran is None or task.task in ran)
+        if task.state == "completed" and (started_tasks is None or task.task in started_tasks)
     ]
 
 
 def _shares(
-    task: TaskRun, beside: Iterable[tuple[TaskRun, float]], profile: Callable[[TaskRun], str]
+    task: TaskRun,
+    neighbour_seconds: Iterable[tuple[TaskRun, float]],
+    profile: Callable[[TaskRun], str],
 ) -> str:
     shares: dict[str, float] = {}
-    for other, seconds in beside:
+    for other, seconds in neighbour_seconds:
         name = profile(other)
         shares[name] = shares.get(name, 0.0) + seconds / (task.end - task.start)
     return json.dumps({name: round(share, 4) for name, share in shares.items()}) if shares else ""
@@ -245,10 +250,10 @@ def append_execution(
     path: str | PathLike[str],
     started: datetime.datetime,
     codes: Codes | None = None,
-    ran: Container[int] | None = None,
+    started_tasks: Container[int] | None = None,
 ) -> int:
     """Append the real times of an execution to a file of runs; how many."""
-    new = runs_of(execution, started, codes, ran)
+    new = runs_of(execution, started, codes, started_tasks)
     with closing(RunsFile(path)) as file:
         file.add(new)
     return len(new)
@@ -439,7 +444,7 @@ EXECUTION_COLUMNS = ("execution", "task", "processors", "planned", "planned_end"
 Row = tuple[str, int, float, float, float]
 
 
-def beside(runs: str | PathLike[str]) -> Path:
+def executions_path(runs: str | PathLike[str]) -> Path:
     """The file that belongs to a file of runs."""
     return Path(runs).with_suffix(".executions.csv")
 
@@ -450,7 +455,7 @@ def append_executions(
     """Keep an execution of which every task completed; of others the end says nothing."""
     if not execution.good:
         return
-    with closing(AppendOnlyTable(beside(runs), EXECUTION_COLUMNS)) as file:
+    with closing(AppendOnlyTable(executions_path(runs), EXECUTION_COLUMNS)) as file:
         file.append(_row(task, name, codes) for task in execution.tasks)
 
 
@@ -462,7 +467,7 @@ def _row(task: TaskRun, name: str, codes: Codes) -> tuple[object, ...]:
 
 def read_executions(runs: str | PathLike[str]) -> dict[str, list[Row]]:
     """Execution -> its tasks; nothing where no such file is."""
-    path = beside(runs)
+    path = executions_path(runs)
     if not path.exists():
         return {}
     table = io.read_csv(path)

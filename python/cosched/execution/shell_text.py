@@ -83,10 +83,10 @@ class _Scanner:
 
     def places(self) -> Iterator[ShellPlace]:
         while self._position < len(self._command):
-            found = PLACE.match(self._command, self._position)
-            if found:
-                yield ShellPlace(found[1], self._open[-1][0])
-                self._position = found.end()
+            match = PLACE.match(self._command, self._position)
+            if match:
+                yield ShellPlace(match[1], self._open[-1][0])
+                self._position = match.end()
                 continue
             context, closing = self._open[-1]
             if context == SINGLE_QUOTES:
@@ -158,11 +158,11 @@ class _Scanner:
         return is_first or self._command[self._position - 1] in _BEFORE_COMMENT
 
     def _pass_backslash(self) -> Iterator[ShellPlace]:
-        found = PLACE.match(self._command, self._position + 1)
-        if found:
+        match = PLACE.match(self._command, self._position + 1)
+        if match:
             inside = self._open[-1][0]
-            yield ShellPlace(found[1], inside if inside == DOUBLE_QUOTES else _BACKSLASH)
-            self._position = found.end()
+            yield ShellPlace(match[1], inside if inside == DOUBLE_QUOTES else _BACKSLASH)
+            self._position = match.end()
         else:
             self._position += 2
 
@@ -170,11 +170,11 @@ class _Scanner:
         if self._command.startswith("<<<", self._position):  # a word, no document
             self._position += 3
             return True
-        found = _HERE_DOCUMENT.match(self._command, self._position)
-        if found is None:
+        match = _HERE_DOCUMENT.match(self._command, self._position)
+        if match is None:
             return False
-        self._documents.append((bool(found[1]), found[3]))
-        self._position = found.end()
+        self._documents.append((bool(match[1]), match[3]))
+        self._position = match.end()
         return True
 
     def _pass_documents(self) -> Iterator[ShellPlace]:
@@ -191,6 +191,6 @@ class _Scanner:
                     break
 
     def _pass_text(self, context: str, end: int) -> Iterator[ShellPlace]:
-        for found in PLACE.finditer(self._command, self._position, end):
-            yield ShellPlace(found[1], context)
+        for match in PLACE.finditer(self._command, self._position, end):
+            yield ShellPlace(match[1], context)
         self._position = end

@@ -36,10 +36,10 @@ MISSING = ("one", "worst")
 
 @dataclass(frozen=True)
 class Pair:
-    """A row: a task beside another, or alone against alone."""
+    """A row of the table: a task next to a `neighbour`; with an empty one, alone against alone."""
 
     task: str
-    beside: str
+    neighbour: str
     slowdown: float
     low: float
     high: float
@@ -73,7 +73,7 @@ def _pair(cells: Sequence[str], place: dict[str, int], where: str) -> Pair:
         text = cells[place[name]].strip() if name in place else ""
         return io.parse_positive(text, f"{where}, column '{name}'") if text else default
 
-    task, beside = (cells[place[name]].strip() for name in ("task", "beside"))
+    task, neighbour = (cells[place[name]].strip() for name in ("task", "beside"))
     if not task:
         raise InvalidInstance(f"{where}, column 'task': empty cell: expected a name")
     median = ratio("slowdown", math.nan)
@@ -81,7 +81,7 @@ def _pair(cells: Sequence[str], place: dict[str, int], where: str) -> Pair:
         raise InvalidInstance(f"{where}, column 'slowdown': empty cell: expected a number")
     return Pair(
         task=task,
-        beside=beside,
+        neighbour=neighbour,
         slowdown=median,
         low=ratio("low", median),
         high=ratio("high", median),
@@ -105,14 +105,14 @@ def slow_of(
     one_of(quantile, "slowdown", QUANTILES)
     one_of(missing, "missing", MISSING)
     distinct_names = list(dict.fromkeys(names))
-    noise = {pair.task: max(pair.high, 1 / pair.low) for pair in pairs if not pair.beside}
+    noise = {pair.task: max(pair.high, 1 / pair.low) for pair in pairs if not pair.neighbour}
     best: dict[tuple[str, str], Pair] = {}
     for pair in sorted(pairs, key=lambda pair: -pair.processors):
-        best_pair = best.get((pair.task, pair.beside))
+        best_pair = best.get((pair.task, pair.neighbour))
         if best_pair is None or _distance_to_half(pair, procs) < _distance_to_half(
             best_pair, procs
         ):
-            best[pair.task, pair.beside] = pair
+            best[pair.task, pair.neighbour] = pair
     absent: list[str] = []
     quiet: list[str] = []
     value: dict[tuple[str, str], tuple[float, float, float]] = {}
@@ -144,7 +144,7 @@ def slow_of(
     known_pairs = [
         pair
         for pair in best.values()
-        if {pair.task, pair.beside or pair.task} <= set(distinct_names)
+        if {pair.task, pair.neighbour or pair.task} <= set(distinct_names)
     ]
     return Slow(table, low, high, _notes(known_pairs, noise, quiet, absent, missing))
 
@@ -197,9 +197,9 @@ def _notes(
         )
         add_note(NoteKind.PRECISION, len(quiet), text)
     impossible = [
-        f"{pair.task} beside {pair.beside} {pair.slowdown:.2f}"
+        f"{pair.task} beside {pair.neighbour} {pair.slowdown:.2f}"
         for pair in pairs
-        if pair.beside and pair.slowdown < 1 / noise.get(pair.task, 1.0) - 1e-9
+        if pair.neighbour and pair.slowdown < 1 / noise.get(pair.task, 1.0) - 1e-9
     ]
     if impossible:
         text = (

@@ -35,7 +35,7 @@ class Tokens:
 
     capacity: Mapping[str, float]
     needs: Mapping[int, Mapping[str, float]]  # task -> what it needs of what is limited
-    _held: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    _amounts_of_task: dict[int, Mapping[str, float]] = field(default_factory=dict)
     _gpus: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -57,7 +57,7 @@ class Tokens:
         One that does not fit keeps what it needs from those behind it: it is not passed for ever.
         """
         free = {
-            what: most - sum(of.get(what, 0.0) for of in self._held.values())
+            what: most - sum(of.get(what, 0.0) for of in self._amounts_of_task.values())
             for what, most in self.capacity.items()
         }
         chosen = []
@@ -71,24 +71,24 @@ class Tokens:
 
     def take(self, step: Step) -> tuple[int, ...] | None:
         """Hold what a step needs; the numbers of its GPUs, None where nobody counts them."""
-        self._held[step.task] = self.needs[step.task]
+        self._amounts_of_task[step.task] = self.needs[step.task]
         if "gpus" not in self.capacity:
             return None
-        taken = {number for of in self._gpus.values() for number in of}
+        taken_numbers = {number for of in self._gpus.values() for number in of}
         every = _visible(int(self.capacity["gpus"]))
         wanted = int(self.needs[step.task].get("gpus", 0))
-        free_numbers = (number for number in every if number not in taken)
-        mine = tuple(islice(free_numbers, wanted))
-        self._gpus[step.task] = mine
-        return mine
+        free_numbers = (number for number in every if number not in taken_numbers)
+        granted_numbers = tuple(islice(free_numbers, wanted))
+        self._gpus[step.task] = granted_numbers
+        return granted_numbers
 
     def give_back(self, step: Step) -> None:
-        self._held.pop(step.task, None)
+        self._amounts_of_task.pop(step.task, None)
         self._gpus.pop(step.task, None)
 
 
 def _visible(count: int) -> Sequence[int]:
     """Numbers of the GPUs: those that this process may use, else the first."""
-    given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    numbers = [int(part) for part in given.split(",") if part.strip().isdecimal()]
+    visible_devices = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    numbers = [int(part) for part in visible_devices.split(",") if part.strip().isdecimal()]
     return numbers[:count] if len(numbers) >= count else range(count)

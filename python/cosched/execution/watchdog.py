@@ -16,14 +16,14 @@ import time
 def survivors(run: str) -> list[int]:
     """Processes of this user that belong to a run, by the environment they were started with."""
     mark = b"COSCHED_RUN=" + run.encode()
-    found = []
+    survivors = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
             continue
         with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
             if mark in file.read().split(b"\0"):
-                found.append(int(name))
-    return found
+                survivors.append(int(name))
+    return survivors
 
 
 def end_all(run: str, grace: float = 0.0, patience: float = 30.0) -> list[int]:

@@ -14,7 +14,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution.runs import beside
+from cosched.execution.runs import executions_path
 
 
 @pytest.fixture
@@ -40,17 +40,20 @@ def rows():
 def test_measure_appends_what_this_driver_ran(case, tmp_path, capsys):
     assert main(case) == 1
     assert sorted(row["task"] for row in rows()) == ["a"]
-    assert not beside("runs.csv").exists()
+    assert not executions_path("runs.csv").exists()
     (tmp_path / "good").touch()
     assert main([*case, "--resume"]) == 0
     assert sorted(row["task"] for row in rows()) == ["a", "b", "c"]
     assert json.loads(rows()[0]["beside"])["b"] > 0.2
-    known = ((tmp_path / "runs.csv").read_text(), beside("runs.csv").read_text())
+    known = ((tmp_path / "runs.csv").read_text(), executions_path("runs.csv").read_text())
     capsys.readouterr()
     for _ in range(2):
         assert main([*case, "--resume"]) == 0
         assert "appended" not in capsys.readouterr().out
-        assert ((tmp_path / "runs.csv").read_text(), beside("runs.csv").read_text()) == known
+        assert (
+            (tmp_path / "runs.csv").read_text(),
+            executions_path("runs.csv").read_text(),
+        ) == known
     assert main([*case, "--again"]) == 0
     assert sorted(row["task"] for row in rows()) == list("aabbcc")
 
@@ -74,7 +77,7 @@ def test_an_interrupted_driver_keeps_what_it_measured(case, tmp_path, number):
     (tmp_path / "good").touch()
     assert main([*case, "--resume"]) == 0
     assert sorted(row["task"] for row in rows()) == ["a", "b", "c"]
-    assert os.path.exists(beside("runs.csv"))
+    assert os.path.exists(executions_path("runs.csv"))
 
 
 def test_a_dry_run_of_a_resume_shows_what_is_left(case, tmp_path, capsys):

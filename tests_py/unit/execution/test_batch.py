@@ -134,7 +134,7 @@ def keeps(made):
     """Every rule that a plan has to keep, looked at moment by moment."""
     where = {}
     for k, allocation in enumerate(made.allocations):
-        assert allocation.late <= made.limit * (1 + 1e-9)
+        assert allocation.end_quantile <= made.limit * (1 + 1e-9)
         for one in allocation.tasks:
             where[made.tasks[one.task].name] = (k, one)
         for moment in {one.start for one in allocation.tasks}:
@@ -218,7 +218,7 @@ def test_the_spread_of_repeats_makes_room(tmp_path):
     tasks = TaskList.read(path)
     sure, mean = (batch(tasks, limit=220.0, cores=1, chance=c) for c in (0.95, 0.5))
     assert len(sure.allocations) > len(mean.allocations)
-    assert all(one.late <= 220.0 for one in sure.allocations)
+    assert all(one.end_quantile <= 220.0 for one in sure.allocations)
 
 
 @pytest.mark.parametrize(

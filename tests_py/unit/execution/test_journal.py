@@ -42,7 +42,7 @@ def test_a_task_from_start_to_end(path):
     assert (one.attempt, one.state, one.start, one.end) == (2, "completed", 1.5, 4.0)
     assert (one.exit_code, one.units, one.cpu_seconds, one.driver) == (0, (3,), 2.5, 1)
     assert (past.plan, past.barrier, past.begun, past.runs) == ("p", True, 5.0, ["f"])
-    assert (past.elapsed, past.drivers, past.ran()) == (4.0, 1, {3})
+    assert (past.elapsed, past.drivers, past.started_tasks()) == (4.0, 1, {3})
 
 
 def test_states_of_tasks(path):
@@ -56,7 +56,7 @@ def test_states_of_tasks(path):
     assert past.of(1).attempt == 4
     assert past.of(1).cpu_seconds is None
     assert (past.of(7).state, past.of(7).attempt) == ("pending", 0)
-    assert past.ran() == {0, 1, 4}
+    assert past.started_tasks() == {0, 1, 4}
     assert past.elapsed == 3.0
     assert _past(path, _starting(0, 0.5)).elapsed == 0.5
 
@@ -74,7 +74,7 @@ def test_an_attempt_that_is_cancelled_was_tried(path):
 def test_who_ran_what(path):
     past = _past(path, _starting(0, 1.0), _ended(0, 2.0), ("run", RUN), _starting(1, 3.0))
     assert past.drivers == 2
-    assert past.ran() == {1}
+    assert past.started_tasks() == {1}
     assert past.at_work == {1, 2}
     assert past.runs == ["f", "f"]
 

@@ -168,7 +168,7 @@ def _append_measurements(
     from cosched.execution.runs import append_execution, append_executions
 
     past = read_past(journal)
-    run_tasks = past.ran()
+    run_tasks = past.started_tasks()
     if not run_tasks:
         return []
     begin = datetime.datetime.fromtimestamp(past.begun or 0.0, datetime.timezone.utc)

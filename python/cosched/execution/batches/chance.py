@@ -23,8 +23,10 @@ _WORK, _LEAST, _MOST = 40_000, 25, 200
 class Chance:
     """How times vary: factors of single tasks, and of all tasks of an allocation together."""
 
-    own: np.ndarray
-    common: np.ndarray
+    #: Factors of the time of single tasks, of which each is as probable as another.
+    task_factors: np.ndarray
+    #: Factors of the time of all tasks of an allocation together.
+    common_factors: np.ndarray
     level: float
     seed: int = 0
 
@@ -44,58 +46,62 @@ class Chance:
             return cls(np.ones(1), np.exp(spread * np.array(normal)), level, seed)
         random = np.random.default_rng(seed)
         common = common_factors(noise, (), np.zeros(_MOST), random)
-        return cls(np.exp(noise.own), np.exp(common), level, seed)
+        return cls(np.exp(noise.run_factors), np.exp(common), level, seed)
 
     @property
     def certain(self) -> bool:
         """Whether times do not vary."""
-        return len(self.own) == 1 and len(self.common) == 1
+        return len(self.task_factors) == 1 and len(self.common_factors) == 1
 
     @property
     def spread(self) -> float:
         """Standard deviation of the logarithm of what the time of a task is multiplied by."""
-        return float(np.sqrt(np.log(self.own).var() + np.log(self.common).var()))
+        return float(np.sqrt(np.log(self.task_factors).var() + np.log(self.common_factors).var()))
 
     def alone(self) -> float:
         """What the time of one task is multiplied by to be kept with the chance."""
-        return float(np.quantile(np.outer(self.own, self.common), self.level))
+        return float(np.quantile(np.outer(self.task_factors, self.common_factors), self.level))
 
     def end(self, problem: Problem, placed: Sequence[Placed]) -> float:
         """The end that is kept with the chance: the runner's rule in drawn futures."""
-        planned = max((one.end for one in placed), default=0.0)
+        planned = max((placement.end for placement in placed), default=0.0)
         if self.certain or not placed:
             return planned
-        if len(self.own) == 1:  # all stretch alike
-            return planned * float(np.quantile(self.common, self.level))
+        if len(self.task_factors) == 1:  # all stretch alike
+            return planned * float(np.quantile(self.common_factors, self.level))
         draws = min(max(_WORK // len(placed), _LEAST), _MOST)
         random = np.random.default_rng(self.seed)
-        factors = random.choice(self.own, (draws, len(placed)))
+        factors = random.choice(self.task_factors, (draws, len(placed)))
         ends = [replay(problem, placed, row.tolist()) for row in factors]
-        return float(np.quantile(np.outer(ends, self.common), self.level))
+        return float(np.quantile(np.outer(ends, self.common_factors), self.level))
 
 
 def replay(problem: Problem, placed: Sequence[Placed], factors: Sequence[float]) -> float:
     """The end of an allocation whose tasks, `placed` by planned start, take other times (`factors`
     = real / planned seconds), by the rule of the runner."""
-    mine = {one.task for one in placed}
-    open_edges = {k: sum(first in mine for first in problem.before[k]) for k in mine}
+    placed_tasks = {placement.task for placement in placed}
+    open_edges = {
+        k: sum(first in placed_tasks for first in problem.before[k]) for k in placed_tasks
+    }
     waiting = [
         {
-            "task": one.task,
-            "node": one.node,
-            "need": problem.needs[one.task],
-            "shared": problem.holds[one.task],
-            "seconds": problem.seconds[one.task] * factor,
+            "task": placement.task,
+            "node": placement.node,
+            "need": problem.needs[placement.task],
+            "shared": problem.holds[placement.task],
+            "seconds": problem.seconds[placement.task] * factor,
         }
-        for one, factor in zip(placed, factors, strict=True)
+        for placement, factor in zip(placed, factors, strict=True)
     ]
     room, now = problem.room(), 0.0
     running: list[tuple[float, int, int]] = []
     while waiting or running:
-        started = list(start_in_order(room, waiting, lambda one: not open_edges[one["task"]]))
-        for one, node in started:
-            waiting.remove(one)
-            heapq.heappush(running, (now + one["seconds"], one["task"], node))
+        started = list(
+            start_in_order(room, waiting, lambda placement: not open_edges[placement["task"]])
+        )
+        for placement, node in started:
+            waiting.remove(placement)
+            heapq.heappush(running, (now + placement["seconds"], placement["task"], node))
         if not running:
             return math.inf
         now = running[0][0]

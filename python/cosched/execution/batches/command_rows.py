@@ -114,8 +114,8 @@ class Names:
             )
         if ways[0] == 0:  # the message about the order of tasks names the first unknown one
             return tuple(words)
-        found, place = [], 0
+        task_names, place = [], 0
         while place < len(words):
-            found.append(" ".join(words[place : place + lengths[place]]))
+            task_names.append(" ".join(words[place : place + lengths[place]]))
             place += lengths[place]
-        return tuple(found)
+        return tuple(task_names)

@@ -32,7 +32,7 @@ REST = "rest.json"
 
 
 def write(
-    made: Batches,
+    batches: Batches,
     folder: str | PathLike[str],
     *,
     options: Mapping[str, str] | None = None,
@@ -78,10 +78,10 @@ def write(
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InvalidInstance(f"{folder}: is there already: expected a new folder")
     asked = list(option_lines(options or {}))
-    names = [f"part-{k:03d}" for k in range(1, len(made.allocations) + 1)]
+    names = [f"part-{k:03d}" for k in range(1, len(batches.allocations) + 1)]
     target = place.resolve()
     with io.new_folder(target) as unfinished:
-        _fill(unfinished, target, made, names, asked, jobs)
+        _fill(unfinished, target, batches, names, asked, jobs)
     if rest_of is not None:
         try:
             _link(Path(rest_of), target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -40,14 +41,22 @@ class Allocation:
         By planned start: place of the task, start, end (s), node.
     after : tuple of int
         Allocations that have to complete before.
-    end, late : float
+    end, end_quantile : float
         Planned end, and the one that is kept with the chance (s).
     """
 
     tasks: tuple[Placed, ...]
     after: tuple[int, ...]
     end: float
-    late: float
+    end_quantile: float
+
+    @property
+    def late(self) -> float:
+        """Deprecated name of `end_quantile`."""
+        warnings.warn(
+            "Allocation.late is now Allocation.end_quantile", DeprecationWarning, stacklevel=2
+        )
+        return self.end_quantile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +145,7 @@ all plans'
     def lines(self) -> list[str]:
         """What was planned, in words."""
         count, nodes = len(self.allocations), self.problem.nodes
-        latest_end = max(allocation.late for allocation in self.allocations)
+        latest_end = max(allocation.end_quantile for allocation in self.allocations)
         return [
             *(f"note: {note}" for note in self.notes),
             f"{count_of(len(self.tasks), 'task')} in {count_of(count, 'allocation')} of "

@@ -55,8 +55,8 @@ class Problem:
 
     def __post_init__(self) -> None:
         self.after = [[] for _ in self.seconds]
-        for task, mine in enumerate(self.before):
-            for first in mine:
+        for task, predecessors in enumerate(self.before):
+            for first in predecessors:
                 self.after[first].append(task)
 
     def room(self) -> Room:
@@ -116,8 +116,8 @@ def choose_counts(
     International Conference on Parallel Processing (2001), 69-76.
     """
     least = [
-        min(mine, key=lambda q, task=task: (q * task.seconds[q], q))  # type: ignore[misc]
-        for task, mine in zip(tasks, allowed, strict=True)
+        min(counts_of_task, key=lambda q, task=task: (q * task.seconds[q], q))  # type: ignore[misc]
+        for task, counts_of_task in zip(tasks, allowed, strict=True)
     ]
     counts = list(least)
     place = {task.name: k for k, task in enumerate(tasks)}
@@ -146,16 +146,16 @@ def choose_counts(
 def _on_path(after: list[list[int]], longest: np.ndarray, seconds: Sequence[float]) -> list[int]:
     """The tasks of a longest path."""
     task = int(longest.argmax())
-    found = [task]
+    path = [task]
     while after[task] and longest[task] > seconds[task] * (1 + 1e-12):
         task = max(after[task], key=lambda k: longest[k])
-        found.append(task)
-    return found
+        path.append(task)
+    return path
 
 
 def end_of(placed: Sequence[Placed]) -> float:
     """Seconds until an allocation is over."""
-    return max((one.end for one in placed), default=0.0)
+    return max((placement.end for placement in placed), default=0.0)
 
 
 def same_or_less(a: float, b: float) -> bool:
@@ -185,15 +185,15 @@ def node_seconds_bound(
     """
     table = np.full((len(counts), int(problem.node[0])), np.inf)
     gigabytes = np.zeros(table.shape)
-    for row, (task, mine) in enumerate(zip(tasks, counts, strict=True)):
-        for q in mine:
+    for row, (task, counts_of_task) in enumerate(zip(tasks, counts, strict=True)):
+        for q in counts_of_task:
             table[row, q - 1], gigabytes[row, q - 1] = task.seconds[q], task.memory.get(q, 0.0)
     least = table.min(axis=1)
-    found = [problem.nodes * float(problem.paths(least.tolist()).max())]
+    bounds = [problem.nodes * float(problem.paths(least.tolist()).max())]
     for k, have in enumerate(problem.shared):
         if have > 0:
-            held = sum(t * hold[k] for t, hold in zip(least, problem.holds, strict=True))
-            found.append(problem.nodes * float(held) / have)
+            use_seconds = sum(t * hold[k] for t, hold in zip(least, problem.holds, strict=True))
+            bounds.append(problem.nodes * float(use_seconds) / have)
     gpus = np.array([need[2] for need in problem.needs])
     cores = np.arange(1, table.shape[1] + 1) / problem.node[0]
     share = [np.broadcast_to(cores, table.shape)]
@@ -201,13 +201,13 @@ def node_seconds_bound(
     share += (
         [np.broadcast_to(gpus[:, None] / problem.node[2], table.shape)] if problem.node[2] else []
     )
-    for one in share:
-        for small in (0.0, *_steps(one)):
+    for resource_share in share:
+        for small in (0.0, *_steps(resource_share)):
             with np.errstate(invalid="ignore"):  # no share of a count that is not allowed
-                area = np.where(np.isfinite(table), _dual(one, small) * table, np.inf)
-            found.append(float(area.min(axis=1).sum()))
-    found += _programmes(problem, table, gigabytes, gpus)
-    return max(found)
+                area = np.where(np.isfinite(table), _dual(resource_share, small) * table, np.inf)
+            bounds.append(float(area.min(axis=1).sum()))
+    bounds += _programmes(problem, table, gigabytes, gpus)
+    return max(bounds)
 
 
 def _dual(share: np.ndarray, small: float) -> np.ndarray:
@@ -222,29 +222,31 @@ def _dual(share: np.ndarray, small: float) -> np.ndarray:
 
 def _steps(share: np.ndarray) -> list[float]:
     """Where that function changes: at sizes up to a half."""
-    known = np.unique(np.concatenate([share, 1 - share + 1e-9], axis=None).round(9))
-    known = known[(known > 0) & (known <= 0.5)]
-    return known[:: max(len(known) // 50, 1)].tolist()
+    steps = np.unique(np.concatenate([share, 1 - share + 1e-9], axis=None).round(9))
+    steps = steps[(steps > 0) & (steps <= 0.5)]
+    return steps[:: max(len(steps) // 50, 1)].tolist()
 
 
 def _programmes(
     problem: Problem, table: np.ndarray, gigabytes: np.ndarray, gpus: np.ndarray
 ) -> list[float]:
     finite = {"memory": (gigabytes, problem.node[1]), "gpus": (gpus, problem.node[2])}
-    kept = {k: v for k, v in finite.items() if np.isfinite(v[1]) and v[0].any()}
+    limiting_resources = {k: v for k, v in finite.items() if np.isfinite(v[1]) and v[0].any()}
 
     def instance(nodes: int, edges: Sequence[tuple[int, int]] = ()) -> moldable.Instance:
         shared: dict[str, Any] = {}
-        if kept:
-            shared["resources"] = {name: need for name, (need, _) in kept.items()}
-            shared["capacity"] = {name: nodes * have for name, (_, have) in kept.items()}
+        if limiting_resources:
+            shared["resources"] = {name: need for name, (need, _) in limiting_resources.items()}
+            shared["capacity"] = {
+                name: nodes * have for name, (_, have) in limiting_resources.items()
+            }
         return moldable.Instance(table, machines=nodes * table.shape[1], edges=edges, **shared)
 
-    edges = [(a, b) for b, mine in enumerate(problem.before) for a in mine]
+    edges = [(a, b) for b, predecessors in enumerate(problem.before) for a in predecessors]
     pooled = instance(problem.nodes, edges)
     names = ["work-and-path"] if edges else ["area", "slots"]
-    found = [problem.nodes * moldable.bound(pooled, name).value for name in names]
-    if len(table) <= _MOST and kept:
+    bounds = [problem.nodes * moldable.bound(pooled, name).value for name in names]
+    if len(table) <= _MOST and limiting_resources:
         mixes = moldable.bound(instance(1), "configurations", time_limit=_PATIENCE)
-        found.append(mixes.value)
-    return found
+        bounds.append(mixes.value)
+    return bounds

@@ -403,9 +403,9 @@ class Spool:
 
     def __init__(self, folder, name, part):
         self.folder, self.part = folder, part
-        self.mine = os.path.join(folder, "taken", name)
+        self.own_folder = os.path.join(folder, "taken", name)
         self.damaged = set()  # type: set
-        os.makedirs(self.mine, exist_ok=True)
+        os.makedirs(self.own_folder, exist_ok=True)
 
     def look(self, place):
         """Takes tasks that find a place, in the order of their names; with their nodes."""
@@ -417,7 +417,7 @@ class Spool:
                     task = require_task(json.load(file), self.part)
                 node = place(task)
                 if node is not None:
-                    os.rename(path, os.path.join(self.mine, name))
+                    os.rename(path, os.path.join(self.own_folder, name))
             except OSError:
                 continue  # another runner has it
             except (RecursionError, ValueError) as error:
@@ -433,13 +433,13 @@ class Spool:
 
     def ended(self, task, **how):
         path = os.path.join(self.folder, "ended", task["file"])
-        mine = os.path.join(self.mine, task["file"])
-        if os.path.exists(mine):
+        taken_file = os.path.join(self.own_folder, task["file"])
+        if os.path.exists(taken_file):
             with open(path + ".part", "w") as file:
                 json.dump(how, file)
             os.rename(path + ".part", path)
         with contextlib.suppress(FileNotFoundError):  # it runs elsewhere
-            os.remove(mine)
+            os.remove(taken_file)
 
 
 class Runner:

@@ -156,7 +156,7 @@ def pack(problem: Problem, limit: float, chance: Chance, bound: float) -> Alloca
     """
     if len(problem.seconds) <= EXACT:
         return _exact(problem, limit, chance)
-    stretch = float(np.quantile(chance.common, chance.level))
+    stretch = float(np.quantile(chance.common_factors, chance.level))
     work = _WORK if chance.certain else _WORK // _ROUGHLY
     for _ in range(_CORRECTIONS):
         best = _search(problem, limit / stretch, bound, work)

@@ -312,16 +312,16 @@ def rest(
     for part in parts:
         for name, seconds in part.seconds_had.items():
             seconds_had[name] = max(seconds, seconds_had.get(name, 0.0))
-    left = [
-        _again(task, seconds_had, completed)
+    unfinished_tasks = [
+        _unfinished_part(task, seconds_had, completed)
         for part in parts
         if part.is_own
         for task in part.tasks
         if task.name not in completed
     ]
-    if not left:
+    if not unfinished_tasks:
         raise InvalidInstance(f"{folder}: all tasks have completed: nothing is left")
-    todo, more = _without_planned(left, parts)
+    todo, more = _without_planned(unfinished_tasks, parts)
     if not todo:
         raise InvalidInstance(f"{folder}: nothing is left to plan: {'; '.join(more)}")
     limited = {name for part in parts for name in part.limited}
@@ -329,7 +329,9 @@ def rest(
     return TaskList(tuple(todo), notes=(*notes, *more, *longer)), shape
 
 
-def _again(task: BatchTask, seconds_had: Mapping[str, float], completed: set[str]) -> BatchTask:
+def _unfinished_part(
+    task: BatchTask, seconds_had: Mapping[str, float], completed: set[str]
+) -> BatchTask:
     longer = _LONGER * seconds_had.get(task.name, 0.0)
     return replace(
         task,

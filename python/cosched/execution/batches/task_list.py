@@ -145,9 +145,14 @@ class TaskList:
         else:
             rows = _rows_of_table(text, where, times.are_given)
         tasks = tasks_of_rows(rows, where, times)
-        runs_of_tasks = [_runs_of(task, own) for task, own in tasks]
+        runs_of_tasks = [_runs_of(task, runs_of_task) for task, runs_of_task in tasks]
         rounds = max(map(len, runs_of_tasks))
-        in_rounds = [own[k] for k in range(rounds) for own in runs_of_tasks if k < len(own)]
+        in_rounds = [
+            runs_of_task[k]
+            for k in range(rounds)
+            for runs_of_task in runs_of_tasks
+            if k < len(runs_of_task)
+        ]
         return cls(tuple(task for task, _ in tasks), tuple(in_rounds), notes)
 
     @classmethod
@@ -173,7 +178,7 @@ class TaskList:
         shared, resource_notes = shared_of(tasks, tables, every, codes)
         behind = before_of(codes.edges(tasks.names))
         memory = shared.get("resources", {}).get("memory")
-        found = [
+        batch_tasks = [
             _of_code(
                 codes[name],
                 times,
@@ -182,8 +187,8 @@ class TaskList:
             )
             for row, (name, times) in enumerate(zip(tasks.names, tables.times, strict=True))
         ]
-        kept = [run for run in by_member(every, codes) if run.task in tasks.seconds]
-        return cls(tuple(found), tuple(kept), (*changed, *tasks.notes, *resource_notes))
+        task_runs = [run for run in by_member(every, codes) if run.task in tasks.seconds]
+        return cls(tuple(batch_tasks), tuple(task_runs), (*changed, *tasks.notes, *resource_notes))
 
 
 def _rows_of_table(
@@ -207,34 +212,36 @@ def tasks_of_rows(
 ) -> list[tuple[BatchTask, Sequence[float]]]:
     """A task of each row, and its seconds, of which the task has the median."""
     names = [row.get("name") or f"task {number}" for number, (_, row) in enumerate(rows, start=1)]
-    known = Names(names)
+    task_names = Names(names)
     return [
-        _task(row, name, f"{where}: line {line}", known, times)
+        _task(row, name, f"{where}: line {line}", task_names, times)
         for (line, row), name in zip(rows, names, strict=True)
     ]
 
 
 def _task(
-    row: Mapping[str, str], name: str, where: str, known: Names, times: Times
+    row: Mapping[str, str], name: str, where: str, task_names: Names, times: Times
 ) -> tuple[BatchTask, Sequence[float]]:
     command = row["command"]
     if not command:
         raise InvalidInstance(f"{where}, column 'command': empty cell: expected a command line")
     cores = io.parse_integer(row.get("cores") or "1", f"{where}, column 'cores'", 1, 10**6)
     place = f"{where}, column 'seconds'"
-    own: Sequence[float] = [io.parse_positive(t, place) for t in row.get("seconds", "").split()]
-    own = own or times.of((name, command), cores, where)
+    measured_seconds: Sequence[float] = [
+        io.parse_positive(t, place) for t in row.get("seconds", "").split()
+    ]
+    measured_seconds = measured_seconds or times.of((name, command), cores, where)
     gigabytes = io.parse_nonnegative(row.get("memory") or "0", f"{where}, column 'memory'")
     memory = amount_of(gigabytes, f"{where}, column 'memory'")
     task = BatchTask(
         name=name,
-        seconds={cores: float(np.median(own))},
+        seconds={cores: float(np.median(measured_seconds))},
         commands={cores: ("/bin/sh", "-c", command)},
         memory={cores: memory},
-        after=known.read(row.get("after", ""), where),
+        after=task_names.read(row.get("after", ""), where),
         directory=str(Path.cwd()),
     )
-    return task, own
+    return task, measured_seconds
 
 
 def _of_code(
