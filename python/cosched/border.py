@@ -267,9 +267,8 @@ def refusal_of(
         return None
     ((name, value),) = suspects.items()
     message = " ".join(str(error).split())[:200]
-    return InvalidArgument(
-        f"{name} = {_shown(value)}: expected another value ({type(error).__name__}: {message})"
-    )
+    cause = f"{type(error).__name__}: {message}"
+    return InvalidArgument(f"{name} = {_text_of_value(value)}: expected another value ({cause})")
 
 
 def _refusal_of_long_name(arguments: Mapping[str, object], file: str) -> InvalidArgument | None:
@@ -402,10 +401,12 @@ def _has_no_length(value: object) -> bool:
 
 
 def _refusal(misfit: Misfit) -> InvalidArgument:
-    return InvalidArgument(f"{misfit.place} = {_shown(misfit.value)}: expected {misfit.expected}")
+    return InvalidArgument(
+        f"{misfit.place} = {_text_of_value(misfit.value)}: expected {misfit.expected}"
+    )
 
 
-def _shown(value: object) -> str:
+def _text_of_value(value: object) -> str:
     """A value as a message shows it, also where its class cannot show it."""
     try:
         return shorten(value)

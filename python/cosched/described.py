@@ -61,14 +61,14 @@ _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
 _ENTRY = re.compile(r"^(?=\S)", re.M)
 
 
-def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
+def described(exported: dict[str, Any], meanings_of_package: Meanings | None = None) -> None:
     """Fill in what the docstrings of a package's functions and methods leave to this module.
 
     `exported` are the module's ``globals()``: what ``__all__`` names, and the tables of algorithms
     and bounds. A package without ``__all__`` gets one, of all that it has made or imported ``as``
     itself. `own`: parameters that mean the same in all of this package, as :data:`COMMON`.
     """
-    meanings = {**COMMON, **(own or {})}
+    meanings = {**COMMON, **(meanings_of_package or {})}
     if "__path__" in exported:
         names = (name for name in exported if name[0] != "_" and not _is_tool(exported[name]))
         names = (name for name in names if not isinstance(exported[name], ModuleType))
@@ -96,8 +96,10 @@ def complete(function: FunctionType, meanings: Meanings) -> str:
         sections = {"Returns": f"{name}\n    {RETURNED.get(name, '')}"} | sections
     if parameters:
         sections = {"Parameters": parameters} | sections
-    told = [f"{name}\n{'-' * len(name)}\n{text.strip()}\n" for name, text in sections.items()]
-    return "\n".join([head.strip() + "\n", *told])
+    section_texts = [
+        f"{name}\n{'-' * len(name)}\n{text.strip()}\n" for name, text in sections.items()
+    ]
+    return "\n".join([head.strip() + "\n", *section_texts])
 
 
 def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
@@ -112,8 +114,8 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
         if isinstance(function, FunctionType):
             yield function
         elif isinstance(function, type) and function.__module__.startswith("cosched"):
-            for name, own in vars(function).items():
-                method = getattr(own, "__func__", own)
+            for name, attribute in vars(function).items():
+                method = getattr(attribute, "__func__", attribute)
                 if isinstance(method, FunctionType) and name[0] != "_":
                     yield method
 
@@ -121,21 +123,21 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
 def _entries(function: FunctionType, written: str, meanings: Meanings) -> Iterator[str]:
     """An entry a parameter: what the docstring says of it, else what it means everywhere, else its
     annotation."""
-    said = {}
+    entry_of_name = {}
     for entry in _ENTRY.split(written):
         for name in entry.partition("\n")[0].partition(" : ")[0].split(","):
-            said[name.strip(" *")] = entry
-    given = set()
+            entry_of_name[name.strip(" *")] = entry
+    used_entries = set()
     for name in _parameters(function):
-        entry = said.get(name)
+        entry = entry_of_name.get(name)
         if entry is None and name in meanings:
             kind, meaning = meanings[name]
             entry = f"{name} : {kind}\n    " + meaning.replace("\n", "\n    ") + "\n"
         elif entry is None and (annotation := function.__annotations__.get(name)):
             entry = f"{name} : {getattr(annotation, '__name__', annotation)}\n"
-        if entry and entry not in given:  # one entry may describe several
+        if entry and entry not in used_entries:  # one entry may describe several
             yield entry.rstrip("\n") + "\n"
-            given.add(entry)
+            used_entries.add(entry)
 
 
 def _parameters(function: FunctionType) -> Iterator[str]:

@@ -87,7 +87,7 @@ def of_stub(file: str) -> dict[str, str]:
     """The same names and modules: what the stub beside a package's file imports ``as`` itself."""
     stub = Path(file).with_suffix(".pyi").read_text("utf-8")
     imports = re.findall(r"^from (\S+) import (\([^)]*\)|.*)$", stub, re.MULTILINE)
-    return {name: module for module, said in imports for name in re.findall(r"as (\w+)", said)}
+    return {name: module for module, names in imports for name in re.findall(r"as (\w+)", names)}
 
 
 if TYPE_CHECKING:

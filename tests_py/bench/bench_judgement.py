@@ -112,7 +112,7 @@ def print_simulated(folder: Path, seeds: int) -> None:
     whole, cut = Counter[str](), {False: Counter[str](), True: Counter[str]()}
     for seed in range(seeds):
         log = as_log(random_jobs(np.random.default_rng(seed), folder), seed)
-        has_accounts = "account" in log.known
+        has_accounts = "account" in log.column_names
         for part, verdicts in ((log, whole), (cut_log(log, 0.4), cut[has_accounts])):
             judgement = cs.cluster.judge_log(part)
             if judgement is not None:

@@ -75,7 +75,7 @@ def main():
         taken, wall = time.process_time() - begin, time.perf_counter() - wall
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         begin = time.process_time()
-        result = cs.cluster.solve(inst.replace()._without_bound(), "as-logged")
+        result = cs.cluster.solve(inst.replace().without_bound(), "as-logged")
         result.metrics()
         judged = time.process_time() - begin
         print(

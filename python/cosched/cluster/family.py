@@ -36,7 +36,7 @@ DEFAULT_COMPARE = algorithms.TABLE_2
 
 def _default_names(instance: Instance) -> tuple[str, ...]:
     logged = ("as-logged",) if has_waits(instance) else ()
-    partitions = len(instance.layout[0]) > 0  # DFRS policies refuse them
+    partitions = len(instance.partition_layout[0]) > 0  # DFRS policies refuse them
     return (*logged, *(("FCFS", "EASY", "conservative") if partitions else DEFAULT_COMPARE))
 
 

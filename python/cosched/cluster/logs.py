@@ -168,23 +168,30 @@ def from_sacct(
     >>> inst.jobs[["id", "submit", "tasks", "runtime", "wait"]].to_numpy().tolist()
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
-    known = machine_of(machine, slurm_version=slurm_version, accounts=accounts)
+    checked_machine = machine_of(machine, slurm_version=slurm_version, accounts=accounts)
     if files.recognize_log(path) is files.LogFormat.SACCT_JSON:
         part = files.PartOfLog(week, begin, until)
         jobs, notes, begins = files.read_batch_log(
-            path, files.LogFormat.SACCT_JSON, known, timezone, drop, part, include_running
+            path, files.LogFormat.SACCT_JSON, checked_machine, timezone, drop, part, include_running
         )
     else:
         io.refuse_foreign_file(path)
         jobs, notes, begins = files.read_sacct(
-            path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
-            include_running=include_running, delimiter=delimiter,
-        )  # fmt: skip
-    jobs, unmet = files.without_unmet_constraints(jobs, known)
+            path,
+            checked_machine,
+            timezone=timezone,
+            drop=drop,
+            week=week,
+            begin=begin,
+            until=until,
+            include_running=include_running,
+            delimiter=delimiter,
+        )
+    jobs, unmet = files.without_unmet_constraints(jobs, checked_machine)
     jobs, wait_notes = files.apply_wait_origin(jobs, wait_from, of_log=True)
-    jobs, assumed = files.with_default_accounts(jobs, known)
+    jobs, assumed = files.with_default_accounts(jobs, checked_machine)
     return Instance(
-        jobs, known.cores, notes=(*notes, *unmet, *wait_notes, *assumed),
+        jobs, checked_machine.cores, notes=(*notes, *unmet, *wait_notes, *assumed),
         source=Path(path).name,
-        min_runtime=min_runtime, machine=known, begins=begins,
+        min_runtime=min_runtime, machine=checked_machine, begins=begins,
     )  # fmt: skip

@@ -242,8 +242,8 @@ def _first_masked(values: object) -> tuple[int, ...] | None:
         return next(_where(np.ma.getmaskarray(values)), None)
     if isinstance(values, (list, tuple)):
         for k, row in enumerate(values):
-            if (found := _first_masked(row)) is not None:
-                return (k, *found)
+            if (inner_place := _first_masked(row)) is not None:
+                return (k, *inner_place)
     return None
 
 

@@ -443,13 +443,13 @@ class Instance(core.Instance):
         has_no_transfers = self.data is None and self.bandwidth is None and not self.latency.any()
         if not (has_no_transfers and self.memories == "host"):
             fields += ["latency", "memories"]
-        said = {field: getattr(self, field) for field in fields}
+        fields_of_file = {field: getattr(self, field) for field in fields}
         for field in ("data", "bandwidth", "memory_capacity"):
             if getattr(self, field) is not None:
-                said[field] = getattr(self, field)
+                fields_of_file[field] = getattr(self, field)
         if self.executed is not None:
-            said["executed"] = self.executed._asdict()
-        io.write_json(said, path)
+            fields_of_file["executed"] = self.executed._asdict()
+        io.write_json(fields_of_file, path)
 
 
 def without_limits(instance: Any, name: str) -> None:

@@ -120,7 +120,7 @@ def read_claims(path: Path, *family: ModuleType) -> tuple[Claim, ...]:
 
 
 def _claims(
-    entry: Fields, above: Fields, known: Fields, like: Fields, where: str
+    entry: Fields, above: Fields, formula_names: Fields, like: Fields, where: str
 ) -> Iterator[Claim]:
     """Yield the claims of an entry for each value of its names: those of its rows, or its own."""
     fields = dict(above)
@@ -129,20 +129,20 @@ def _claims(
             raise ValueError(f"{where}: like {name!r}: expected one of {', '.join(like)}")
         fields |= like[name]
     fields |= {key: v for key, v in entry.items() if key not in ("like", "each", "rows")}
-    for values in _each_of_axes(entry.get("each", {}), known, where):
-        names = {**known, **values}
+    for values in _each_of_axes(entry.get("each", {}), formula_names, where):
+        names = {**formula_names, **values}
         if "rows" not in entry:
             yield _claim(fields, names, where)
         for row in entry.get("rows", ()):
             yield from _claims(row, fields, names, like, where)
 
 
-def _each_of_axes(axes: Fields, known: Fields, where: str) -> Iterator[dict[str, Any]]:
+def _each_of_axes(axes: Fields, formula_names: Fields, where: str) -> Iterator[dict[str, Any]]:
     """Yield values of names, every combination; ``"a, b"`` takes its two values from one list."""
     choices = []
     for key, axis in axes.items():
         names = key.split(", ")
-        values = _value(axis, known, where)
+        values = _value(axis, formula_names, where)
         rows = values if len(names) > 1 else ((value,) for value in values)
         choices.append([dict(zip(names, row, strict=True)) for row in rows])
     for combination in product(*choices):
@@ -163,7 +163,7 @@ def _claim(fields: Fields, names: Fields, where: str) -> Claim:
         measure=ours,
         tolerance=formulas.get("agrees"),
         reading=formulas.get("reading"),
-        prepare=formulas.get("prepare", ledger.whole),
+        prepare=formulas.get("prepare", ledger.unchanged_frame),
     )
 
 

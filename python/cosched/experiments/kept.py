@@ -155,14 +155,14 @@ def rows_table(rows: Iterable[Row]) -> str:
             verdict += f", rho {row.rho:.2f} of {row.n}"
         if row.reason:
             verdict += f" ({notes.setdefault(row.reason, len(notes) + 1)})"
-        here = row.curve or shown(row.value)
-        cells = [row.place, row.claim, shown(row.paper_value), here, verdict, row.tolerance]
+        here = row.curve or value_text(row.value)
+        cells = [row.place, row.claim, value_text(row.paper_value), here, verdict, row.tolerance]
         lines.append("| " + " | ".join(map(escaped, cells)) + " |")
     below = [f"{number}. {escaped(text)}" for text, number in notes.items()]
     return "\n".join([*lines, *(["", *below] if below else [])])
 
 
-def shown(value: float | str | None) -> str:
+def value_text(value: float | str | None) -> str:
     """A number or text for a table cell."""
     if value is None:
         return "-"

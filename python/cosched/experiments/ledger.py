@@ -39,7 +39,7 @@ class NotKept(LookupError):
     """There are no results of a study."""
 
 
-def whole(frame: pd.DataFrame) -> pd.DataFrame:
+def unchanged_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """All rows as they are."""
     return frame
 
@@ -91,7 +91,7 @@ class Claim:
     _: KW_ONLY
     paper: str
     study: str
-    prepare: Prepare = whole
+    prepare: Prepare = unchanged_frame
     cells: str = ""
 
 
@@ -157,13 +157,13 @@ class _Prepared:
     """Results of studies, and what claims have computed of them, each once."""
 
     frames: Frames
-    known: dict[tuple[tuple[str, ...], Any], Any] = field(default_factory=dict)
+    results: dict[tuple[tuple[str, ...], Any], Any] = field(default_factory=dict)
 
     def get(self, studies: tuple[str, ...], prepare: Callable[..., object]) -> Any:
         key = studies, prepare
-        if key not in self.known:
-            self.known[key] = prepare(*map(self.frames, studies))
-        return self.known[key]
+        if key not in self.results:
+            self.results[key] = prepare(*map(self.frames, studies))
+        return self.results[key]
 
 
 def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) -> list[Row]:
@@ -212,7 +212,7 @@ def _compared(claim: Claim, prepared: _Prepared) -> Row:
 def _row(claim: Claim, value: Any, kind: str, interval: tuple[float, float], reason: str) -> Row:
     says, curve = "" if claim.tolerance is None else claim.tolerance.says, ""
     if isinstance(value, Curve):
-        value, curve, says = value.value, value.points, f"{says}: {value.shown}"
+        value, curve, says = value.value, value.points, f"{says}: {value.number_text}"
     elif isinstance(value, str):
         value, curve = None, value
     low, high = (_digits(end) if math.isfinite(end) else None for end in interval)

@@ -62,12 +62,12 @@ def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measur
     form = signature(function)
 
     @wraps(function)
-    def given(*arguments: _P.args, **named: _P.kwargs) -> Measure[_T]:
+    def measure_of_arguments(*arguments: _P.args, **named: _P.kwargs) -> Measure[_T]:
         form.bind(None, *arguments, **named)  # TypeError at the row, not when it is evaluated
         assert not named, "rows give arguments by place"
         return Measure(function, arguments)
 
-    return given
+    return measure_of_arguments
 
 
 def listed(items: Iterable[tuple[object, ...]], form: str, by: str = ", ") -> str:
@@ -205,7 +205,7 @@ def box(curves: Curves, *key: object) -> str:
 
 
 @measure
-def said(prepared: object, form: str, *measures: Measure[Any]) -> str:
+def sentence_of_values(prepared: object, form: str, *measures: Measure[Any]) -> str:
     """What measures give, in words."""
     return form.format(*(measure(prepared) for measure in measures))
 

@@ -116,7 +116,9 @@ def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterat
             try:
                 state.close()
             finally:
-                kept_rows_text = f"{state.kept} of {len(design.tasks)} rows are kept in {folder}"
+                kept_rows_text = (
+                    f"{state.saved_rows} of {len(design.tasks)} rows are kept in {folder}"
+                )
     except KeyboardInterrupt as stop:
         raise type(stop)(
             f"interrupted: {kept_rows_text}; the same command with --resume goes on"

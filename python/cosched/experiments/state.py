@@ -42,7 +42,7 @@ class State:
         self.folder = folder
         self.design = design
         self.outcomes: dict[int, Outcome] = {}
-        self.kept = 0  # how many tasks have a row on disk
+        self.saved_rows = 0  # how many tasks have a row on disk
         self._database = database
         self._unwritten: dict[int, Outcome] = {}
         self._begun = self._flushed = time.monotonic()
@@ -113,7 +113,7 @@ class State:
                 )
                 self._database.execute("COMMIT")
             self._unwritten.clear()
-            self.kept = len(self.outcomes)
+            self.saved_rows = len(self.outcomes)
 
     def record(self, names: Iterable[str]) -> None:
         """Keep the digests of finished files (relative to the folder) in place of those before."""
@@ -143,11 +143,11 @@ class State:
         self._database.execute("DELETE FROM owner")
         self._database.execute("INSERT INTO owner VALUES (?)", [json.dumps(owner)])
         self.outcomes = {row[0]: Outcome(*row[:-1]) for row in rows if _is_whole(row)}
-        self.kept = len(self.outcomes)
-        if len(rows) > self.kept:
+        self.saved_rows = len(self.outcomes)
+        if len(rows) > self.saved_rows:
             print(
-                f"{self.folder / ROWS}: {len(rows) - self.kept} of {len(rows)} rows are damaged: "
-                "their tasks run again",
+                f"{self.folder / ROWS}: {len(rows) - self.saved_rows} of {len(rows)} rows "
+                "are damaged: their tasks run again",
                 file=sys.stderr,
             )
         for name in _FOLDERS:

@@ -47,7 +47,8 @@ class Curve(NamedTuple):
     points: str
     value: float
     interval: tuple[float, float]
-    shown: str
+    #: The number as the text gives it.
+    number_text: str
 
 
 Interval = tuple[float, float]

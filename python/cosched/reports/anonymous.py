@@ -31,7 +31,7 @@ def anonymous_names(instance: Instance) -> dict[str, str]:
     work = instance.column("runtime") * instance.column("tasks")
     names: dict[str, str] = {}
     for column in _COLUMNS:
-        if column not in instance.known:
+        if column not in instance.column_names:
             continue
         texts = instance.column(column).astype(str)
         unique_names, places = np.unique(texts, return_inverse=True)

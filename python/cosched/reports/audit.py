@@ -223,7 +223,7 @@ def _machine_size(instance: Instance) -> str:
     machine = instance.machine
     if machine is None:
         return f"{instance.nodes:,} nodes"
-    resources = ("cores", *map(display_name, managed_resources(instance.given, machine)))
+    resources = ("cores", *map(display_name, managed_resources(instance.raw_columns, machine)))
     return (
         f"{machine.cores:,} cores of {count_of(machine.node_count, 'node')} "
         f"(allocated: {', '.join(resources)})"
@@ -414,7 +414,7 @@ def _scenario_blocks(audit: Audit) -> tuple[Block, ...]:
 
 def _scenario_table(audit: Audit) -> Table:
     runs = audit.runs
-    resources = managed_resources(runs.instance.given, runs.instance.machine)
+    resources = managed_resources(runs.instance.raw_columns, runs.instance.machine)
     has_other_jobs = any(row.has_other_jobs for row in audit.scenarios)
     columns = [
         Column("scenario", "name", "what_if"),
@@ -550,7 +550,7 @@ def _resource_table(audit: Audit) -> Table:
     instance = audit.runs.instance
     allocated = ", ".join(
         display_name(name)
-        for name in ("cores", *managed_resources(instance.given, instance.machine))
+        for name in ("cores", *managed_resources(instance.raw_columns, instance.machine))
     )
     return Table(
         tuple(columns),
@@ -683,7 +683,7 @@ def data_notes(runs: Runs) -> tuple[Note, ...]:
     """Return what was ignored, then what was assumed."""
     instance = runs.instance
     notes = [*runs.not_followed, *instance.notes]
-    if len(instance.layout[0]):
+    if len(instance.partition_layout[0]):
         text = "assumed: the bound ignores partitions: it is valid, and can be weak"
         notes.append(Note(NoteKind.NOT_USED, text, subject="partitions"))
     if why := why_no_dfrs(instance):

@@ -51,8 +51,8 @@ def export_tables(slurm: RealSlurm, folder: Path) -> None:
     log = slurm.run("sacct", "-a", "-P", "-D", "-S", _EARLIEST, "-o", columns)
     (folder / "sacct.txt").write_text(log)
     for kind, name in (("associations", "sacctmgr_assoc.txt"), ("qos", "sacctmgr_qos.txt")):
-        shown = ",".join(COLUMN_TABLE["recorded"][kind])
-        text = slurm.run("sacctmgr", "-P", "show", kind, f"format={shown}")
+        column_list = ",".join(COLUMN_TABLE["recorded"][kind])
+        text = slurm.run("sacctmgr", "-P", "show", kind, f"format={column_list}")
         (folder / name).write_text(text)
     (folder / "slurm.conf").write_text((slurm.folder / "slurm.conf").read_text())
 

@@ -206,8 +206,10 @@ def _rows(path: str | PathLike[str], nodes: int) -> Iterator[tuple[str, dict[str
     _require(list(columns), str(path))
     for number, values in enumerate(zip(*columns.values(), strict=True)):
         is_missing = [v is None or (isinstance(v, float) and math.isnan(v)) for v in values]
-        found = ["" if no else str(value) for no, value in zip(is_missing, values, strict=True)]
-        yield f"{path}: job {number}", dict(zip(columns, found, strict=True))
+        cells_of_row = [
+            "" if no else str(value) for no, value in zip(is_missing, values, strict=True)
+        ]
+        yield f"{path}: job {number}", dict(zip(columns, cells_of_row, strict=True))
 
 
 def _log(path: str | PathLike[str], nodes: int) -> dict[str, list[Any]]:

@@ -32,8 +32,10 @@ __all__ = [
 ]
 
 # Pictures and tables are for the end of a run: their import would delay its first jobs.
-_LATE = ("by_rule", "execution_of", "write_report")
-__getattr__ = on_first_use(__name__, dict.fromkeys(_LATE, "cosched.workflows.report"), guard_public)
+_REPORT_NAMES = ("by_rule", "execution_of", "write_report")
+__getattr__ = on_first_use(
+    __name__, dict.fromkeys(_REPORT_NAMES, "cosched.workflows.report"), guard_public
+)
 
 described(globals())
 guard_public(globals())

@@ -88,11 +88,11 @@ class ReadyList:
         selected = [keys[row] for row in chosen]
         for key in selected:
             del self._keys[key]
-        kept = np.ones(len(keys), dtype=bool)
-        kept[chosen] = False
-        self._job, self._needs = self._job[kept], self._needs[kept]
-        self._first = self._first[kept]
-        self._order = (np.cumsum(kept) - 1)[self._order[kept[self._order]]]
+        is_waiting = np.ones(len(keys), dtype=bool)
+        is_waiting[chosen] = False
+        self._job, self._needs = self._job[is_waiting], self._needs[is_waiting]
+        self._first = self._first[is_waiting]
+        self._order = (np.cumsum(is_waiting) - 1)[self._order[is_waiting[self._order]]]
         return selected
 
 
@@ -110,18 +110,18 @@ def fitting(needs: np.ndarray, available: np.ndarray) -> np.ndarray:
     >>> fitting(np.array([[2], [3], [1], [1], [1]]), np.array([4])).tolist()
     [0, 2, 3]
     """
-    left = available.copy()
+    remaining_units = available.copy()
     chosen = []
     for begin in range(0, len(needs), _BLOCK):
         rows = np.arange(begin, min(begin + _BLOCK, len(needs)))
         while rows.size:
-            rows = rows[(needs[rows] <= left).all(axis=1)]
+            rows = rows[(needs[rows] <= remaining_units).all(axis=1)]
             used = np.cumsum(needs[rows], axis=0)
-            over = ~(used <= left).all(axis=1)
-            count = int(over.argmax()) if over.any() else rows.size
+            exceeds_units = ~(used <= remaining_units).all(axis=1)
+            count = int(exceeds_units.argmax()) if exceeds_units.any() else rows.size
             if count:
                 chosen.append(rows[:count])
-                left -= used[count - 1]
+                remaining_units -= used[count - 1]
             rows = rows[count:]
     return np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
 

@@ -177,10 +177,12 @@ def plan(
     """
     seconds = real_array(seconds, "seconds", 1)
     edges = _edges_between(edges, len(seconds))
-    found = moldable.list_local(_instance(seconds, needs, capacity, edges, cores))
-    spans = zip(found.start.tolist(), found.end.tolist(), strict=True)
+    list_schedule = moldable.list_local(_instance(seconds, needs, capacity, edges, cores))
+    spans = zip(list_schedule.start.tolist(), list_schedule.end.tolist(), strict=True)
     bound = no_schedule_before(seconds, needs, capacity, edges)
-    return Plan(found.value, min(bound, found.value), dict(zip(jobs, spans, strict=True)))
+    return Plan(
+        list_schedule.value, min(bound, list_schedule.value), dict(zip(jobs, spans, strict=True))
+    )
 
 
 def _instance(

@@ -49,8 +49,8 @@ class ExpectedTimes:
     """
 
     def __init__(self) -> None:
-        self._taken: list[float] = []  # of jobs: nan until they end
-        self._known: list[float] = []
+        self._actual_seconds: list[float] = []  # of jobs: nan until they end
+        self._stated_seconds: list[float] = []
         self._is_limit: list[bool] = []
         self._rule: list[int] = []
         self._rules: dict[str, int] = {}
@@ -76,9 +76,9 @@ class ExpectedTimes:
         if number == len(self._of_rule):
             self._of_rule.append(([], [], []))
         self._rule.append(number)
-        self._known.append(nan if seconds is None else seconds)
+        self._stated_seconds.append(nan if seconds is None else seconds)
         self._is_limit.append(limit)
-        self._taken.append(nan)
+        self._actual_seconds.append(nan)
         return len(self._rule) - 1
 
     @property
@@ -88,45 +88,61 @@ class ExpectedTimes:
 
     def learn(self, job: int, seconds: float) -> None:
         """What a job took."""
-        self._taken[job] = seconds
-        taken, *ratios = self._of_rule[self._rule[job]]
-        insort(taken, seconds)
+        self._actual_seconds[job] = seconds
+        seconds_of_rule, *ratios = self._of_rule[self._rule[job]]
+        insort(seconds_of_rule, seconds)
         insort(self._all, seconds)
-        if self._known[job] > 0:
-            insort(ratios[self._is_limit[job]], seconds / self._known[job])
+        if self._stated_seconds[job] > 0:
+            insort(ratios[self._is_limit[job]], seconds / self._stated_seconds[job])
             if self._is_limit[job]:
-                insort(self._shares, seconds / self._known[job])
+                insort(self._shares, seconds / self._stated_seconds[job])
 
     def seconds(self) -> np.ndarray:
         """Expected seconds of every job, as an array."""
-        known, taken = np.array(self._known, dtype=float), np.array(self._taken, dtype=float)
+        stated_seconds, actual_seconds = (
+            np.array(self._stated_seconds, dtype=float),
+            np.array(self._actual_seconds, dtype=float),
+        )
         rule = np.array(self._rule, dtype=int)
         limits = np.array(self._is_limit, dtype=bool)
         share = _median(self._shares) if self._shares else 1.0
-        before = np.where(limits, share * known, known)  # without this run's own
-        said = before[~np.isnan(before)]
-        other = 1.0 if not len(said) else float(said.mean())
+        before = np.where(limits, share * stated_seconds, stated_seconds)  # without this run's own
+        stated_only = before[~np.isnan(before)]
+        other = 1.0 if not len(stated_only) else float(stated_only.mean())
         other = fmean(self._all) if self._all else other
-        middle = np.array([[_median(s) if s else nan for s in own] for own in self._of_rule])
+        middle = np.array(
+            [
+                [_median(s) if s else nan for s in seconds_of_subjects]
+                for seconds_of_subjects in self._of_rule
+            ]
+        )
         medians, of_times, of_limits = middle.reshape(-1, 3)[rule].T
         ratios = np.where(limits, of_limits, of_times)
-        measured = ~limits & ~np.isnan(known)
-        found = np.full(len(rule), other)
-        for better in (before, np.where(measured, known, medians), ratios * known):
-            found = np.where(np.isnan(better), found, better)
+        measured = ~limits & ~np.isnan(stated_seconds)
+        expected_seconds = np.full(len(rule), other)
+        for better in (
+            before,
+            np.where(measured, stated_seconds, medians),
+            ratios * stated_seconds,
+        ):
+            expected_seconds = np.where(np.isnan(better), expected_seconds, better)
         if not self._all:  # asked for each job that is added
-            return found
-        return np.where(np.isnan(taken), found * self._of_subjects(taken, found), taken)
+            return expected_seconds
+        return np.where(
+            np.isnan(actual_seconds),
+            expected_seconds * self._of_subjects(actual_seconds, expected_seconds),
+            actual_seconds,
+        )
 
-    def _of_subjects(self, taken: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    def _of_subjects(self, actual_seconds: np.ndarray, expected: np.ndarray) -> np.ndarray:
         """By how much jobs differ from what is expected: geometric means over those that ended of
         each subject, and over the subjects of a job."""
         job, subject = np.array(self._on, dtype=int).reshape(-1, 2).T
-        ended = (taken[job] > 0) & (expected[job] > 0)
-        apart = np.log(taken[job[ended]] / expected[job[ended]])
+        ended = (actual_seconds[job] > 0) & (expected[job] > 0)
+        apart = np.log(actual_seconds[job[ended]] / expected[job[ended]])
         of_subject = _means(subject[ended], apart, len(self._subjects))
         heard = ~np.isnan(of_subject[subject])
-        of_job = _means(job[heard], of_subject[subject[heard]], len(taken))
+        of_job = _means(job[heard], of_subject[subject[heard]], len(actual_seconds))
         return np.exp(np.where(np.isnan(of_job), 0.0, of_job))
 
 
@@ -144,7 +160,7 @@ def _median(ordered: list[float]) -> float:
 
 FORMAT, VERSION = "cosched-history", 1
 #: Times of a rule that are kept: the last ones.
-_KEPT = 50
+_MAX_TIMES_OF_RULE = 50
 
 
 class History:
@@ -198,7 +214,7 @@ class History:
     def learn(self, rule: str, job: str, seconds: float) -> None:
         """What a job took in this run."""
         self._jobs[job] = seconds
-        self._rules[rule] = [*self._rules.get(rule, []), seconds][-_KEPT:]
+        self._rules[rule] = [*self._rules.get(rule, []), seconds][-_MAX_TIMES_OF_RULE:]
 
     def write(self) -> None:
         """Write the file that was read, whole or not at all; nothing without one."""
@@ -213,10 +229,10 @@ class History:
 
 
 def _entries(data: dict, name: str, path: object) -> list[tuple[str, object]]:
-    found = data.get(name, {})
-    if not isinstance(found, dict):
+    entries = data.get(name, {})
+    if not isinstance(entries, dict):
         raise InvalidInstance(f"{path}: {name}: expected names with seconds")
-    return list(found.items())
+    return list(entries.items())
 
 
 def _positive(seconds: object, name: str, path: object) -> float:

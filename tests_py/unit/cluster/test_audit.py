@@ -189,7 +189,7 @@ def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     assert "The lower bound is weak here" in page_of(
         tmp_path, inst.replace(submit=[0.0, 1e4, 2e4, 3e4])
     )
-    text = page_of(tmp_path, inst.replace()._without_bound())
+    text = page_of(tmp_path, inst.replace().without_bound())
     assert "Attainable is" in text
     assert "A lower bound was not reached in 15 s" in text
     assert lead_of(text).endswith("lower bound on the maximum bounded slowdown is known.")

@@ -106,7 +106,7 @@ def test_starts_are_those_of_a_naive_plan(seed):
     if not jobs:
         return
     inst = instance_of(jobs, machine)
-    if inst.site is None:
+    if inst.core_nodes is None:
         return
     nodes = plain_nodes(machine)[1]
     for name in ("FCFS", "EASY", "conservative"):

@@ -89,7 +89,7 @@ def test_every_start_is_that_of_a_naive_plan(seed):
     machine, nodes = random_site(rng)
     jobs = random_jobs(rng, machine, nodes, int(rng.integers(2, 30)))
     inst = instance_of(jobs, machine)
-    if inst.site is None:  # no job needs more than cores
+    if inst.core_nodes is None:  # no job needs more than cores
         return
     lowest = np.inf
     for name in ("FCFS", "EASY", "conservative"):
@@ -165,12 +165,12 @@ def test_nodes_without_gpus_are_filled_first():
 def test_what_both_say_counts():
     wide = {"tasks": [8, 8, 8], "memory_gb": [64, 64, 64]}
     silent = Machine((NodeType("n", 3, 8, 0.0, 0),))
-    assert jobs_on(silent, **wide).site is None
+    assert jobs_on(silent, **wide).core_nodes is None
     assert starts(jobs_on(silent, **wide)) == [0, 0, 0]
     assert starts(jobs_on(TWO, **wide)) == [0, 60, 120]
     unknown = jobs_on(TWO, tasks=[8, 8, 8], memory_gb=[np.nan] * 3)
-    assert unknown.site is None
-    assert float(jobs_on(TWO, **wide).given["nodes"].sum()) == 3
+    assert unknown.core_nodes is None
+    assert float(jobs_on(TWO, **wide).raw_columns["nodes"].sum()) == 3
 
 
 @pytest.mark.parametrize(

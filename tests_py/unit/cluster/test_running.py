@@ -81,7 +81,7 @@ def test_a_node_that_the_machine_beside_it_lacks(tmp_path):
 def test_a_plain_number_is_that_node():
     jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
     running = {"job": [0], "nodes": [1], "start": [0], "limit": [9]}
-    assert cs.cluster.Instance(jobs, nodes=2, running=running).held == [[1]]
+    assert cs.cluster.Instance(jobs, nodes=2, running=running).held_units == [[1]]
 
 
 def columns(**more):

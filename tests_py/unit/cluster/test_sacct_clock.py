@@ -147,7 +147,7 @@ def test_an_hour_may_be_a_change_of_clocks(read):
     header, *spring = without(
         "Suspended", HEADER, row(1, end="05:00:00", elapsed="04:00:00", day="2026-03-29T")
     )
-    assert "suspended" not in read(*spring, header=header).known
+    assert "suspended" not in read(*spring, header=header).column_names
 
 
 def test_a_start_in_the_hour_that_comes_twice_is_the_one_that_its_end_tells(read):
@@ -212,8 +212,10 @@ def test_a_job_without_a_limit_stays_one_in_files_and_parts(read, tmp_path):
         inst.write(tmp_path / name)
         again = cs.cluster.Instance.read(tmp_path / name, machine=inst.machine)
         assert again == inst
-        np.testing.assert_array_equal(again.given["estimate"], inst.given["estimate"])
-    np.testing.assert_array_equal(inst.take([1, 0]).given["estimate"], inst.given["estimate"][::-1])
+        np.testing.assert_array_equal(again.raw_columns["estimate"], inst.raw_columns["estimate"])
+    np.testing.assert_array_equal(
+        inst.take([1, 0]).raw_columns["estimate"], inst.raw_columns["estimate"][::-1]
+    )
 
 
 def test_more_cpu_time_than_there_is_gives_no_efficiency(read):

@@ -173,7 +173,7 @@ def test_lists_of_partitions(read):
             row(3, partition="main", cpus=8)]  # fmt: skip
     inst = read(*(r.replace("00:05:00", "00:20:00") for r in rows))
     assert inst.column("estimate").tolist() == [600, 600, 1200]  # the longer of both
-    sizes, allowed, tier = inst.layout
+    sizes, allowed, tier = inst.partition_layout
     assert sizes.tolist() == [2, 4, 2]
     assert allowed.tolist() == [0b011, 0b001, 0b111]
     assert tier.tolist() == [3, 3, 0]

@@ -79,14 +79,14 @@ def test_a_requeued_run_has_the_steps_below_it(read):
 def test_what_the_log_does_not_say_is_no_column(read):
     bare = HEADER.replace("|MaxRSS|TRESUsageInTot|AdminComment", "").replace("|TotalCPU", "")
     inst = read(*("|".join(row(k).split("|")[:10]) for k in (1, 2)), header=bare)
-    assert not {"used_memory_gb", "cpu_seconds", "cpu_efficiency"} & inst.known
+    assert not {"used_memory_gb", "cpu_seconds", "cpu_efficiency"} & inst.column_names
     with pytest.raises(cs.InvalidInstance, match="by efficiency: the log does not say it"):
         cs.cluster.solve(inst, "FCFS").by("efficiency")
 
 
 def test_cells_that_cannot_be_read_are_counted(read):
     inst = read(row(1, "01:00:00"), row("1.batch", "x", "lots"))
-    assert "used_memory_gb" not in inst.known
+    assert "used_memory_gb" not in inst.column_names
     assert places(inst.notes, NoteKind.REPAIRED)["MaxRSS"] == (1, "line 3")
     assert inst.column("cpu_seconds").tolist() == [3600]
 

@@ -34,7 +34,7 @@ def log():
 
 @pytest.fixture(scope="module")
 def jobs(log):
-    return pd.DataFrame({name: log.column(name) for name in log.known})
+    return pd.DataFrame({name: log.column(name) for name in log.column_names})
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def test_without_accounts_of_the_machine_a_log_stays_as_it_is(tmp_path):
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / "w.events").write_text(EVENT.format(0, "ann", ""))
     log = cs.cluster.Instance.read(tmp_path / "w.events", machine=tmp_path / "slurm.conf")
-    assert "account" not in log.known
+    assert "account" not in log.column_names
     assert not has_note(log.notes, NoteKind.ASSUMED, "accounts")
 
 

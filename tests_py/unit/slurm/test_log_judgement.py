@@ -296,7 +296,7 @@ def test_half_of_the_nodes_do_not_explain_a_log(seed, tmp_path):
     small = cs.cluster.Machine.read(conf, slurm_version="22.05")
     fits = log.column("tasks") <= small.cores
     part = log.take(np.flatnonzero(fits))
-    wrong = cs.cluster.Instance(dict(part.given), small.cores, machine=small)
+    wrong = cs.cluster.Instance(dict(part.raw_columns), small.cores, machine=small)
     judgement = cs.cluster.judge_log(wrong)
     assert judgement.verdict is FitVerdict.NOT_EXPLAINED
     assert ReasonKind.UNKNOWN_NODES in {reason.kind for reason in judgement.reasons}
@@ -354,7 +354,7 @@ def test_accounts_that_no_setting_needs_are_no_likely_reason(tmp_path):
     machine = cs.cluster.Machine.read(conf).approximated()
     assert not machine.slurm.needs_accounting
     log = cs.cluster.Instance.read(tmp_path / "jobs.txt", machine=machine)
-    assert "account" in log.known
+    assert "account" in log.column_names
     judgement = cs.cluster.judge_log(log)
     assert judgement.verdict is FitVerdict.NOT_EXPLAINED
     assert ReasonKind.ACCOUNTS not in {reason.kind for reason in judgement.reasons}
@@ -453,7 +453,7 @@ def test_idle_waits_are_those_of_a_plain_loop(seed, tmp_path):
     jobs, start = small_jobs(np.random.default_rng(seed), tmp_path)
     end, submit = start + jobs.column("runtime"), jobs.column("submit")
     cells, allowed, _ = jobs.layout
-    gpus = jobs.column("gpus") if "gpus" in jobs.known else np.zeros(len(jobs))
+    gpus = jobs.column("gpus") if "gpus" in jobs.column_names else np.zeros(len(jobs))
     sizes = {int(mask): sum(int(size) for bit, size in enumerate(cells) if int(mask) >> bit & 1)
              for mask in set(allowed.tolist())}  # fmt: skip
     cpus = jobs.machine.nodes[0].cores
@@ -477,7 +477,9 @@ def test_idle_waits_are_those_of_a_plain_loop(seed, tmp_path):
 @pytest.mark.parametrize("seed", range(4))
 def test_overtaken_jobs_are_those_of_a_plain_loop(seed, tmp_path):
     jobs, start = small_jobs(np.random.default_rng(seed), tmp_path)
-    names = [name for name in ("tasks", "partition", "gpus", "estimate") if name in jobs.known]
+    names = [
+        name for name in ("tasks", "partition", "gpus", "estimate") if name in jobs.column_names
+    ]
     request = list(zip(*(jobs.column(name).tolist() for name in names), strict=True))
     submit = jobs.column("submit")
     later = [

@@ -114,7 +114,7 @@ def test_a_log_without_the_column_cannot_tell(make):
 
 def make_without(make, column):
     instance = make()
-    jobs = {name: values for name, values in instance.given.items() if name != column}
+    jobs = {name: values for name, values in instance.raw_columns.items() if name != column}
     return cs.cluster.Instance(jobs, nodes=instance.nodes, machine=instance.machine)
 
 
@@ -223,7 +223,7 @@ def test_subaccounts_and_default_accounts_count_as_in_slurm(make, tmp_path, vers
     machine = cs.cluster.Machine.read(
         tmp_path / "slurm.conf", slurm_version=version, accounts=tmp_path / "accounts.txt"
     )
-    known = cs.cluster.Instance(instance.given, nodes=machine.cores, machine=machine)
+    known = cs.cluster.Instance(instance.raw_columns, nodes=machine.cores, machine=machine)
     denied = scenario_of(known, "partition.main.DenyAccounts=phys")
     assert denied.instance.ids.tolist() == left
     own = scenario_of(known, "partition.main.DenyAccounts=optics")
@@ -304,7 +304,7 @@ def memory_of(make, tmp_path, cluster="", main="", fast=""):
     (tmp_path / "memory.conf").write_text(text)
     machine = cs.cluster.Machine.read(tmp_path / "memory.conf", slurm_version="22.05")
     return cs.cluster.Instance(
-        {"id": instance.ids, **instance.given}, nodes=machine.cores, machine=machine
+        {"id": instance.ids, **instance.raw_columns}, nodes=machine.cores, machine=machine
     )
 
 

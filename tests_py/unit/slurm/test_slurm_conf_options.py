@@ -389,7 +389,7 @@ def test_a_task_plugin_matters_where_jobs_are_suspended(instance, folder):
     path = folder / "suspend.conf"
     path.write_text(text + "TaskPlugin=task/affinity\n")
     machine = cs.cluster.Machine.read(path, accounts=folder / "accounts.txt")
-    suspending = cs.cluster.Instance(instance.given, nodes=machine.cores, machine=machine)
+    suspending = cs.cluster.Instance(instance.raw_columns, nodes=machine.cores, machine=machine)
     scenario = scenario_of(suspending, "TaskPlugin=task/none")
     verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
     assert verdict.scenario_class is ScenarioClass.NOT_MODELLED

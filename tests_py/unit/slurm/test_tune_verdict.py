@@ -248,7 +248,7 @@ def test_the_lines_in_a_slurm_conf_give_the_gain_that_is_stated(planted_search, 
             continue
         block = fold.test
         for place, machine in enumerate(machines):
-            jobs = {"id": block.instance.ids, **block.instance.given}
+            jobs = {"id": block.instance.ids, **block.instance.raw_columns}
             inst = cs.cluster.Instance(jobs, block.instance.nodes, machine=machine)
             seed = tuned.seed + len(tuned.weeks.train) + number
             result = cs.cluster.solve(inst, "slurm-backfill", seed=seed, draws=tuned.draws)

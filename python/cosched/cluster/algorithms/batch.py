@@ -181,12 +181,12 @@ def _batch(
         instance, at_limit = killed(instance)
     if rule == "FCFS" and priority == "fcfs":
         requested = False  # it plans nothing
-    if requested and "estimate" not in instance.known:
+    if requested and "estimate" not in instance.column_names:
         raise InvalidInstance('estimates = "requested": the jobs have no estimate column')
     require_schedulable(instance)
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
-    keeps = instance.site is not None  # where another run would cost more than its rows
+    keeps = instance.core_nodes is not None  # where another run would cost more than its rows
     outcome, rows, decisions = simulate(instance, trace=keeps, log=bool(log))
     return result_of_simulation(
         instance, rule, outcome, decisions, threshold,
@@ -197,7 +197,7 @@ def _batch(
 
 def killed(instance: Instance) -> tuple[Instance, np.ndarray]:
     """The instance in which every job ends at its limit, and which jobs that ends early."""
-    if "estimate" not in instance.known:
+    if "estimate" not in instance.column_names:
         raise InvalidInstance("kill: the jobs have no estimate column to be ended at")
     killed_instance, is_beyond_limit = instance.once("killed", lambda: _killed(instance))
     # An instance with further notes shares what was computed of the one without them.
@@ -230,12 +230,12 @@ def _rows(
     log: bool,
 ) -> tuple:
     core = instance._core
-    cells, allowed, _ = instance.layout
+    cells, allowed, _ = instance.partition_layout
     rule_of_core = _core.cluster.Rule[rule]
-    if (site := instance.site) is not None:
+    if (site := instance.core_nodes) is not None:
         return _core.cluster.backfill_on(core, site, rule_of_core, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
-        held_units = instance.held
+        held_units = instance.held_units
         return _core.cluster.backfill(
             core, rule_of_core, requested, wfp3, key, cells, allowed, held_units, trace, log
         )
@@ -270,12 +270,14 @@ def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray
 def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
     """Keys that put jobs first that run at the begin, then those of a partition with a greater
     priority."""
-    tier = instance.layout[2]
-    if "running" in instance.known and (len(key) or len(tier) or wfp3 or instance.held):
+    tier = instance.partition_layout[2]
+    if "running" in instance.column_names and (
+        len(key) or len(tier) or wfp3 or instance.held_units
+    ):
         # Whoever runs at the begin of a part of a log has its nodes, whatever the order is.
         tier_of_jobs = tier if len(tier) else np.zeros(len(instance))
         tier = np.where(instance.column("running"), tier_of_jobs.max() + 1, tier_of_jobs)
-        has_nodes = [bool(units) for units in instance.held]
+        has_nodes = [bool(units) for units in instance.held_units]
         if any(has_nodes):
             tier = np.where(has_nodes, tier.max() + 1, tier)
     if not len(tier) or np.ptp(tier) == 0:

@@ -81,8 +81,8 @@ def dfrs(
     Instance.require(instance)
     if not isinstance(name, str) or len(name) > 100:  # none is as long, and no error repeats it
         raise InvalidInstance(f"name = {shorten(name)}: expected the name of a policy")
-    refuse_running(instance.known, name)
-    if len(instance.layout[0]):
+    refuse_running(instance.column_names, name)
+    if len(instance.partition_layout[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     if instance.machine is not None and (texts_of(instance, "constraint") != "").any():
         raise InvalidInstance(f"{name}: DFRS policies know no features: expected no constraints")
@@ -272,7 +272,7 @@ def python_policy(
     [40.0, 50.0]
     """
     Instance.require(instance)
-    refuse_running(instance.known, "a policy in Python")
+    refuse_running(instance.column_names, "a policy in Python")
     period, penalty = real(period, "period"), real(penalty, "penalty")
     adapter = _Adapter(instance, policy)
     outcome, rows, decisions = _core.cluster.python_policy(
@@ -294,11 +294,13 @@ class _Adapter:
         self.ids = instance.ids
         names = ("eligible", "tasks", "cpu", "memory")
         columns = (instance.column(name).tolist() for name in names)
-        self.given: list[tuple[float, int, float, float]] = list(zip(*columns, strict=True))
+        self.columns_of_job: list[tuple[float, int, float, float]] = list(
+            zip(*columns, strict=True)
+        )
 
     def ask(self, kind: str, time: float, jobs: list[int], jobs_in_system: dict[int, tuple]) -> Any:
         states = {
-            job: Job(job, *self.given[job], status, progress, tuple(nodes), share)
+            job: Job(job, *self.columns_of_job[job], status, progress, tuple(nodes), share)
             for job, (status, progress, nodes, share) in sorted(jobs_in_system.items())
         }
         answer = self.on_event(Event(kind, time, tuple(jobs)), State(time, self.nodes, states))

@@ -232,7 +232,7 @@ def _overcommitted(
     instance: Instance, start: np.ndarray, end: np.ndarray
 ) -> list[tuple[float, float]]:
     """Spans in which jobs use more nodes than all the partitions have that they may use."""
-    cells, allowed, _ = instance.layout
+    cells, allowed, _ = instance.partition_layout
     spans = []
     for room, which in _rooms(instance.nodes, cells, allowed):
         times, load = _in_use(instance, start, end, which)
@@ -294,7 +294,7 @@ def _rows(instance: Instance) -> tuple:
 
 def _nodes_of(instance: Instance) -> Callable[[int], np.ndarray]:
     """By job: the nodes that it may use."""
-    cells, allowed, _ = instance.layout
+    cells, allowed, _ = instance.partition_layout
     if not len(cells):
         every = np.arange(instance.nodes)
         return lambda _: every

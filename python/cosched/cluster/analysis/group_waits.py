@@ -72,7 +72,7 @@ def groupings_of(runs: Runs) -> Groupings | None:
     results = results_by_name(runs)
     if not results:
         return None
-    known_columns = runs.instance.known
+    known_columns = runs.instance.column_names
     several, uniform, unknown = [], {}, []
     for grouping in GROUPINGS:
         if _COLUMNS.get(grouping, grouping) not in known_columns:

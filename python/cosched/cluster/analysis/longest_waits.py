@@ -154,7 +154,7 @@ def _limits_of_waits(
 
 
 def _jobs_with_longest_waits(instance: Instance, waits: np.ndarray) -> list[int]:
-    users = instance.column("user").tolist() if "user" in instance.known else None
+    users = instance.column("user").tolist() if "user" in instance.column_names else None
     jobs: list[int] = []
     listed_users = set()
     for job in np.argsort(-waits, kind="stable").tolist():
@@ -184,7 +184,7 @@ def _longest_wait(
     instance = result.instance
     eligible = float(instance.column("eligible")[job])
     user, partition = (
-        instance.column(name)[job] if name in instance.known else None
+        instance.column(name)[job] if name in instance.column_names else None
         for name in ("user", "partition")
     )
     return LongestWait(
@@ -205,7 +205,7 @@ def diagnose_wait(result: Result, job: int) -> WaitDiagnosis:
     it."""
     instance, starts = result.instance, np.asarray(result.outcome["start"])
     eligible_times, row = instance.column("eligible"), np.arange(len(instance))
-    cells, allowed, tier = instance.layout
+    cells, allowed, tier = instance.partition_layout
     rank = -tier if len(tier) else np.zeros(len(instance))
     eligible_time, start = eligible_times[job], starts[job]
     is_earlier = (eligible_times < eligible_time) | (

@@ -240,7 +240,7 @@ def knows_limits(instance: Instance) -> bool:
 
 def why_no_dfrs(instance: Instance) -> str:
     """Why DFRS policies have no meaning here, or an empty text."""
-    if len(instance.layout[0]):
+    if len(instance.partition_layout[0]):
         return "they know no partitions"
     return "" if (instance.column("memory") < 1).any() else "every task has a whole node"
 
@@ -269,7 +269,7 @@ def run_all(
     judgement : LogJudgement, optional
         The judgement of the log, where it is known already.
     """
-    unbounded_instance = instance.replace()._without_bound()
+    unbounded_instance = instance.replace().without_bound()
     check_reference(unbounded_instance, reference)
     with ThreadPoolExecutor(_MAX_SIMULTANEOUS_RUNS) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
@@ -431,7 +431,7 @@ def _simulate_scenarios(
                 "enough": _stop_at_count(replications_of(base.result), half_limit)
             }
         ((row, result),) = FAMILY.compare_rows(
-            scenario.instance._without_bound(), [policy], 0, limit, {policy: scenario_options}
+            scenario.instance.without_bound(), [policy], 0, limit, {policy: scenario_options}
         )
         notes = _notes(_result_or_none(result), NoteKind.NOT_FOLLOWED)
         remarks = (*verdict.remarks, *(note for note in notes if note not in known_notes))

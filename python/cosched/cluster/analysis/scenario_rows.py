@@ -128,7 +128,7 @@ def common_jobs(runs: Runs, run: ScenarioRun) -> CommonJobs | None:
 
 def _in_use(runs: Runs, run: ScenarioRun) -> dict[str, float]:
     """Return the shares of memory and GPUs in use, where the policies hand them out."""
-    names = managed_resources(runs.instance.given, runs.instance.machine)
+    names = managed_resources(runs.instance.raw_columns, runs.instance.machine)
     if run.result is None or not names:
         return {}
     shares = runs.window.utilization_of_resources(run.result)

@@ -205,7 +205,7 @@ def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
 
 def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
     arguments = instance._keyword_arguments | {"machine": machine, "notes": ()}
-    instance_on_machine = Instance(instance.given, nodes, **arguments)
+    instance_on_machine = Instance(instance.raw_columns, nodes, **arguments)
     return instance_on_machine._with_rows_of_log(instance.rows_of_log)
 
 
@@ -215,12 +215,12 @@ def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, st
         return instance, ""
     runtime, slurm = instance.column("runtime"), instance.machine.slurm
     run_times_before = runtime
-    has_partitions = "partition" in instance.known
+    has_partitions = "partition" in instance.column_names
     names = instance.column("partition") if has_partitions else np.full(len(instance), "")
     if slurm is not None:  # who names none is in the default one, all are where there is but one
         elsewhere = (names == "") | (len(instance.machine.partitions) == 1)
         names = np.where(elsewhere, slurm.default_partition, names)
-        if "estimate" in before.known:  # what is longer ended there already
+        if "estimate" in before.column_names:  # what is longer ended there already
             run_times_before = np.fmin(runtime, before.column("estimate"))
     suspended = numbers_of(instance, "suspended")  # no limit counts this time
     new_limits, old_limits = (
@@ -239,7 +239,7 @@ def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, st
 
 
 def _about_raised_limit(instance: Instance, old_limits: np.ndarray, new_limits: np.ndarray) -> str:
-    requested = instance.given.get("estimate", np.zeros(len(instance)))
+    requested = instance.raw_columns.get("estimate", np.zeros(len(instance)))
     requests_more = int(((requested > old_limits) & (new_limits > old_limits)).sum())
     was_ended = (new_limits > old_limits) & (instance.column("runtime") >= old_limits)
     remark = f"jobs that had asked for more than the old limit: {requests_more:,}"

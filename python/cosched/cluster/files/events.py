@@ -68,11 +68,13 @@ def read_events(
     jobs = _columns(pd.DataFrame(rows), machine)
     twice = jobs.loc[jobs["id"].duplicated(), ["id", "line"]]
     if len(twice):
-        known, line = twice.iloc[0]
-        raise InvalidInstance(f"{path}:{line}: job {known} a second time: expected another -jid")
-    kept = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
+        job_number, line = twice.iloc[0]
+        raise InvalidInstance(
+            f"{path}:{line}: job {job_number} a second time: expected another -jid"
+        )
+    jobs_note = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
     text = "  the log has no starts: as-logged is left out"
-    notes = [kept.at(printable(path)), Note(NoteKind.UNKNOWN, text, subject="start times")]
+    notes = [jobs_note.at(printable(path)), Note(NoteKind.UNKNOWN, text, subject="start times")]
     notes += [
         not_followed(f"{count} events {name}", subject=f"events {name}", count=count)
         for name, count in other_events.items()

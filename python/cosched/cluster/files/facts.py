@@ -154,12 +154,12 @@ def dropped(
     return jobs.reset_index(drop=True), counts
 
 
-def note_of_dropped(counts: Mapping[str, int], kept: int | None = None) -> Note:
+def note_of_dropped(counts: Mapping[str, int], kept_jobs: int | None = None) -> Note:
     """A note of the jobs that ``drop`` leaves out, by reason, and of how many are kept."""
     reasons = ", ".join(f"{count} {name}" for name, count in counts.items())
     text = f"assumed: left out: {reasons or 'nothing (--drop)'}"
-    if kept is not None and counts:
-        text += f"; {kept} jobs are left"
+    if kept_jobs is not None and counts:
+        text += f"; {kept_jobs} jobs are left"
     return Note(NoteKind.DROPPED, text, subject="drop", count=sum(counts.values()))
 
 
@@ -314,9 +314,9 @@ def _memory(
 ):
     if memory is not None:
         return memory_kb(memory), "option"
-    found = _number(header, "MaxMemory")
-    if found:
-        return float(found), "header: MaxMemory"
+    largest_memory = _number(header, "MaxMemory")
+    if largest_memory:
+        return float(largest_memory), "header: MaxMemory"
     if known_machine is not None:
         return known_machine["memory_kb"], f"known machine: {known_machine['source']}"
     raise InvalidInstance(

@@ -154,9 +154,9 @@ def read_jobs(
         return _read_batch_log(
             path, log_format, nodes, convention, of_logs, drop, machine, of_sacct
         )
-    given = _read_jobs(path, nodes, convention, of_logs, drop, machine, of_sacct)
-    jobs, notes = without_unmet_constraints(given.jobs, machine)
-    return given._replace(jobs=jobs, notes=(*given.notes, *notes))
+    file_jobs = _read_jobs(path, nodes, convention, of_logs, drop, machine, of_sacct)
+    jobs, notes = without_unmet_constraints(file_jobs.jobs, machine)
+    return file_jobs._replace(jobs=jobs, notes=(*file_jobs.notes, *notes))
 
 
 def _read_batch_log(

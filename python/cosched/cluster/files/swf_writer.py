@@ -144,8 +144,8 @@ def _statuses(jobs: pd.DataFrame) -> np.ndarray:
     if "status" not in jobs:
         return np.full(len(jobs), float(_UNKNOWN))
     texts = jobs["status"].astype(str)
-    known = texts.map(_STATUS).fillna(_FAILED)
-    return known.where(~texts.isin(["", "unknown"]), _UNKNOWN).to_numpy(dtype=float)
+    status_numbers = texts.map(_STATUS).fillna(_FAILED)
+    return status_numbers.where(~texts.isin(["", "unknown"]), _UNKNOWN).to_numpy(dtype=float)
 
 
 def _texts_of_numbers(column: np.ndarray) -> list[str]:

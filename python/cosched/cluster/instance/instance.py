@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,17 @@ from cosched.errors import InvalidInstance, optional, shorten
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, as_notes, notes_of_kind
 from cosched.version import installed_version
+
+
+class PartitionLayout(NamedTuple):
+    """The parts of a machine that its partitions cut it into; all empty without partitions."""
+
+    #: Nodes of each part, shape (parts,).
+    part_sizes: np.ndarray
+    #: The parts that each job may use, as bits, shape (jobs,).
+    part_masks: np.ndarray
+    #: Priority of each job's partition, shape (jobs,).
+    priorities: np.ndarray
 
 
 class Instance(core.Instance):
@@ -99,7 +111,7 @@ class Instance(core.Instance):
     begins: datetime | None
     _columns: dict[str, np.ndarray]
     _facts: dict[str, np.ndarray]
-    _uncut: dict[str, np.ndarray]
+    _raw_estimates: dict[str, np.ndarray]
 
     def __init__(
         self,
@@ -139,7 +151,7 @@ class Instance(core.Instance):
             kinds = None if machine is None else machine.nodes
             texts += constraint_notes(facts["constraint"].tolist(), kinds)
         self._set(
-            _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
+            _core=inner, _columns=columns, _facts=facts, _raw_estimates=uncut, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
             source=source, min_runtime=minimum, machine=machine, begins=begins,
         )  # fmt: skip
@@ -159,16 +171,16 @@ class Instance(core.Instance):
         with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
         answers.
         """
-        columns = {"id": self.ids, **self._known}
+        columns = {"id": self.ids, **self._all_columns}
         if "eligible" in columns:
             columns["wait_blocked"] = columns["eligible"] - columns["submit"]
         return pd.DataFrame({name: column.copy() for name, column in columns.items()})
 
     @property
-    def given(self) -> dict[str, np.ndarray]:
-        """The columns, estimates as users gave them: nan where they gave none, and not cut to a
+    def raw_columns(self) -> dict[str, np.ndarray]:
+        """The columns with the estimates of the input: nan where a job has none, and not cut to a
         limit of the machine."""
-        return {**self._known, **self._uncut}
+        return {**self._all_columns, **self._raw_estimates}
 
     @property
     def ids(self) -> np.ndarray:
@@ -191,7 +203,7 @@ class Instance(core.Instance):
         **columns : array_like, shape (n,)
             By name.
         """
-        return self._like(self.given | columns)
+        return self.with_jobs(self.raw_columns | columns)
 
     def take(self, rows: np.ndarray) -> Instance:
         """Some of the jobs, called what they are called here.
@@ -206,7 +218,7 @@ class Instance(core.Instance):
             Rows that are neither, or that there are not.
         """
         chosen = _rows(rows, len(self))
-        jobs = {"id": self.ids, **self.given}
+        jobs = {"id": self.ids, **self.raw_columns}
         subset = Instance(
             {name: column[chosen] for name, column in jobs.items()},
             self.nodes,
@@ -251,11 +263,28 @@ class Instance(core.Instance):
         names = ("notes", "source", "min_runtime", "machine", "begins")
         return {name: getattr(self, name) for name in names}
 
-    def _like(self, jobs: object, **other: object) -> Instance:
-        instance = Instance(jobs, self.nodes, **(self._keyword_arguments | other))
+    def with_jobs(self, jobs: object, **arguments: object) -> Instance:
+        """Other jobs on the same machine.
+
+        As many jobs are the same rows of the log; without a bound here, they have none there.
+
+        Parameters
+        ----------
+        jobs : pandas.DataFrame or mapping
+            As of the constructor.
+        **arguments
+            Arguments of the constructor that change.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
+        >>> Instance(jobs, nodes=4).with_jobs(jobs | {"runtime": [5]}).column("runtime").tolist()
+        [5.0]
+        """
+        instance = Instance(jobs, self.nodes, **(self._keyword_arguments | arguments))
         if len(instance) == len(self):
             instance._with_rows_of_log(self.rows_of_log)
-        return instance._without_bound() if self.cached("no bound") else instance
+        return instance.without_bound() if self.cached("no bound") else instance
 
     @property
     def rows_of_log(self) -> np.ndarray:
@@ -271,58 +300,102 @@ class Instance(core.Instance):
         self.once("rows of log", lambda: rows_of_log)
         return self
 
-    def _without_bound(self) -> Instance:
+    def without_bound(self) -> Instance:
+        """The instance itself; from now on its results hold no lower bound.
+
+        The bound of a large log takes longer than most policies.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
+        >>> Instance(jobs, nodes=4).without_bound().solve("easy").bound is None
+        True
+        """
         self.once("no bound", lambda: True)
         self.once("bound", lambda: None)
         return self
 
     @property
-    def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def partition_layout(self) -> PartitionLayout:
         """Nodes of each part of the machine by partitions (none: there are no partitions), for each
         job the parts that it may use as bits, and the priority of its partition. InvalidInstance: a
         job of a partition that the machine does not have, or more than 64 parts."""
-        return self.once("layout", self._layout)
+        return self.once("partition layout", self._partition_layout)
 
-    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _partition_layout(self) -> PartitionLayout:
+        """The layout, computed from the machine and the column ``partition``."""
         sizes, masks, priorities = arguments.parts_of(
             self.machine, self._facts.get("partition"), self.ids
         )
-        return sizes, arguments.with_parts_of_running(masks, self._known, self.machine), priorities
+        part_masks = arguments.with_parts_of_running(masks, self._all_columns, self.machine)
+        return PartitionLayout(sizes, part_masks, priorities)
 
     @property
-    def site(self) -> Any:
+    def core_nodes(self) -> Any:
         """The machine's nodes with memory and GPUs, and the needs of the jobs, for the core; None:
         policies hand out cores alone."""
-        return self.once("site", self._site)
+        return self.once("core nodes", self._core_nodes)
 
-    def _site(self) -> Any:
+    def _core_nodes(self) -> Any:
+        """The table of the core, computed from the machine and the needs of the jobs."""
         arguments.check_held_resources(
-            self._known, managed_resources(self._known, self.machine), self.machine
+            self._all_columns, managed_resources(self._all_columns, self.machine), self.machine
         )
-        return site_of(self._known, self.machine, self.held)
+        return site_of(self._all_columns, self.machine, self.held_units)
 
     @property
-    def held(self) -> list[list[int]]:
+    def held_units(self) -> list[list[int]]:
         """Numbers of nodes or cores that jobs hold which run at the begin, empty for one that takes
         what is free; without a table ``running``: no lists."""
         return self.once(
-            "held", lambda: arguments.held_units(self._known, self.nodes, self.machine)
+            "held units", lambda: arguments.held_units(self._all_columns, self.nodes, self.machine)
         )
 
     @property
     def resources(self) -> list[tuple[np.ndarray, float]]:
         """What counts beside cores (KB of memory, GPUs, and GPUs of each type that jobs ask for):
         how much each job holds of it, and how much the machine has."""
-        return self.once("resources", lambda: resources_of(self._known, self.machine))
+        return self.once("resources", lambda: resources_of(self._all_columns, self.machine))
 
     @property
-    def _known(self) -> dict[str, np.ndarray]:
+    def _all_columns(self) -> dict[str, np.ndarray]:
+        """The columns of the core, and those that only reports and policies read."""
         return {**self._columns, **self._facts}
 
     @property
-    def known(self) -> frozenset[str]:
-        """Columns that were given; ``id`` is there without being given."""
+    def column_names(self) -> frozenset[str]:
+        """Names of the columns of the input; ``id`` always exists and is not among them."""
         return frozenset((*self._columns, *self._facts))
+
+    def _renamed(self, old: str, new: str) -> Any:
+        """The attribute `new`, with a warning that `old` is its deprecated name."""
+        warnings.warn(f"Instance.{old} is now Instance.{new}", DeprecationWarning, stacklevel=3)
+        return getattr(self, new)
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """Deprecated name of :attr:`raw_columns`."""
+        return self._renamed("given", "raw_columns")
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Deprecated name of :attr:`column_names`."""
+        return self._renamed("known", "column_names")
+
+    @property
+    def held(self) -> list[list[int]]:
+        """Deprecated name of :attr:`held_units`."""
+        return self._renamed("held", "held_units")
+
+    @property
+    def layout(self) -> PartitionLayout:
+        """Deprecated name of :attr:`partition_layout`."""
+        return self._renamed("layout", "partition_layout")
+
+    @property
+    def site(self) -> Any:
+        """Deprecated name of :attr:`core_nodes`."""
+        return self._renamed("site", "core_nodes")
 
     def column(self, name: str) -> np.ndarray:
         """One column of the jobs.
@@ -361,7 +434,7 @@ class Instance(core.Instance):
 
     def __reduce__(self) -> tuple:
         return partial(_remade, **self._keyword_arguments), (
-            self.given,
+            self.raw_columns,
             self.nodes,
             self.rows_of_log,
         )
@@ -491,7 +564,7 @@ class Instance(core.Instance):
             jobs_left, left_out = files.dropped(instance.jobs, instance.nodes, drop, machine_read)
             notes = (*log_table.notes, files.note_of_dropped(left_out))
             instance = cls(jobs_left, instance.nodes, notes=notes, **arguments)
-        return instance._without_bound() if no_bound else instance
+        return instance.without_bound() if no_bound else instance
 
     def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[Note, ...]:
         """Write the jobs as a file that :meth:`read` takes, or as a table for other programs.
@@ -521,8 +594,10 @@ class Instance(core.Instance):
         '1 0 -1 60 2 -1 -1 2 -1 -1 -1 1 -1 -1 -1 -1 -1 -1'
         """
         suffix = io.check_suffix(path, (".json", ".csv", ".swf", ".parquet"))
-        given = {name: self.given[name] for name in ("estimate",) if name in self.given}
-        jobs = self.jobs.assign(**given)
+        raw_estimates = {
+            name: self.raw_columns[name] for name in ("estimate",) if name in self.raw_columns
+        }
+        jobs = self.jobs.assign(**raw_estimates)
         if anonymise:
             jobs = files.without_names(jobs)
         if suffix == ".swf":
@@ -534,9 +609,9 @@ class Instance(core.Instance):
             with io.replacing(path) as temporary:
                 jobs.to_parquet(temporary, index=False)
         elif suffix == ".json":
-            columns = self.given
+            columns = self.raw_columns
             if anonymise:
-                columns = {name: jobs[name].to_numpy() for name in self.given if name in jobs}
+                columns = {name: jobs[name].to_numpy() for name in self.raw_columns if name in jobs}
             io.write_json({"nodes": self.nodes, "jobs": files.json_columns(columns)}, path)
         else:
             io.write_frame(jobs, path, exact=True)

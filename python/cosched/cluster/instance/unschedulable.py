@@ -56,14 +56,14 @@ def partition_place(name: str) -> str:
 
 def unschedulable_rows(instance: Instance) -> np.ndarray:
     """Rows of jobs that the empty machine does not hold, increasing."""
-    if instance.site is not None:
-        return np.array(instance.site.unfit, dtype=np.int64)
+    if instance.core_nodes is not None:
+        return np.array(instance.core_nodes.unfit, dtype=np.int64)
     return np.flatnonzero(instance.column("tasks") > _rooms(instance))
 
 
 def _rooms(instance: Instance) -> np.ndarray:
     """Nodes, or cores, that each job may use."""
-    sizes, masks, _ = instance.layout
+    sizes, masks, _ = instance.partition_layout
     if not len(sizes):
         return np.full(len(instance), instance.nodes)
     distinct, place = np.unique(masks, return_inverse=True)
@@ -74,13 +74,13 @@ def _rooms(instance: Instance) -> np.ndarray:
 def place_of_job(instance: Instance, row: int) -> str:
     """How messages name a job: ``log.swf: job 4711 (line 5203)``."""
     source = f"{instance.source}: " if instance.source else ""
-    line = f" (line {instance.column('line')[row]})" if "line" in instance.known else ""
+    line = f" (line {instance.column('line')[row]})" if "line" in instance.column_names else ""
     return f"{source}job {instance.ids[row]}{line}"
 
 
 def _reason_of(instance: Instance, row: int) -> str:
     machine = instance.machine
-    if machine is None or instance.site is None:
+    if machine is None or instance.core_nodes is None:
         return _reason_of_size(instance, row)
     text = str(texts_of(instance, "constraint")[row])
     if reason := constraint_nodes(text, machine.nodes).reason:

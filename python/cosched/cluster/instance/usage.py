@@ -14,13 +14,13 @@ RUNNING_STATES = ("running", "suspended", "completing", "stopped", "signaling", 
 
 def texts_of(instance: Instance, name: str) -> np.ndarray:
     """A column as texts, empty where the log does not have it."""
-    has_column = name in instance.known
+    has_column = name in instance.column_names
     return instance.column(name).astype(str) if has_column else np.full(len(instance), "")
 
 
 def numbers_of(instance: Instance, name: str) -> np.ndarray:
     """A column of numbers, 0 where the log does not say it."""
-    has_column = name in instance.known
+    has_column = name in instance.column_names
     return (
         np.nan_to_num(instance.column(name).astype(float))
         if has_column
@@ -31,14 +31,14 @@ def numbers_of(instance: Instance, name: str) -> np.ndarray:
 def ran_in_log(instance: Instance) -> np.ndarray:
     """Which jobs ran, as the log says: it has their wait, or they run at its begin."""
     has_run = numbers_of(instance, "running") > 0
-    if "wait" in instance.known:
+    if "wait" in instance.column_names:
         has_run |= ~np.isnan(instance.column("wait").astype(float))
     return has_run
 
 
 def has_waits(instance: Instance) -> bool:
     """Whether the log says how long jobs waited."""
-    return "wait" in instance.known and not np.isnan(instance.column("wait")).all()
+    return "wait" in instance.column_names and not np.isnan(instance.column("wait")).all()
 
 
 def ran_of(instance: Instance) -> np.ndarray:
@@ -52,9 +52,9 @@ def limits_of(instance: Instance) -> np.ndarray:
     Where every job ran exactly to its limit, and none is said to have been ended by it, a tool has
     filled in the run times: then nobody gave any.
     """
-    if "estimate" not in instance.known:
+    if "estimate" not in instance.column_names:
         return np.full(len(instance), np.nan)
-    limit = instance.given["estimate"] - numbers_of(instance, "suspended")
+    limit = instance.raw_columns["estimate"] - numbers_of(instance, "suspended")
     limit = np.where((limit > 0) & np.isfinite(limit), limit, np.nan)
     is_filled_in = np.isnan(limit) | (limit == ran_of(instance))
     if is_filled_in.all() and not (texts_of(instance, "status") == "timeout").any():
@@ -68,7 +68,7 @@ def used_of(instance: Instance) -> tuple[float, float]:
     it. Jobs that still run do not count: what they will use is not known."""
     nothing = np.full(len(instance), np.nan)
     requested_memory, memory_of_ended = (
-        instance.column(name).astype(float) if name in instance.known else nothing
+        instance.column(name).astype(float) if name in instance.column_names else nothing
         for name in ("memory_gb", "used_memory_gb")
     )
     has_ended = ~np.isin(texts_of(instance, "status"), RUNNING_STATES)
@@ -113,10 +113,10 @@ def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
     machine = instance.machine
     unit = "nodes" if machine is None else "cores"
     yield unit, float(instance.nodes), instance.column("tasks") * instance.column("cpu")
-    if "memory_gb" in instance.known:
+    if "memory_gb" in instance.column_names:
         memory = numbers_of(instance, "memory_gb")
         yield "memory_gb", machine.memory_gb if machine else 0.0, memory
-    if "gpus" not in instance.known:
+    if "gpus" not in instance.column_names:
         return
     gpus, every = instance.column("gpus").astype(float), float(machine.gpus) if machine else 0.0
     if not (every or gpus.any()):

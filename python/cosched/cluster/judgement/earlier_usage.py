@@ -28,7 +28,7 @@ Association = tuple[str, str]
 def is_earlier_usage_unknown(instance: Instance) -> bool:
     """Whether priorities depend on usage, and neither log nor accounts tell what it was before."""
     settings = instance.machine.slurm if instance.machine is not None else None
-    if settings is None or settings.accounts is None or "account" not in instance.known:
+    if settings is None or settings.accounts is None or "account" not in instance.column_names:
         return False
     if not settings.parameters.get("PriorityWeightFairshare"):
         return False
@@ -79,7 +79,7 @@ def draw_earlier_usage(instance: Instance, rng: np.random.Generator) -> Instance
         new_rows.append({**row, "Usage": equal_part})
     accounts = replace(settings.accounts, associations=tuple(new_rows))
     new_machine = replace(machine, slurm=replace(settings, accounts=accounts))
-    return instance._like({"id": instance.ids, **instance.given}, machine=new_machine)
+    return instance.with_jobs({"id": instance.ids, **instance.raw_columns}, machine=new_machine)
 
 
 def logged_usage(instance: Instance) -> dict[Association, float]:

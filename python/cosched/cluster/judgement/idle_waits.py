@@ -44,7 +44,7 @@ def has_idle_wait(instance: Instance, start: np.ndarray) -> np.ndarray:
     waits_idle = np.zeros(len(instance), dtype=bool)
     if not is_waiting.any():
         return waits_idle
-    cells, allowed, _ = instance.layout
+    cells, allowed, _ = instance.partition_layout
     masks = allowed if len(cells) else np.ones(len(instance), dtype=np.uint64)
     amounts = {name: amount for name, _, amount in resources(instance)}
     requests = np.column_stack([masks.astype(float), *amounts.values()])[is_waiting]

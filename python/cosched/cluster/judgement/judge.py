@@ -184,7 +184,7 @@ def simulate_log(
 
 
 def _simulated(start: LogStart, options: dict[str, Any]) -> Result:
-    instance = start.instance._without_bound()
+    instance = start.instance.without_bound()
     result = FAMILY.solve(instance, SIMULATOR, **options, **start.host_options)
     assert isinstance(result, Result)
     return result

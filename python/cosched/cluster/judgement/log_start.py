@@ -86,7 +86,7 @@ def start_of_log(
     LogStart
     """
     epilog, release_note = _release(instance)
-    is_prepared = "running" in instance.known
+    is_prepared = "running" in instance.column_names
     begin = None
     if not is_prepared:
         begin = _begin_of_known_jobs(instance, has_unknown_jobs=has_unknown_jobs)
@@ -97,7 +97,7 @@ def start_of_log(
         note = Note(NoteKind.UNKNOWN, text, subject="running jobs")
         return LogStart(instance, epilog, None, (note, release_note))
     jobs_from_begin = _rest_from(instance, begin)
-    if "running" not in jobs_from_begin.known:
+    if "running" not in jobs_from_begin.column_names:
         return LogStart(instance, epilog, None, (release_note,))
     cores_by_node = _cores_of_running_jobs(jobs_from_begin)
     running = int(jobs_from_begin.column("running").sum())
@@ -154,7 +154,7 @@ def has_other_nodes_at_begin(simulated: Result, instance: Instance) -> bool:
     the log does not have may have held the nodes that Slurm takes first.
     """
     placements = simulated.schedule.to_frame()
-    if "hosts" not in placements or "hosts" not in instance.known:
+    if "hosts" not in placements or "hosts" not in instance.column_names:
         return False
     simulated_hosts: dict[Any, set[str]] = {}
     for job, host_names in zip(placements["task"], placements["hosts"], strict=True):
@@ -175,7 +175,7 @@ def has_other_nodes_at_begin(simulated: Result, instance: Instance) -> bool:
 
 def _rest_from(instance: Instance, begin: float) -> Instance:
     """The jobs that run or wait at `begin` (s), and those that come later."""
-    table = pd.DataFrame({"id": instance.ids, **instance.given})
+    table = pd.DataFrame({"id": instance.ids, **instance.raw_columns})
     jobs_from_begin, note = jobs_between(instance.source, table, begin, None)
     date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
     rest_of_log = Instance(
@@ -183,13 +183,13 @@ def _rest_from(instance: Instance, begin: float) -> Instance:
         source=instance.source,
         min_runtime=instance.min_runtime, machine=instance.machine, begins=date,
     )  # fmt: skip
-    return rest_of_log._without_bound()
+    return rest_of_log.without_bound()
 
 
 def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
     """Numbers of each job's nodes; empty where the log or the machine does not tell."""
     machine = instance.machine
-    if "hosts" not in instance.known or machine is None or machine.slurm is None:
+    if "hosts" not in instance.column_names or machine is None or machine.slurm is None:
         return [[] for _ in range(len(instance))]
     numbers = {name: number for number, name in enumerate(machine.slurm.names)}
     nodes_of_text: dict[str, list[int]] = {}

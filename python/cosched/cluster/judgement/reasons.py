@@ -129,7 +129,7 @@ def _about_unused_nodes(simulated: Result, log: Instance) -> Iterator[Reason]:
 
 def _hosts_of_log(log: Instance) -> set[str]:
     missing: set[str] = set()
-    texts = log.column("hosts").tolist() if "hosts" in log.known else ()
+    texts = log.column("hosts").tolist() if "hosts" in log.column_names else ()
     for text in set(map(str, texts)):
         try:
             missing |= set(hosts(text, "hosts")) if text else set()
@@ -239,7 +239,9 @@ def is_overtaken(instance: Instance, start: np.ndarray) -> np.ndarray:
         O(n log n).
     """
     eligible = instance.column("eligible")
-    requests = [instance.column(name).astype(str) for name in _REQUEST if name in instance.known]
+    requests = [
+        instance.column(name).astype(str) for name in _REQUEST if name in instance.column_names
+    ]
     group = np.zeros(len(instance), dtype=np.int64)
     for column in requests:
         codes = np.unique(column, return_inverse=True)[1].reshape(-1)
@@ -275,7 +277,7 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
 
 def _about_time_limits(log: Instance) -> Iterator[Reason]:
     """A log without Timelimit: backfill plans with limits."""
-    requested = log.given.get("estimate")
+    requested = log.raw_columns.get("estimate")
     has_unlimited_jobs = requested is not None and bool(np.isinf(requested).any())
     if has_unlimited_jobs or not np.isnan(limits_of(log)).all():
         return

@@ -81,19 +81,19 @@ def keys_of(instance: Any, what: str) -> np.ndarray | None:
     """The group of each job; of sizes and efficiencies its number. None: the log does not say."""
     if what == "size":
         return np.ceil(np.log2(instance.column("tasks"))).astype(int)
-    if what == "gpu" and "gpus" in instance.known:
+    if what == "gpu" and "gpus" in instance.column_names:
         return np.where(instance.column("gpus") > 0, "with", "without")
-    if what == "efficiency" and "cpu_efficiency" in instance.known:
+    if what == "efficiency" and "cpu_efficiency" in instance.column_names:
         part = instance.column("cpu_efficiency")
         place = np.searchsorted(_EFFICIENCIES, part, side="right")
         return np.where(np.isnan(part), len(_EFFICIENCIES) + 1, place)
-    if what == "name" and "job_name" in instance.known:
-        comments = instance.column("comment") if "comment" in instance.known else None
+    if what == "name" and "job_name" in instance.column_names:
+        comments = instance.column("comment") if "comment" in instance.column_names else None
         return kinds_of_jobs(instance.column("job_name"), comments).kinds
-    if what == "comment" and "comment" in instance.known:
+    if what == "comment" and "comment" in instance.column_names:
         return kinds_of_comments(instance.column("comment"))
     column = _COLUMNS.get(what, what)
-    return instance.column(column) if column in instance.known else None
+    return instance.column(column) if column in instance.column_names else None
 
 
 def _merge_hetjobs(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
@@ -169,7 +169,7 @@ def waited_for(instance: Instance, start: np.ndarray, end: np.ndarray) -> dict[s
     what these nodes have, less what those jobs hold that may use no others. All jobs that wait in
     the queue wait for it then; of several that lack, for each an equal part of the time.
     """
-    cells, allowed, _ = instance.layout
+    cells, allowed, _ = instance.partition_layout
     masks = allowed if len(cells) else np.ones(len(instance), dtype=np.uint64)
     handed_out = ("nodes", "cores", *(instance.machine.counts if instance.machine else ()))
     known_resources = [
@@ -241,7 +241,7 @@ class Capacity:
     """What the parts of the machine have of each resource."""
 
     def __init__(self, instance: Instance) -> None:
-        machine, parts = instance.machine, len(instance.layout[0])
+        machine, parts = instance.machine, len(instance.partition_layout[0])
         self._by_part = {"nodes": np.array([float(instance.nodes)])}
         if machine is None:
             return

@@ -103,7 +103,7 @@ def fit_by_partition(result: Result) -> pd.DataFrame:
     """What :func:`fit` says, partitions (also a single one) in the log's order."""
     table = fit(result)
     instance = result.instance
-    if "partition" not in instance.known:
+    if "partition" not in instance.column_names:
         return table
     names = list(
         dict.fromkeys(instance.column("partition").astype(str)[is_judged(result)].tolist())

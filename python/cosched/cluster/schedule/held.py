@@ -304,7 +304,7 @@ def _check_rooms(
 
 
 def _counting(instance: Instance, machine: Machine) -> list[str]:
-    return [name for name in machine.counts if name in instance.known]
+    return [name for name in machine.counts if name in instance.column_names]
 
 
 class _Nodes:
@@ -471,7 +471,7 @@ def _rooms(
 
 def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndarray]:
     """By job: parts of the machine that it may use, as bits, and the type of GPUs."""
-    cells, n = instance.layout[1], len(instance)  # none: all nodes are one part
+    cells, n = instance.partition_layout[1], len(instance)  # none: all nodes are one part
     kind = texts_of(instance, "gpu_type") if name == "gpus" else np.full(n, "")
     return cells if len(cells) else np.ones(n, dtype=np.uint64), kind
 

@@ -47,7 +47,7 @@ class Rows(core.Schedule):
 
 def check_partitions(instance: Instance, rows: Rows) -> None:
     """Each job on nodes of its partition: numbered on from part to part of the machine."""
-    sizes, allowed, _ = instance.layout
+    sizes, allowed, _ = instance.partition_layout
     if not len(sizes):
         return
     part = np.repeat(np.arange(len(sizes)), sizes)
@@ -84,7 +84,9 @@ def cut_at_limits(
     """The instance with the times that killed jobs ran, which end at their limits or later."""
     run_times = instance.column("runtime")
     limit = (
-        instance.column("estimate") if "estimate" in instance.known else np.zeros(len(run_times))
+        instance.column("estimate")
+        if "estimate" in instance.column_names
+        else np.zeros(len(run_times))
     )
     limit = np.where(outcome["preempted"], 0.0, limit)
     # Slurm's clock has whole seconds.

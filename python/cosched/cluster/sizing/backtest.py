@@ -167,8 +167,8 @@ def apply_advice(
     limit, memory = (np.where(follows, advised, np.nan) for advised in (limit, memory))
     runtime = instance.column("runtime")
     no_amounts = np.full(len(runtime), np.nan)
-    memory_usage = instance.given.get("used_memory_gb", no_amounts)
-    memory_requests = instance.given.get("memory_gb", no_amounts)
+    memory_usage = instance.raw_columns.get("used_memory_gb", no_amounts)
+    memory_requests = instance.raw_columns.get("memory_gb", no_amounts)
     is_killed_for_time = is_insufficient(limit, runtime, _limits(instance))
     is_killed_for_memory = is_insufficient(memory, memory_usage, memory_requests)
     runtime = np.where(is_killed_for_time & ~is_killed_for_memory, limit, runtime)
@@ -219,7 +219,7 @@ def replay(
 
 def _limits(instance: Instance) -> np.ndarray:
     """Return the logged time limits (s), or the run times where the log has no limits."""
-    return instance.column("estimate" if "estimate" in instance.known else "runtime")
+    return instance.column("estimate" if "estimate" in instance.column_names else "runtime")
 
 
 def _effective_waits(
@@ -237,7 +237,7 @@ def _effective_waits(
     for number in range(n_rounds):
         resubmitted_rows = killed_rows if number else killed_rows[:0]
         jobs = _with_resubmissions(instance, requests, resubmitted_rows, first_ends)
-        jobs = jobs._without_bound()
+        jobs = jobs.without_bound()
         ((row, result),) = FAMILY.compare_rows(jobs, [policy], 0, time_limit, options)
         if not isinstance(result, Result):
             return np.full(len(instance), np.nan), row["message"] or row["status"]
@@ -257,7 +257,7 @@ def _with_resubmissions(
     they had asked in the log."""
     columns = {
         name: column
-        for name, column in instance.given.items()
+        for name, column in instance.raw_columns.items()
         if name not in _COLUMNS_OF_THE_LOGGED_RUN
     }
     columns["id"] = instance.ids.astype(str)

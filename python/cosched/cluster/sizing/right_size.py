@@ -184,7 +184,7 @@ class RightSize:
         limit, memory = self.amounts(inst)
         limit = limit + numbers_of(inst, "suspended")  # no limit counts suspended time
         if users is not None:
-            if "user" not in inst.known:
+            if "user" not in inst.column_names:
                 raise InvalidInstance("users: the log does not say them")
             is_other_user = ~np.isin(inst.column("user").astype(str), texts(users, "users"))
             limit = np.where(is_other_user, np.nan, limit)
@@ -192,7 +192,7 @@ class RightSize:
         changed = {}
         for name, advised in (("estimate", limit), ("memory_gb", memory)):
             if not np.isnan(advised).all():
-                requests = inst.given.get(name, inst.column("runtime"))
+                requests = inst.raw_columns.get(name, inst.column("runtime"))
                 changed[name] = np.where(np.isnan(advised), requests, advised)
         return inst.replace(**changed)
 

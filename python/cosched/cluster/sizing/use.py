@@ -118,7 +118,7 @@ def _concatenate(parts: list[Any]) -> Any:
 def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
     """Return the columns that group jobs, by default those of `BY` that the log has; checked."""
     available = [
-        name for name in (*BY, *OTHER_GROUPS) if _COLUMNS.get(name, name) in instance.known
+        name for name in (*BY, *OTHER_GROUPS) if _COLUMNS.get(name, name) in instance.column_names
     ]
     if by is None:
         return tuple(name for name in BY if name in available)
@@ -133,7 +133,7 @@ def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
 def _job_kinds(instances: Sequence[Instance]) -> JobKinds:
     """Return the kinds of the jobs of all instances: names without what differs in every run."""
     names = [instance.column("job_name") for instance in instances]
-    if not any("comment" in instance.known for instance in instances):
+    if not any("comment" in instance.column_names for instance in instances):
         return kinds_of_jobs(np.concatenate([column.astype(object) for column in names]))
     comments = [texts_of(instance, "comment") for instance in instances]
     return kinds_of_jobs(
@@ -172,7 +172,7 @@ def _levels(
 def _measures(instance: Instance) -> dict[str, Any]:
     """Return the fields of a `UsageTable` that do not depend on the groups."""
     run_times, limit = ran_of(instance), limits_of(instance)
-    status = instance.column("status").astype(str) if "status" in instance.known else None
+    status = instance.column("status").astype(str) if "status" in instance.column_names else None
     has_timeouts = bool((status == "timeout").any()) if status is not None else False
     is_at_limit = run_times >= limit
     ended = ~is_at_limit
@@ -186,7 +186,7 @@ def _measures(instance: Instance) -> dict[str, Any]:
         start = logged_starts(instance)
         begin = np.where(np.isnan(start), begin, start)
     nodes = np.ones(len(instance))
-    if "nodes" in instance.known:
+    if "nodes" in instance.column_names:
         nodes = np.fmax(instance.column("nodes").astype(float), 1.0)
     return {
         "time": Measure(np.maximum(run_times, 1.0), ended, limit, is_at_limit & ~ended),
@@ -202,7 +202,7 @@ def _measures(instance: Instance) -> dict[str, Any]:
 
 def _memory(instance: Instance, ended: np.ndarray, status: np.ndarray | None) -> Measure:
     def column(name: str) -> np.ndarray:
-        has_column = name in instance.known
+        has_column = name in instance.column_names
         values = instance.column(name) if has_column else np.full(len(instance), np.nan)
         return np.where(values > 0, values, np.nan)
 
@@ -216,7 +216,7 @@ def _memory(instance: Instance, ended: np.ndarray, status: np.ndarray | None) ->
 
 def _partition_time_caps(instance: Instance) -> np.ndarray:
     """Return the longest limit of each job's partition (s)."""
-    if instance.machine is None or "partition" not in instance.known:
+    if instance.machine is None or "partition" not in instance.column_names:
         return np.full(len(instance), np.inf)
     return limits(instance.machine, instance.column("partition"))
 
@@ -229,7 +229,7 @@ def _memory_caps(instance: Instance) -> np.ndarray:
         return np.full(len(instance), np.inf)
     node_memory = node_attribute(machine, "memory_gb")
     node_memory = np.where(node_memory > 0, node_memory, np.inf)
-    if not machine.partitions or "partition" not in instance.known:
+    if not machine.partitions or "partition" not in instance.column_names:
         return np.full(len(instance), node_memory.max())
     largest_of_partition = {
         part.name: max(node_memory[begin:end].max() for begin, end in part.nodes)

@@ -191,7 +191,7 @@ class _Parser:
             tokens.advance()
         if tokens.keyword() not in ("graph", "digraph"):
             raise tokens.error("digraph")
-        self.found = Dot(directed=tokens.keyword() == "digraph")
+        self.dot = Dot(directed=tokens.keyword() == "digraph")
         tokens.advance()
         if tokens.is_name():
             tokens.name("a name")
@@ -203,7 +203,7 @@ class _Parser:
             next(steps)
             self._step(self.scopes[-1])
         self._require_end()
-        return self.found
+        return self.dot
 
     def _require_end(self) -> None:
         """Nothing follows the graph; semicolons are passed over."""
@@ -259,9 +259,9 @@ class _Parser:
             return
         while tokens.take(":"):
             tokens.name("a port")
-        if name not in self.found.nodes:
-            self.found.nodes[name] = ChainMap({}, scope.defaults["node"])
-            self.found.lines[name] = line
+        if name not in self.dot.nodes:
+            self.dot.nodes[name] = ChainMap({}, scope.defaults["node"])
+            self.dot.lines[name] = line
         scope.group.nodes.append(name)
         self._end(scope, name)
 
@@ -271,7 +271,7 @@ class _Parser:
         scope.ends.append(end)
         scope.open = tokens.is_mark("->") or tokens.is_mark("--")
         if scope.open:
-            arrow = "->" if self.found.directed else "--"
+            arrow = "->" if self.dot.directed else "--"
             if not tokens.take(arrow):
                 raise tokens.error(arrow)
             return
@@ -280,17 +280,15 @@ class _Parser:
         attributes = self._attributes()
         if len(edge_ends) == 1:
             if attributes and isinstance(end, str):
-                self.found.nodes[end].update(attributes)
-                self.found.lines[end] = line
+                self.dot.nodes[end].update(attributes)
+                self.dot.lines[end] = line
             return
         of_arc = ChainMap(attributes, scope.defaults["edge"])
         names = [self._names(edge_end) for edge_end in edge_ends]
         for before, after in pairwise(names):
             if len(before) > 1 or len(after) > 1:
                 self._spend(len(before) * len(after))
-            self.found.arcs += [
-                (source, other, of_arc, line) for source in before for other in after
-            ]
+            self.dot.arcs += [(source, other, of_arc, line) for source in before for other in after]
 
     def _names(self, end: str | _Group) -> list[str]:
         """The nodes at one end of an arc."""

@@ -201,7 +201,7 @@ class _Job:
     after: list[str]
     order: int
     #: Where and when it ran: worker, memory node (None: not said), start, end (ms).
-    ran: tuple[int, int | None, float, float] | None
+    execution: tuple[int, int | None, float, float] | None
     #: Seconds on each worker; empty where the file does not say.
     estimates: list[float]
     #: Handles with mode and bytes.
@@ -211,13 +211,17 @@ class _Job:
 def read_starpu(text: str, path: str, perfmodels: str | PathLike[str] | None) -> Parsed:
     """Tasks that a worker ran, and the run; `perfmodels`: what starpu_perfmodel_recdump wrote."""
     jobs = _jobs(text, path)
-    executed_jobs = {job.name: job for job in jobs.values() if job.ran is not None}
+    executed_jobs = {job.name: job for job in jobs.values() if job.execution is not None}
     if not executed_jobs:
         raise InvalidInstance(
             f"{path}: no task with WorkerId, StartTime and EndTime: expected StarPU's tasks.rec"
         )
     parsed = Parsed(path)
-    workers = [(job.ran[0], job.ran[1]) for job in executed_jobs.values() if job.ran is not None]
+    workers = [
+        (job.execution[0], job.execution[1])
+        for job in executed_jobs.values()
+        if job.execution is not None
+    ]
     if perfmodels is None:
         machine = machine_of_tasks(workers, parsed.notes)
     else:
@@ -275,7 +279,7 @@ def _job(block: Block, where: str, place: int) -> _Job:
         key=(kernel or "task", model, print_of_data),
         after=fields.get("DependsOn", "").split(),
         order=order,
-        ran=_execution_of(fields, where),
+        execution=_execution_of(fields, where),
         estimates=_estimates(fields.get("EstimatedTime", ""), where),
         data=_data(fields, where),
     )
@@ -333,7 +337,7 @@ def _run(jobs: Iterable[_Job], machine: Machine, path: str) -> Run:
     """Where and when each task ran; the first one starts at 0."""
     rows = []
     for job in jobs:
-        worker, _, start, end = job.ran or (0, None, 0.0, 0.0)
+        worker, _, start, end = job.execution or (0, None, 0.0, 0.0)
         if worker not in machine.places:
             raise InvalidInstance(f"{job.where}: WorkerId {worker}: not among {machine.source}")
         rows.append((*machine.places[worker], start, end))
@@ -352,12 +356,12 @@ def _times(jobs: Iterable[_Job], machine: Machine, parsed: Parsed) -> list[list[
         seconds_of_group.setdefault((job.key, kind), []).append(seconds)
     means = {group: float(np.mean(samples)) for group, samples in seconds_of_group.items()}
     rows = []
-    for job, own, seconds in zip(jobs, run.kind.tolist(), took, strict=True):
+    for job, used_kind, seconds in zip(jobs, run.kind.tolist(), took, strict=True):
         row = []
         for kind in range(len(machine.units)):
             modelled = machine.modelled(job.key, job.estimates, kind)
             row.append(modelled if modelled is not None else means.get((job.key, kind), math.inf))
-        row[own] = seconds
+        row[used_kind] = seconds
         rows.append(row)
     nowhere = sum(math.isinf(value) for row in rows for value in row)
     if nowhere:

@@ -164,8 +164,8 @@ def theorem5_shares(m: int, types: int) -> np.ndarray:
     count, more = types * m + 1, 1 / m**3
     shares = np.full((1 + types * count, types), 1 / types - more / (types - 1))
     shares[0] = np.eye(types)[0]
-    for own in range(types):
-        shares[1 + own * count : 1 + (own + 1) * count, own] = 1 / types + more
+    for own_type in range(types):
+        shares[1 + own_type * count : 1 + (own_type + 1) * count, own_type] = 1 / types + more
     return shares
 
 

@@ -88,13 +88,13 @@ def not_worse(cells: Cells, *pairs: tuple[str, str]) -> float:
 @measure
 def policies(cells: Cells) -> float:
     """How many of our policies there are."""
-    return float(len({name for _, name in cells.found} - {"FCFS", "EASY"}))
+    return float(len({name for _, name in cells.values} - {"FCFS", "EASY"}))
 
 
 @measure
 def share_better(cells: Cells, name: str, *others: str) -> float:
     """Share of the others that are better than a policy."""
-    return float((cells.curve("avg", *others) < cells.found["avg", name].value).mean())
+    return float((cells.curve("avg", *others) < cells.values["avg", name].value).mean())
 
 
 @measure
@@ -162,7 +162,7 @@ def total_bandwidth(number: str, name: str) -> f.Measure[float]:
 def printed_cells(table: int, kind: str) -> list[tuple[str, str, str, str, float]]:
     """Label, words for its number and its cost, policy and value of each cell of a set."""
     cells = []
-    for (label, name), seen in printed(table)[kind].found.items():
+    for (label, name), seen in printed(table)[kind].values.items():
         number, _, cost = label.partition(" ")
         cells.append((label, WORDS[number], COSTS.get(cost, ""), name, seen.value))
     return cells
@@ -170,7 +170,7 @@ def printed_cells(table: int, kind: str) -> list[tuple[str, str, str, str, float
 
 def printed_value(table: int, kind: str, label: str, name: str) -> float:
     """One of them."""
-    return printed(table)[kind].found[label, name].value
+    return printed(table)[kind].values[label, name].value
 
 
 def four_digits(value: float) -> float:
@@ -180,7 +180,7 @@ def four_digits(value: float) -> float:
 
 def pairs(first: str, second: str) -> list[tuple[str, str]]:
     """Policies of Table 5 that differ in one part of their names only."""
-    names = [name for number, name in printed(5)["weeks"].found if number == "avg"]
+    names = [name for number, name in printed(5)["weeks"].values if number == "avg"]
     name_pairs = [(name, name.replace(first, second)) for name in names if first in name]
     return [(a, b) for a, b in name_pairs if b in names]
 
@@ -190,7 +190,7 @@ LIMIT_PAIRS = pairs("minvt=300", "minft=300") + pairs("minvt=600", "minft=600")
 #: Policies of Table 5 that remap at every period and at no other time.
 PERIODIC_ONLY = tuple(
     name
-    for number, name in printed(5)["weeks"].found
+    for number, name in printed(5)["weeks"].values
     if number == "avg" and name.startswith(("/per", "/stretch-per"))
 )
 
@@ -223,7 +223,7 @@ def easy_line(kind: str) -> f.Measure[Curve]:
     order = f.several(easy / (least if kind == "weeks" else last), easy, least, last)
     says = "EASY {1:.3f}, ours at least {2:.3f}, at 12,000 s {3:.3f}"
     interval = (0, 1) if kind == "weeks" else (1, inf)
-    return f.picture(f.said("{:.3f} at every period", easy), order, interval, says)
+    return f.picture(f.sentence_of_values("{:.3f} at every period", easy), order, interval, says)
 
 
 READINGS = "cluster-readings"
@@ -284,14 +284,15 @@ def _counts(others: pd.DataFrame) -> pd.DataFrame:
 
 def counted_at_rate(frame: pd.DataFrame, others: pd.DataFrame) -> Sets:
     """All of Table 3 under the other counts, and with as many jobs an hour as the paper's."""
-    first_counts, again = (
-        table_cells.busy(rows, intervals=False)["scaled"].found for rows in (frame, _counts(others))
+    first_counts, other_counts = (
+        table_cells.busy(rows, intervals=False)["scaled"].values
+        for rows in (frame, _counts(others))
     )
-    theirs = printed(3)["scaled"].found
+    theirs = printed(3)["scaled"].values
     rates = {}
     for (number, name), seen in first_counts.items():
-        value = again[number, name].value if (number, name) in again else seen.value
-        if (number, name) not in again and "bandwidth" in number:
+        value = other_counts[number, name].value if (number, name) in other_counts else seen.value
+        if (number, name) not in other_counts and "bandwidth" in number:
             value /= 2
         if "job" not in number:
             value *= _rate(theirs, name) / _rate(first_counts, name)
@@ -332,7 +333,7 @@ def paper_easy(frame: pd.DataFrame) -> Table:
     """Figure 3 with EASY's underutilisation as the paper prints it in Table 4."""
     wide = by_period(frame).wide.copy()
     for kind in table_cells.SETS:
-        wide["EASY underutilisation", kind] = printed(4)[kind].found["avg", "EASY"].value
+        wide["EASY underutilisation", kind] = printed(4)[kind].values["avg", "EASY"].value
     return Table(wide)
 
 

@@ -40,11 +40,11 @@ class Cells:
     """(number, policy) -> value, for one set of traces; a curve is a number of some policies."""
 
     #: Value and interval by (number, policy).
-    found: Mapping[tuple[str, str], Seen]
+    values: Mapping[tuple[str, str], Seen]
 
     def curve(self, number: str, *names: str) -> np.ndarray:
         """A number of these policies; no pandas, as tables of the paper are read at import."""
-        return np.array([self.found[number, name].value for name in names])
+        return np.array([self.values[number, name].value for name in names])
 
 
 #: Cells by set of traces, or by load.
@@ -60,7 +60,7 @@ def in_set(sets: Sets, key: object, inner: Measure[Any]) -> Any:
 @measure
 def cell(cells: Cells, number: str, name: str) -> Seen:
     """A cell, with its interval."""
-    return cells.found[number, name]
+    return cells.values[number, name]
 
 
 @cache

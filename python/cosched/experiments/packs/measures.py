@@ -28,7 +28,7 @@ def _by_size(rows: pd.DataFrame, keys: list[str]) -> Table:
 
 def beside(frame: pd.DataFrame) -> Table:
     """A variant beside the heuristic: (column, workload, variant)."""
-    rows = sections.beside(frame)
+    rows = sections.variant_rows(frame)
     return Table(rows.pivot(index="instead of", columns=["workload", "variant"]))
 
 

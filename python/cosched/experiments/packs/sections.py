@@ -125,7 +125,7 @@ def run_variant(task: Task) -> dict[str, Any]:
     return {"value": result.value, **result.metrics(), "seconds": seconds}
 
 
-def beside(frame: pd.DataFrame) -> pd.DataFrame:
+def variant_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Each variant beside the paper's heuristic."""
     cost = frame.pivot(index=_ON, columns="algorithm", values="value")
     seconds = frame.groupby(["workload", "algorithm"], sort=False).seconds.sum()
@@ -151,4 +151,4 @@ def beside(frame: pd.DataFrame) -> pd.DataFrame:
 
 def tables_of_variants(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Gains in cost and what they take."""
-    return {"variants": beside(frame).round(4)}
+    return {"variants": variant_rows(frame).round(4)}

@@ -113,10 +113,10 @@ def _set_time_axis(axes: plt.Axes, last: float) -> None:
 
 
 def _title(frame: pd.DataFrame) -> str:
-    taken = frame.attrs.get("taken")
-    if taken is None:
+    snapshot_time = frame.attrs.get("taken")
+    if snapshot_time is None:
         return "Start times"
-    return f"Start times, snapshot of {dated(taken, frame.attrs.get('utc_offset', 0.0))}"
+    return f"Start times, snapshot of {dated(snapshot_time, frame.attrs.get('utc_offset', 0.0))}"
 
 
 def _request_label(nodes: int, limit: float) -> str:

@@ -18,10 +18,10 @@ def row_of_label(recording: Recording, label: str) -> int:
         There is no such job, or it is an array and the task is not said.
     """
     rows = range(len(recording.jobs["runtime"]))
-    known = {recording.label(row).removeprefix("job "): row for row in rows}
-    if label in known:
-        return known[label]
-    tasks = [name for name in known if name.startswith(f"{label}_")]
+    row_of_name = {recording.label(row).removeprefix("job "): row for row in rows}
+    if label in row_of_name:
+        return row_of_name[label]
+    tasks = [name for name in row_of_name if name.startswith(f"{label}_")]
     if tasks:
         raise InvalidInstance(
             f"{recording.name}: job {label} is an array: expected one of its tasks, as {tasks[0]}"

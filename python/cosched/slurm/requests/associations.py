@@ -366,7 +366,7 @@ def resolve_owners(
     if machine is None or settings.accounts is None or not settings.needs_accounting:
         return None, {}, []
     accounts = Accounts(settings.accounts, machine)
-    lacks_users = "user" not in instance.known
+    lacks_users = "user" not in instance.column_names
     if lacks_users and not approximate:
         raise InvalidInstance(
             f"slurm-backfill: {settings.needs_accounting[0]}: expected a log that tells its "

@@ -105,7 +105,7 @@ def _array_ages(instance: Instance) -> dict[int, float]:
     sacct shows the second in which the limit let it go. Runs of a requeued task have submissions of
     their own, and ages that count anew; a task behind ``aftercorr`` waited for another job.
     """
-    if "eligible" not in instance.known:
+    if "eligible" not in instance.column_names:
         return {}
     tasks_of_array: dict[tuple[str, float], list[int]] = defaultdict(list)
     submissions, eligible = instance.column("submit"), instance.column("eligible")
@@ -190,7 +190,7 @@ def partitions_of_jobs(
     """Return the partition of each job (the first of several), and all partitions of jobs in
     several."""
     several: dict[int, list[int]] = {}
-    if "partition" not in instance.known or len(names) == 1:
+    if "partition" not in instance.column_names or len(names) == 1:
         return np.full(len(instance), names.index(usual)), several
     places = {name: k for k, name in enumerate(names)}
     parts = np.empty(len(instance), dtype=np.int64)
@@ -338,7 +338,7 @@ def requests_of_log(
     owners, accounts, owner_notes = resolve_owners(context.instance, machine, settings, approximate)
     if owners is not None:
         columns["owner"] = owners
-    if "constraint" in context.instance.known:
+    if "constraint" in context.instance.column_names:
         columns["constraint"] = texts_of(context.instance, "constraint").tolist()
     cores_of_hosts = dict(zip(settings.names, context.node_cores.tolist(), strict=False))
     extra_columns, unsupported_notes = extra_requests(
@@ -464,7 +464,7 @@ def _memory_requests(
     so, per core."""
     if not settings.memory_counts:
         return {}
-    if "memory_gb" not in context.instance.known:
+    if "memory_gb" not in context.instance.column_names:
         text = "memory: the log does not say it, so that it is not handed out"
         notes.append(Note(NoteKind.MEMORY_UNKNOWN, text, subject="log"))
         return {}
@@ -492,7 +492,7 @@ def _gpus_of_job(
 
 def _gpu_requests(instance: Instance, machine: Machine, notes: list[Note]) -> dict[str, list]:
     """Return the GPUs that each job asks for, in all or per node."""
-    if "gpus" not in instance.known:
+    if "gpus" not in instance.column_names:
         return {}
     counts = gpus_of_jobs(instance)
     types = core.gpu_types_of(machine)
@@ -539,7 +539,7 @@ def with_running(
     first that are free. `suspends`: of jobs on one core one may stand still.
     """
     instance = context.instance
-    texts = instance.column("held").astype(str) if "held" in instance.known else None
+    texts = instance.column("held").astype(str) if "held" in instance.column_names else None
     free = context.node_cores.copy()
     jobs = dict(requests.jobs)
     rows = np.flatnonzero(instance.column("running")).tolist()

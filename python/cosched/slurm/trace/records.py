@@ -187,9 +187,9 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """The records as JSON has them: infinite times and those that are no numbers are None."""
-        made = _plain(asdict(self))
-        assert isinstance(made, dict)
-        return made
+        plain_fields = _plain(asdict(self))
+        assert isinstance(plain_fields, dict)
+        return plain_fields
 
 
 def _plain(value: object) -> object:

@@ -279,7 +279,7 @@ def _instance_on_machine(
     tuned_machine = instance.machine
     if tuned_machine is None or tuned_machine.slurm is None or tuned_machine.slurm.source is None:
         raise InvalidInstance("tune: expected a machine that is a slurm.conf (--machine)")
-    return instance._without_bound()
+    return instance.without_bound()
 
 
 def _count_measured_jobs(block: Block) -> int:

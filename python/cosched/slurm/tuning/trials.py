@@ -63,11 +63,13 @@ class Simulated:
         first = simulations[0]
         if len(simulations) == 1:
             return first
-        names = first.jobs.given
-        columns = [{"id": simulated.jobs.ids, **simulated.jobs.given} for simulated in simulations]
+        names = first.jobs.raw_columns
+        columns = [
+            {"id": simulated.jobs.ids, **simulated.jobs.raw_columns} for simulated in simulations
+        ]
         jobs = {name: np.concatenate([c[name] for c in columns]) for name in ("id", *names)}
         return cls(
-            first.jobs._like(jobs)._without_bound(),
+            first.jobs.with_jobs(jobs).without_bound(),
             np.concatenate([simulated.start for simulated in simulations], axis=1),
             np.concatenate([simulated.end for simulated in simulations], axis=1),
             tuple(dict.fromkeys(note for simulated in simulations for note in simulated.notes)),
@@ -120,7 +122,7 @@ class SimulationContext:
             runtime[is_cut_short] = (end - start)[:, is_cut_short].mean(axis=0)
             _require_work(block.instance, changed_instance.replace(runtime=runtime))
         rows = block.measured_rows(changed_instance)
-        jobs = changed_instance.take(rows)._without_bound()
+        jobs = changed_instance.take(rows).without_bound()
         return Simulated(jobs, start[:, rows], end[:, rows], tuple(twin.notes), change_effect)
 
     def run(self, task: Task) -> Row:
@@ -145,7 +147,7 @@ class SimulationContext:
             machine: Any = block.instance.machine
             block_parts = (block.spans, machine.nodes, machine.partitions, machine.slurm)
             digest.update(repr(block_parts).encode())
-            for name, column in sorted(block.instance.given.items()):
+            for name, column in sorted(block.instance.raw_columns.items()):
                 digest.update(f"{name}{column.tolist()}".encode())
         search_parts = (
             self.keys,
@@ -233,7 +235,7 @@ def drop_unstartable_jobs(block: Block, draws: int, seed: int) -> Block:
         ended = block.instance.ids[~np.isnan(killed).all(axis=0)]
         return replace(block, ended=tuple(ended.tolist()))
     startable_rows = np.delete(np.arange(len(instance)), rows)
-    startable_jobs = block.instance.take(startable_rows)._without_bound()
+    startable_jobs = block.instance.take(startable_rows).without_bound()
     return drop_unstartable_jobs(replace(block, instance=startable_jobs), draws, seed)
 
 

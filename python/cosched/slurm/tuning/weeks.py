@@ -202,4 +202,4 @@ def _make_block(
     for week, (begin, end) in zip(weeks, spans, strict=True):
         if not ((submit >= begin) & (submit < end) & instance.measured).any():
             raise InvalidInstance(f"week {week} of the log has no job: leave it out (--weeks)")
-    return Block(weeks, spans, instance.take(is_near)._without_bound())
+    return Block(weeks, spans, instance.take(is_near).without_bound())

@@ -258,7 +258,7 @@ def _stop_callback(
     eligible, is_measured = instance.column("eligible"), instance.measured
 
     def should_stop(start: np.ndarray) -> bool:
-        if "running" in instance.known:
+        if "running" in instance.column_names:
             start = np.where(instance.column("running"), eligible, start)
         starts_in_all_draws = is_measured & ~np.isnan(start).any(axis=0)
         return bool(
@@ -334,7 +334,7 @@ def with_remedy(error: InfeasibleError, instance: Instance) -> InfeasibleError:
     is_dropped = set(unschedulable_rows(instance).tolist())
     if instance.machine is not None:
         is_dropped |= set(
-            np.flatnonzero(wider_than_nodes(instance.machine, instance.given)).tolist()
+            np.flatnonzero(wider_than_nodes(instance.machine, instance.raw_columns)).tolist()
         )
     pronoun = "it" if len(rows) == 1 else "them"
     if is_dropped.issuperset(rows):
@@ -427,7 +427,9 @@ def times_of(
     """Return starts and ends of the work, and which jobs were ended at their limit, of one run or
     of many; `killed`: when, else nan; `paused`: how long they were suspended."""
     work = instance.column("runtime")
-    if "running" in instance.known:  # what ran before is not of this instance, unless it runs anew
+    if (
+        "running" in instance.column_names
+    ):  # what ran before is not of this instance, unless it runs anew
         running = instance.column("running")
         work = work + np.where(running & (start > 0), numbers_of(instance, "ran"), 0.0)
         start = np.where(running & ~(start > 0), instance.column("eligible"), start)
@@ -456,7 +458,7 @@ def _make_result(
     decisions = log_of(outcome) if log else None
     logged_instance, run_times = instance, end - start - paused
     has_restarts = (
-        "running" in instance.known and outcome.restarts[instance.column("running")].any()
+        "running" in instance.column_names and outcome.restarts[instance.column("running")].any()
     )
     if killed.any() or has_restarts:
         instance = instance.replace(runtime=run_times)
@@ -493,7 +495,7 @@ def _make_result(
 
 def _ran_until_limit(instance: Instance, run_times: np.ndarray) -> np.ndarray:
     """True where a job ran until its limit; a job that was ended before was preempted."""
-    if "estimate" not in instance.known:
+    if "estimate" not in instance.column_names:
         return np.ones(len(run_times), dtype=bool)
     return run_times >= instance.column("estimate") - 1
 

@@ -58,8 +58,8 @@ def without_suspensions(instance: Instance, machine: Machine | None) -> Instance
     if not suspended.any():
         return instance
     columns = {"runtime": instance.column("runtime") - suspended, "suspended": 0.0 * suspended}
-    if "estimate" in instance.known:
-        columns["estimate"] = instance.given["estimate"] - suspended
+    if "estimate" in instance.column_names:
+        columns["estimate"] = instance.raw_columns["estimate"] - suspended
     count = int((suspended > 0).sum())
     text = f"assumed: {count} jobs of the log were suspended; the simulator suspends jobs by itself"
     note = Note(NoteKind.ASSUMED, text, subject="suspended jobs", count=count)
@@ -76,7 +76,7 @@ def columns_of(
 ) -> _core.slurm.JobColumns:
     """Return the columns of the core's jobs; `uses_given_priorities`: the instance's."""
     instance = room.instance
-    if "estimate" in instance.known:
+    if "estimate" in instance.column_names:
         limit = instance.column("estimate")
     else:
         limit = np.array([settings.default_times.get(name, np.inf) for name in room.parts])
@@ -84,7 +84,7 @@ def columns_of(
     users = np.unique(texts_of(instance, "user"), return_inverse=True)[1]
     priority = np.full(len(instance), -1.0)  # computed
     if uses_given_priorities:
-        if "priority" not in instance.known:
+        if "priority" not in instance.column_names:
             raise InvalidInstance("priorities = given: expected jobs with a column priority")
         priority = np.nan_to_num(instance.column("priority"), nan=-1.0)
     return _core.slurm.JobColumns(
@@ -177,7 +177,7 @@ class Twin:
         all_requests = requests or self._requests_from_log(settings, machine)
         #: How long jobs have run at second 0 (s).
         self.elapsed = np.zeros(len(instance))
-        if requests is None and "running" in instance.known:
+        if requests is None and "running" in instance.column_names:
             is_running = numbers_of(instance, "running") > 0
             self.elapsed = np.where(is_running, numbers_of(instance, "ran"), 0.0)
             gpus = (

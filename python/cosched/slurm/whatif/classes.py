@@ -394,7 +394,7 @@ def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> 
     new_limits = sorted(limits_without_rule[1] - limits_without_rule[0])
     if new_limits:
         return subject.not_modelled(printable(", ".join(new_limits)))
-    if "user" not in today.known:
+    if "user" not in today.column_names:
         return subject.not_modelled("the log does not say the users of its jobs")
     return subject.with_class(ScenarioClass.SIMULATED)
 

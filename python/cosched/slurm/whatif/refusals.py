@@ -110,7 +110,7 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
     column = "account" if "account" in change.key.lower() else "qos"
     knows_defaults = column == "account" and settings_of(change.before).accounts is not None
-    if column not in instance.known and not (knows_defaults and "user" in instance.known):
+    if column not in instance.column_names and not (knows_defaults and "user" in instance.column_names):
         return _unknown(f"the log does not say the {column} of its jobs")
     before, after = (
         _open_partitions(instance, machine) for machine in (change.before, change.after)
@@ -184,7 +184,7 @@ def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> Refusals:
 
 def _by_memory(instance: Instance, change: KeyChange, unit: str) -> Refusals:
     """Both limits of memory, of which one counts in each partition."""
-    if "memory_gb" not in instance.known:
+    if "memory_gb" not in instance.column_names:
         return _unknown("the log does not say the memory that jobs ask for")
     before, after = (
         _memory_limits_of_jobs(instance, machine) for machine in (change.before, change.after)
@@ -310,7 +310,7 @@ def _memory_per_node(instance: Instance) -> np.ndarray:
 
 def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
     """EnforcePartLimits: jobs beyond a limit of their partition are refused, or stay pending."""
-    requested_limits = instance.given.get("estimate")
+    requested_limits = instance.raw_columns.get("estimate")
     if requested_limits is None:
         return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     names = [",".join(names) for names in partitions_of(instance, settings_of(change.before))]
@@ -325,7 +325,7 @@ def _by_root(instance: Instance, change: KeyChange) -> Refusals:
     """DisableRootJobs of a partition."""
     if change.value.lower() not in ("yes", "up", "true", "1"):
         return Refusals(_NO_ROWS, "no job of root is refused")
-    if "user" not in instance.known:
+    if "user" not in instance.column_names:
         return _unknown("the log does not say the users of its jobs")
     is_root = texts_of(instance, "user") == "root"
     return _of_rows(is_root & _in_partition(instance, change), "no job of the log is of root")

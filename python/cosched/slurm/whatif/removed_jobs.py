@@ -22,7 +22,7 @@ def removed_rows_of_user(instance: Instance, user: str, value: str) -> np.ndarra
     share = float(percent[1]) / 100 if percent else 0.0
     if not 0 < share <= 1:
         raise InvalidInstance(f"users.{user}={shorten(value)}: expected fewer jobs, as -50%")
-    if "user" not in instance.known:
+    if "user" not in instance.column_names:
         raise InvalidInstance("the log does not say whose jobs they are")
     users = instance.column("user").astype(str)
     rows = np.flatnonzero(users == user)

@@ -87,9 +87,9 @@ class _Reader:
             return value
 
     def refuse(self, expectation: str) -> None:
-        shown = self._text[self._place : self._place + 20]
-        found = f"{shown!r}" if shown else "the end of the file"
-        raise InvalidInstance(f"{self._path}: line {self._line}: {found}: {expectation}")
+        next_text = self._text[self._place : self._place + 20]
+        position_text = f"{next_text!r}" if next_text else "the end of the file"
+        raise InvalidInstance(f"{self._path}: line {self._line}: {position_text}: {expectation}")
 
     def _pass_to(self, place: int) -> None:
         self._line += self._text.count("\n", self._place, place)

@@ -202,10 +202,10 @@ def _limit_text(value: object) -> str:
 
 def _duration_text(seconds: object, microseconds: object) -> str:
     """``[days-]hours:minutes:seconds[.milliseconds]``; empty where it is not known."""
-    whole = _number(seconds)
-    if whole is None or whole < 0:
+    whole_seconds = _number(seconds)
+    if whole_seconds is None or whole_seconds < 0:
         return ""
-    return format_elapsed_time(whole, (_number(microseconds) or 0) // 1000)
+    return format_elapsed_time(whole_seconds, (_number(microseconds) or 0) // 1000)
 
 
 def _cpu_text(value: object) -> str:

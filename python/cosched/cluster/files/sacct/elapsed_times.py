@@ -70,14 +70,14 @@ def elapsed_times(
         if knows_suspension:
             # End counts where it is between the end of the work and that of the suspension.
             was_suspended = (suspended > 0) & ~np.isnan(span)
-            held = np.where(was_suspended, np.clip(span, elapsed, total), total)
+            allocated_seconds = np.where(was_suspended, np.clip(span, elapsed, total), total)
         else:
-            held = np.where(~np.isnan(span) & (span > total) & ~is_clock, span, total)
+            allocated_seconds = np.where(~np.isnan(span) & (span > total) & ~is_clock, span, total)
     if not knows_suspension:
-        later = differs & (held > total)
+        is_longer = differs & (allocated_seconds > total)
         text = "End is later than Start + Elapsed: taken as suspended until then"
-        remarks[Remark(NoteKind.ASSUMED, "later End", text)] = later
-        differs &= ~later
+        remarks[Remark(NoteKind.ASSUMED, "later End", text)] = is_longer
+        differs &= ~is_longer
     rule = "Start + Elapsed + Suspended" if knows_suspension else "Start + Elapsed"
     if knows_suspension:
         is_cut = was_suspended & (span >= elapsed) & (span < total)
@@ -89,7 +89,11 @@ def elapsed_times(
     hint = "is a change of clocks between? Pass timezone (--timezone)"
     text = f"End is not {rule} by an hour: Elapsed counts; {hint}"
     remarks[Remark(NoteKind.REPAIRED, "End by an hour", text)] = differs & is_clock
-    return ElapsedTimes(elapsed, np.where(np.isnan(held - elapsed), 0.0, held - elapsed), remarks)
+    return ElapsedTimes(
+        elapsed,
+        np.where(np.isnan(allocated_seconds - elapsed), 0.0, allocated_seconds - elapsed),
+        remarks,
+    )
 
 
 def _elapsed(rows: pd.DataFrame, remarks: dict[Remark, np.ndarray]) -> np.ndarray:

@@ -164,7 +164,7 @@ def jobs_of_rows(
     notes = [*_repair_notes(read), *orphan_steps, *_of_clusters(rows), *pending, *of_cells]
     return finish_jobs(
         path, jobs, reasons, (read.notes, notes), machine, timezone, drop, part,
-        lambda kept: cause_of(rows, kept, machine),
+        lambda is_kept: cause_of(rows, is_kept, machine),
     )  # fmt: skip
 
 
@@ -212,7 +212,7 @@ def finish_jobs(
     all_notes += [
         *part_notes,
         note_of_columns(jobs),
-        note_of_dropped(left_out, kept=len(jobs)),
+        note_of_dropped(left_out, kept_jobs=len(jobs)),
     ]
     return jobs, tuple(all_notes), begin_of_part(first, part.week, part.begin)
 
@@ -449,8 +449,8 @@ def _finished(
     jobs = jobs.reset_index(drop=True)
     line = jobs["line"].to_numpy()
     wait = (jobs["start"] - jobs["submit"]).to_numpy()
-    kept = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
-    notes = [kept.at(printable(path))]
+    jobs_note = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
+    notes = [jobs_note.at(printable(path))]
     for reason, lines in reasons.items():
         if len(lines):
             if reason == _RUNNING_TO_THE_END:
