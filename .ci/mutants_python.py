@@ -2,15 +2,18 @@
 
     python .ci/mutants_python.py [--only ROOM ...]
 
-tests_py/mutants.txt has a change a line, of a file below python/cosched: what stands there once,
-`` => ``, and what is put in its place; a line ``# FILE: TEST ...`` before them names the file, and
-the tests that are run. Each change is tried in a forked process, which compiles the file anew and
-leaves it as it is on the disk. Exit code 1: no test failed for one.
+tests_py/mutants.txt has one change per line, of a file below python/cosched: a text that occurs
+once in the file, `` => ``, and its replacement; a line ``# FILE: TEST ...`` before them names the
+file and the tests to run. The texts are those of the syntax tree (``ast.unparse``), so that line
+breaks, quotes and comments of the file do not matter. Each change is tried in a forked process,
+which compiles the changed text and leaves the file as it is. Exit code 1: for one change no test
+failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import signal
 import sys
@@ -42,6 +45,11 @@ def changes(path: Path) -> Iterator[tuple[str, list[str], str, str]]:
             yield name, tests, old, new
 
 
+def source_of_tree(path: Path) -> str:
+    """The file as its syntax tree is written: without comments, one statement per line."""
+    return ast.unparse(ast.parse(path.read_text()))
+
+
 def compile_changed(name: str, old: str, new: str) -> None:
     """From now on, an import of this file finds the change."""
     own = SourceFileLoader.get_code
@@ -50,7 +58,7 @@ def compile_changed(name: str, old: str, new: str) -> None:
     def get_code(self: SourceFileLoader, module: str):  # type: ignore[no-untyped-def]
         if Path(self.path).resolve() != changed:
             return own(self, module)
-        return compile(changed.read_text().replace(old, new), self.path, "exec")
+        return compile(source_of_tree(changed).replace(old, new), self.path, "exec")
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
 
@@ -86,13 +94,13 @@ def main() -> int:
         if name not in checked and noticed(name, tests, "", ""):
             sys.exit(f"{name}: tests fail as it is")
         checked.add(name)
-        count = (HERE / "python" / "cosched" / name).read_text().count(old)
+        count = source_of_tree(HERE / "python" / "cosched" / name).count(old)
         good = count == 1 and noticed(name, tests, old, new)
         survived += not good
-        said = (
-            "noticed" if good else "NO TEST FAILS" if count == 1 else f"stands there {count} times"
-        )
-        print(f"{name}: {old!r} => {new!r}: {said}", flush=True)
+        verdict = "NO TEST FAILS" if count == 1 else f"stands there {count} times"
+        if good:
+            verdict = "noticed"
+        print(f"{name}: {old!r} => {new!r}: {verdict}", flush=True)
     if not tried:
         parser.error(f"--only {' '.join(args.only)}: no file of {args.list} has that in its name")
     print(f"{survived} of {tried} without a test")

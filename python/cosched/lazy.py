@@ -38,7 +38,7 @@ def on_first_use(
     `prepare` is given a table of the name and what it stands for, and may put another thing there.
     """
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         exported = {name: getattr(import_module(places[name]), name)}
@@ -71,7 +71,7 @@ def deprecated_names(package: str, places: Mapping[str, str]) -> Callable[[str],
     'cosched.old.shape is now numpy.shape'
     """
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> Any:  # noqa: N807
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, _, new_name = places[name].partition(":")

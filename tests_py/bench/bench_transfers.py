@@ -265,6 +265,7 @@ def main():
     larger_table(options.seconds)
     network_table(None)
     schedulers()
+    return None
 
 
 if __name__ == "__main__":

@@ -219,6 +219,7 @@ def main():
     if not options.labels:
         stg(options.seconds)
         large()
+    return None
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ def one_dag():
         ).validate(),
     ]
     rnd.choice(calls)()
+    return None
 
 
 GRAPHS = {
@@ -129,3 +130,4 @@ def one_cluster():
         lambda: cluster.mcb8([2] * n, [0.5] * n, [0.3] * n, nodes, yield_=rnd.random()),
     ]  # fmt: skip
     rnd.choice(calls)()
+    return None

@@ -374,7 +374,7 @@ class Instance(core.Instance):
 def _rebuild(parts: tuple, price: float, cost: float, names: tuple, notes: tuple) -> Instance:
     """Unpickle: without the warning, which was given once."""
     instance = Instance.__new__(Instance)
-    instance._build(parts, price, cost, names, notes)
+    instance._build(parts, price, cost, names, notes)  # noqa: SLF001
     return instance
 
 

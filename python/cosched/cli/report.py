@@ -224,8 +224,10 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     ]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
     table_columns = [tables.Column("", marks)]
-    for name in (*keys, "algorithm", *listed_columns):
-        table_columns.append(tables.column(name.replace("_", " "), ranked[name].tolist()))
+    table_columns.extend(
+        tables.column(name.replace("_", " "), ranked[name].tolist())
+        for name in (*keys, "algorithm", *listed_columns)
+    )
     title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
     tables.show(title, table_columns, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):

@@ -261,7 +261,7 @@ class Instance(core.Instance):
         # An instance stands for its table wherever a table is expected.
         return np.array(self.times, dtype=dtype)
 
-    def _rest(self) -> dict[str, Any]:
+    def _keyword_arguments(self) -> dict[str, Any]:
         """Arguments of the constructor after times, edges and units."""
         return {
             "names": self.names,
@@ -276,7 +276,7 @@ class Instance(core.Instance):
         }
 
     def __reduce__(self) -> tuple:
-        return partial(Instance, **self._rest()), (self.times, self.edges, self.units)
+        return partial(Instance, **self._keyword_arguments()), (self.times, self.edges, self.units)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -327,7 +327,7 @@ class Instance(core.Instance):
         >>> Instance([[3.0, 1.0]], [], units=(2, 1)).with_units((16, 4))
         <dags.Instance: 1 tasks, 0 edges, 16 + 4 units>
         """
-        rest = self._rest()
+        rest = self._keyword_arguments()
         if memories is not None:
             rest["memories"] = memories
         rest["executed"] = arguments.fitting(self.executed, units)

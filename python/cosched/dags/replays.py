@@ -186,8 +186,9 @@ def _table_of(times: Any, instance: Instance, kind: np.ndarray) -> np.ndarray:
 
 def _with(instance: Instance, *, times: object = None, **links: object) -> Instance:
     table = instance.times if times is None else times
+    arguments = instance._keyword_arguments()  # noqa: SLF001
     return Instance(
-        table, instance.edges, instance.units, **(instance._rest() | {"executed": None} | links)
+        table, instance.edges, instance.units, **(arguments | {"executed": None} | links)
     )
 
 

@@ -74,7 +74,8 @@ class Job:
             if (names := getattr(self, name)) is not None:
                 require_names(names, name)
 
-    def _lines(self, plan: Plan) -> Iterator[str]:
+    def sbatch_lines(self, plan: Plan) -> Iterator[str]:
+        """The job's options as lines of an sbatch script; the time limit is that of the `plan`."""
         time = self.time
         seconds = None if time is None else parse_duration(str(time))
         if time == "auto":
@@ -187,7 +188,7 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterato
     )
     if size.unit == "node":
         yield "#SBATCH --exclusive"
-    yield from job._lines(plan)
+    yield from job.sbatch_lines(plan)
     yield from _whole_needs(plan, codes, size, job)
     yield from (
         f"# {len(plan.steps)} tasks ({plan.family}), planned end {plan.makespan:.6g} s; written",

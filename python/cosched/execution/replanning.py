@@ -142,8 +142,10 @@ class Replanner:
                 counts = result.procs.tolist()
                 by_start = np.lexsort((-(result.end - result.start), result.start)).tolist()
                 by_length = np.argsort(-(result.end - result.start), kind="stable").tolist()
-                for order in (by_start,) if links else (by_start, by_length):
-                    candidates.append(([rest[k] for k in order], [counts[k] for k in order]))
+                orders = (by_start,) if links else (by_start, by_length)
+                candidates.extend(
+                    ([rest[k] for k in order], [counts[k] for k in order]) for order in orders
+                )
         return candidates
 
 

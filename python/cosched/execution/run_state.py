@@ -150,7 +150,7 @@ class RunState:
         return sum(self.attempt(step).state != "completed" for step in self.plan.steps)
 
     def situation(self) -> Situation:
-        """This moment, as planning sees it; a task that failed is over all the same."""
+        """The moment as planning sees it; a task that failed counts as ended."""
         begun = [step for step in self.plan.steps if step.task in self.tried]
         return Situation(
             plan=self.plan,

@@ -58,7 +58,6 @@ def _multiple(prepared: object, factor: float, inner: Measure[float]) -> float:
 
 def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measure[_T]]:
     """A function of prepared results, called without them: ``mean("heft")`` is a ``Measure``."""
-
     form = signature(function)
 
     @wraps(function)

@@ -198,7 +198,7 @@ class Instance(profiles.HasSharing, core.Instance):
             sequential_times, parallelism, variance, costs, _released(release), max_procs
         )
         instance = cls.__new__(cls)
-        instance._fill(core_instance, numbers, names, None, None, notes)
+        instance._fill(core_instance, numbers, names, None, None, notes)  # noqa: SLF001
         return instance
 
     def _fill(
@@ -357,7 +357,7 @@ class Instance(profiles.HasSharing, core.Instance):
         chosen = integer_array(jobs, "jobs", 1)
         core_part = self._core.select(chosen)
         part = Instance.__new__(Instance)
-        part._fill(
+        part._fill(  # noqa: SLF001
             core_part,
             None if self.downey is None else tuple(values[chosen] for values in self.downey),
             [self.names[job] for job in chosen],

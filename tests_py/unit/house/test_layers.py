@@ -96,7 +96,7 @@ def wrong_includes(rooms: str, library: Path) -> list[tuple[str, str]]:
         for path in sorted((library / "cosched" / room).glob("*.?pp")):
             for header in re.findall(r'^#include "cosched/(\S+)"', path.read_text(), re.M):
                 if not {header, header.rpartition("/")[0]} & allowed:
-                    wrong.append((path.name, header))
+                    wrong.append((path.name, header))  # noqa: PERF401
     return wrong
 
 

@@ -112,7 +112,7 @@ def one_at_a_time(tmp_path):
     rows = [HEAD.replace("User|", "User|Account|")]
     for k in range(12):
         for half in (0, 1):
-            rows.append(
+            rows.append(  # noqa: PERF401
                 f"{2 * k + half}|u|bio|a|COMPLETED|2026-01-05T{k:02d}:00:00|"
                 f"2026-01-05T{k:02d}:{25 * half:02d}:01|2026-01-05T{k:02d}:{25 * half + 24}:30|"
                 "60|1|1|n1"

@@ -138,10 +138,9 @@ def _on(tmp_path, conf, *rows, partition="a", **options):
     path.write_text(f"SelectType=select/linear\nNodeName=n[1-4] CPUs=1\n{conf}\n")
     machine = cs.cluster.Machine.read(path)
     jobs = jobs_of(*rows) | {"partition": [partition] * len(rows)}
-    result = cs.cluster.solve(
+    return cs.cluster.solve(
         cs.cluster.Instance(jobs, 4, machine=machine), "slurm-backfill", seed=1, **options
     )
-    return result
 
 
 def test_nodes_that_are_down_take_no_jobs(tmp_path):

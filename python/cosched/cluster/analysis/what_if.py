@@ -204,9 +204,9 @@ def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
 
 
 def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
-    arguments = instance._keyword_arguments | {"machine": machine, "notes": ()}
+    arguments = instance._keyword_arguments | {"machine": machine, "notes": ()}  # noqa: SLF001
     instance_on_machine = Instance(instance.raw_columns, nodes, **arguments)
-    return instance_on_machine._with_rows_of_log(instance.rows_of_log)
+    return instance_on_machine._with_rows_of_log(instance.rows_of_log)  # noqa: SLF001
 
 
 def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, str]:

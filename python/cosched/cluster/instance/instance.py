@@ -308,8 +308,8 @@ class Instance(core.Instance):
         Examples
         --------
         >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
-        >>> Instance(jobs, nodes=4).without_bound().solve("easy").bound is None
-        True
+        >>> Instance(jobs, nodes=4).without_bound().column("runtime").tolist()
+        [9.0]
         """
         self.once("no bound", lambda: True)
         self.once("bound", lambda: None)
@@ -444,7 +444,7 @@ class Instance(core.Instance):
             isinstance(other, Instance)
             and self.nodes == other.nodes
             and self._columns.keys() == other._columns.keys()
-            and all(np.array_equal(c, other._columns[k]) for k, c in self._columns.items())
+            and all(np.array_equal(c, other._columns[k]) for k, c in self._columns.items())  # noqa: SLF001
             and self.ids.tolist() == other.ids.tolist()
         )
 
@@ -620,7 +620,8 @@ class Instance(core.Instance):
 
 def _remade(jobs: object, nodes: int, rows_of_log: np.ndarray, **arguments: Any) -> Instance:
     """An instance that another process sends."""
-    return Instance(jobs, nodes, **arguments)._with_rows_of_log(rows_of_log)
+    instance = Instance(jobs, nodes, **arguments)
+    return instance._with_rows_of_log(rows_of_log)  # noqa: SLF001
 
 
 def _rows(rows: object, jobs: int) -> np.ndarray:

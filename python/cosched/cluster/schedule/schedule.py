@@ -159,7 +159,8 @@ class Schedule(core.Schedule):
             return
         totals = self.totals
         if self.recorded:
-            return of_rows.check_recorded(self.instance, totals, self.rows)
+            of_rows.check_recorded(self.instance, totals, self.rows)
+            return
         of_rows.check_partitions(self.instance, self.rows)
         rows = (
             self.task, self.unit_begin, self.unit, self.start, self.end,
@@ -173,6 +174,7 @@ class Schedule(core.Schedule):
             check_held_by_cores(self.instance, self.rows, self.by_cores)
         elif self.exclusive:
             check_held(self.instance, self.rows)
+        return
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a table.

@@ -348,7 +348,7 @@ def _format(text: str, name: str, data: object) -> str:
 
 
 def _cosched_graph(data: object, name: str) -> Graph:
-    """This package's own JSON, of a graph or (with units) of an instance."""
+    """The package's own JSON, of a graph or (with units) of an instance."""
     if not isinstance(data, dict) or not isinstance(data.get("times"), list):
         raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
     if unknown := data.keys() - _KEYS:

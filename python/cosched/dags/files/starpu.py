@@ -103,9 +103,7 @@ def machine_of_tasks(
     executed_tasks: Iterable[tuple[int, int | None]], notes: list[Note]
 ) -> Machine:
     """Workers with the memory nodes of their tasks: node 0 is the CPUs', others are GPUs'."""
-    node: dict[int, int | None] = {}
-    for worker, memory in executed_tasks:
-        node[worker] = memory
+    node: dict[int, int | None] = dict(executed_tasks)
     if None in node.values():
         text = "no MemoryNode: all workers are taken to be of one type (or pass perfmodels)"
         notes.append(Note(NoteKind.ASSUMED, text, subject="types of workers"))

@@ -40,8 +40,11 @@ def _expanded(name: str) -> list[str]:
         first, _, last = span.partition("-")
         if not first.isdigit() or not (last or first).isdigit() or len(first) > 9:
             return [name]
-        for number in range(int(first), min(int(last or first), int(first) + 100_000) + 1):
-            names.append(f"{parts[1]}{number:0{len(first)}}{parts[3]}")
+        last_number = min(int(last or first), int(first) + 100_000)
+        names.extend(
+            f"{parts[1]}{number:0{len(first)}}{parts[3]}"
+            for number in range(int(first), last_number + 1)
+        )
     return names
 
 
