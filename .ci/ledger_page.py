@@ -19,7 +19,7 @@ from cosched.experiments.cluster.table_cells import (
     number_of,
     picks,
 )
-from cosched.experiments.kept import counted, escaped, shown
+from cosched.experiments.kept import counted, escaped, value_text
 from cosched.experiments.ledger import UNEXPLAINED, Row, number, spearman
 from cosched.experiments.tolerances import VERDICTS
 
@@ -111,7 +111,7 @@ def _grouped(rows: Sequence[Row]) -> list[str]:
 def _value(row: Row, several: bool) -> str:
     where = f" ({escaped(', '.join(row.place.split(', ')[1:]))})" if several else ""
     if row.kind in (t.NUMBER, t.DRAWN):
-        return f"{number(row.value):.4g} against {shown(row.paper_value)}{where}"
+        return f"{number(row.value):.4g} against {value_text(row.paper_value)}{where}"
     ends = number(row.low), number(row.high)
     value = number(row.value)
     limit = ends[0] if value < ends[0] else ends[1]

@@ -23,7 +23,7 @@ from cosched.experiments.measures import (
     picture,
     places,
     points,
-    said,
+    sentence_of_values,
     several,
     share,
     tabled,
@@ -60,7 +60,7 @@ TABLE = Table(
         (tabled(", ", "{}: {:g}/{:g}", ("a",), ("b",)), "10: 4/2, 20: 2/2, 30: 1/2"),
         (points("{}: {:.1f}", "c"), "10: 3.0, 20: 1.0"),
         (box("a"), "2.333 (1.000 to 4.000)"),
-        (said("{:g} of {:g}", of("least", "a"), of("count", "a")), "1 of 3"),
+        (sentence_of_values("{:g} of {:g}", of("least", "a"), of("count", "a")), "1 of 3"),
         (several(of("least", "a"), of("last", "b")), (1, 2)),
     ],
 )
@@ -134,11 +134,11 @@ def test_cluster_periods():
 
 
 def test_the_papers_tables_by_set_number_and_policy():
-    assert printed(2)["scaled"].found["max", "EASY"].value == 14534.1
-    assert printed(3)["scaled"].found["max migrations_per_job", "MCB8 */opt=min"].value == 90.29
-    assert printed(4)["unscaled"].found["avg", "EASY"].value == 0.349
-    assert printed(5)["weeks"].found["std", "/per/opt=min"].value == 445.6
-    assert not printed(5)["scaled"].found
+    assert printed(2)["scaled"].values["max", "EASY"].value == 14534.1
+    assert printed(3)["scaled"].values["max migrations_per_job", "MCB8 */opt=min"].value == 90.29
+    assert printed(4)["unscaled"].values["avg", "EASY"].value == 0.349
+    assert printed(5)["weeks"].values["std", "/per/opt=min"].value == 445.6
+    assert not printed(5)["scaled"].values
 
 
 def test_an_interval_is_of_ratios_of_draws():

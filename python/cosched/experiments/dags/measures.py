@@ -147,7 +147,7 @@ def means_in_order(name: str, worse: str, better: str, application: str) -> Meas
     keys = {each: (each, "LP*", application) for each in RULES}
     says = "means of makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}"
     return f.picture(
-        f.box(name, "LP*", application), _ratio_to_best(keys, worse, better), (1, inf), says
+        f.box(name, "LP*", application), _mean_ratio(keys, worse, better), (1, inf), says
     )
 
 
@@ -156,10 +156,10 @@ def curves_in_order(name: str, worse: str, better: str, application: str) -> Mea
     keys = {each: (application, each) for each in RULES}
     says = "means over sqrt(m/k): er-ls {1:.2f}, eft {2:.2f}, greedy {3:.2f}"
     points = f.points("{:.2f}: {:.2f}", application, name)
-    return f.picture(points, _ratio_to_best(keys, worse, better), (1, inf), says)
+    return f.picture(points, _mean_ratio(keys, worse, better), (1, inf), says)
 
 
-def _ratio_to_best(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> Measure[Any]:
+def _mean_ratio(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> Measure[Any]:
     """Return one rule's mean over another's; the means of all."""
     means = (of("mean", *key) for key in keys.values())
     return f.several(f.over("mean", keys[worse], keys[better]), *means)
