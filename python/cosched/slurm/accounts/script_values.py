@@ -35,7 +35,7 @@ def _expanded(name: str) -> list[str]:
     parts = re.fullmatch(r"([^\[\]]*)\[([0-9,-]+)\]([^\[\]]*)", name)
     if parts is None:
         return [name]
-    names = []
+    names: list[str] = []
     for span in parts[2].split(","):
         first, _, last = span.partition("-")
         if not first.isdigit() or not (last or first).isdigit() or len(first) > 9:
