@@ -165,8 +165,7 @@ def _machine(instance: Instance) -> Machine:
 
 
 def _settings(instance: Instance) -> SlurmSettings:
-    settings = settings_of(_machine(instance))
-    return settings
+    return settings_of(_machine(instance))
 
 
 def _lines(instance: Instance) -> tuple[Line, ...]:

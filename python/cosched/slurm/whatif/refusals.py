@@ -110,7 +110,9 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
     column = "account" if "account" in change.key.lower() else "qos"
     knows_defaults = column == "account" and settings_of(change.before).accounts is not None
-    if column not in instance.column_names and not (knows_defaults and "user" in instance.column_names):
+    if column not in instance.column_names and not (
+        knows_defaults and "user" in instance.column_names
+    ):
         return _unknown(f"the log does not say the {column} of its jobs")
     before, after = (
         _open_partitions(instance, machine) for machine in (change.before, change.after)
