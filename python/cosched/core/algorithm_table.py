@@ -120,6 +120,11 @@ class AlgorithmTable(MutableMapping[str, Algorithm]):
             raise KeyError(f"{name}: a built-in algorithm stays")
         del self._functions[name]
 
+    def clear(self) -> None:
+        """Forget what was registered; built-in algorithms stay."""
+        for name in self.registered:
+            del self._functions[name]
+
     def __iter__(self) -> Iterator[str]:
         yield from self._built_in_names
         yield from self._package_names

@@ -36,8 +36,9 @@ class Family:
         The family's classes.
     result_of : callable
         Makes a Result of a schedule that a registered algorithm or a file gives.
-    algorithms : AlgorithmTable
-        Public name -> ``algorithm(instance, *, seed, **options) -> Result or Schedule``.
+    algorithms : AlgorithmTable or dict
+        Public name -> ``algorithm(instance, *, seed, **options) -> Result or Schedule``. A dict
+        becomes an AlgorithmTable.
     bounds : dict
         Public name -> ``bound(instance, **options) -> Bound``.
     default_bound : str
@@ -89,6 +90,8 @@ class Family:
     register_policy: Callable[[str, Any], None] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.algorithms, AlgorithmTable):
+            object.__setattr__(self, "algorithms", AlgorithmTable(self.name, self.algorithms))
         has_policies = self.register_policy is not None
         self.algorithms.connect(self._load_offered, has_policies=has_policies)
 

@@ -151,6 +151,16 @@ def test_the_layers_of_the_package_itself_offer_algorithms_that_stay():
         cs.register("cluster", "slurm-backfill", lambda instance, *, seed: None)
 
 
+def test_a_cleared_table_keeps_what_is_built_in(own_algorithm):
+    names = list(cs.packs.ALGORITHMS)
+    own_algorithm("packs", "mine", lambda instance, *, seed: None)
+    assert list(cs.packs.ALGORITHMS) == [*names, "mine"]
+    cs.packs.ALGORITHMS.clear()
+    assert list(cs.packs.ALGORITHMS) == names
+    with pytest.raises(KeyError):
+        del cs.packs.ALGORITHMS["optimal"]
+
+
 @pytest.mark.parametrize("point", OWN_ENTRY_POINTS, ids=lambda point: f"{point.group} {point.name}")
 def test_each_entry_point_of_the_package_can_be_imported(point):
     assert point.load() is not None

@@ -87,9 +87,9 @@ NOT_RUN = {
     ".ci/run": "takes 15 minutes; CI's job test is this script",
     "cmake --install BUILD --component cpp": "test_house.py runs it and uses what it installs",
     "cosched generate": "the name of a verb",
-    "cosched compare packs times.csv --algorithms in-order optimal": "wants a package that is "
+    "cosched compare packs times.csv --algorithms in-order,optimal": "wants a package that is "
     "installed; test_entry_points.py makes one",
-    "cosched --import mine.py study run packs-fig2-5 --quick --out packs": "takes half a minute; "
+    "cosched --import mine.py study run packs-fig2-5 --quick -o packs": "takes half a minute; "
     "test_study_engine.py runs a study with an own algorithm",
 }
 
