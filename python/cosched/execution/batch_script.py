@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
 from cosched.core.options import one_of
@@ -211,8 +210,8 @@ def _functions(*, in_order: bool) -> Iterator[str]:
 
 
 #: Of bash; the last one is for tasks with an order.
-_FUNCTIONS, _OF_ORDER, _MAY_START = io.read_text(Path(__file__).with_suffix(".sh")).partition(
-    "# Whether those"
+_FUNCTIONS, _OF_ORDER, _MAY_START = (
+    Path(__file__).with_suffix(".sh").read_text("utf-8").partition("# Whether those")
 )
 _ENDED = 'wait "${pid[$k]}"'
 _TAIL = ("", '[ $failed != 0 ] || rm -f -- "$DONE"', "exit $((failed > 125 ? 125 : failed))")

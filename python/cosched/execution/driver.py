@@ -108,7 +108,8 @@ class Driver:
             ready = self.state.ready()
             if not ready:
                 return
-            self._start(pool, ready)
+            # One by one, where the failure of a step to start keeps the others back.
+            self._start(pool, ready[:1] if self.options.stop_on_failure else ready)
 
     def _start(self, pool: Pool, ready: list[Step]) -> None:
         """Start steps together: what is going to be started is on the disk before any is."""

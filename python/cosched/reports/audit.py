@@ -285,7 +285,9 @@ def _reference_sentence(audit: Audit) -> str:
 def _bound_sentence(audit: Audit) -> str:
     runs = audit.runs
     bound = runs.bound
-    if bound is None or bound.value < _WEAK_BOUND:
+    if bound is None:
+        return "No lower bound on the maximum bounded slowdown was computed."
+    if bound.value < _WEAK_BOUND:
         return "No useful lower bound on the maximum bounded slowdown is known."
     values = {
         "observed": _largest_stretch(audit, AS_LOGGED),

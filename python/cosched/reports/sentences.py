@@ -12,19 +12,25 @@ from cosched.cluster.judgement.sentences import paragraphs_about
 from cosched.notes import Note
 from cosched.reports.document import Column, Paragraph, Table, with_text
 
+#: A relative path to a file, and its last part.
+_RELATIVE_PATH = re.compile(
+    r"(?<![\w/.])(?:[\w.~-]+/)+([\w.-]+\.(?:txt|csv|json|conf|swf|toml|log|gz|xz|bz2|zst|parquet)\b)"
+)
 #: A path of this machine: its last part says enough.
 _ABSOLUTE_PATH = re.compile(r"(?<![\w/.])(?:/[^\s/:;,'\"()]+)+/([^\s/:;,'\"()]+)")
 
 
 def without_folders(text: str) -> str:
-    """Return a text with the names of files instead of their absolute paths.
+    """Return a text with the names of files instead of their paths.
 
     Examples
     --------
     >>> without_folders("/home/ada/logs/sacct.txt:7: no start; 3/4 of jobs")
     'sacct.txt:7: no start; 3/4 of jobs'
+    >>> without_folders("home/ada/sacct.txt: 511 jobs kept")
+    'sacct.txt: 511 jobs kept'
     """
-    return _ABSOLUTE_PATH.sub(r"\1", text)
+    return _RELATIVE_PATH.sub(r"\1", _ABSOLUTE_PATH.sub(r"\1", text))
 
 
 def cluster_name(instance: Instance) -> str:

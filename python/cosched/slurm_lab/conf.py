@@ -17,7 +17,7 @@ _PORTS = range(11_000, 30_000, 100)
 #: Characters of a Unix socket's path; a step's is in the spool folder, named node_job.step.
 _SOCKET, _STEP = 107, "_4294967295.4294967295"
 _FILE = Path(__file__).with_name("base.toml")
-_CONF_TABLE: dict[str, dict[str, Any]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_CONF_TABLE: dict[str, dict[str, Any]] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 _BASE, _TIMEOUTS = _CONF_TABLE["base"], _CONF_TABLE["timeouts"]
 #: Plugins that since 24.11 are none by their absence.
 _REMOVED_SINCE_24 = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")

@@ -192,7 +192,7 @@ def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     text = page_of(tmp_path, inst.replace().without_bound())
     assert "Attainable is" in text
     assert "A lower bound was not reached in 15 s" in text
-    assert lead_of(text).endswith("lower bound on the maximum bounded slowdown is known.")
+    assert lead_of(text).endswith("lower bound on the maximum bounded slowdown was computed.")
     inst.once("bound", lambda: cs.Bound(1.2, "max-stretch so far", "time_limit"))
     said = "lower maximum than 1.2, max-stretch so far: what was proved in 15 s (--time-limit)."
     assert said in page_of(tmp_path, inst)

@@ -140,6 +140,15 @@ def test_stop_on_failure(tmp_path, here):
     assert [t.attempt for t in done.tasks] == [1, 0]
 
 
+def test_stop_on_failure_where_the_first_of_two_cannot_be_started(tmp_path, here):
+    startable = shell_notes(tmp_path, {"b": "note end"})["b"]
+    missing = Code(name="a", command=["/no/such/program"], directory=tmp_path)
+    codes = Codes(procs=16, codes={"a": missing, "b": startable})
+    plan = moldable(("a", (0,), 0, 1), ("b", (1,), 0, 1))
+    done = run(plan, codes, stop_on_failure=True, **here)
+    assert [(t.state, t.attempt) for t in done.tasks] == [("failed", 1), ("pending", 0)]
+
+
 def test_a_task_graph_waits_for_predecessors(tmp_path, here):
     codes = shell_notes(
         tmp_path,

@@ -99,7 +99,7 @@ def test_the_user_chooses_the_reference_policy(idle, capsys):
 def test_a_reference_that_is_no_policy_is_refused(idle, capsys):
     arguments = ["audit", str(idle / "fit.txt"), "-o", str(idle / "refused.html")]
     assert main([*arguments, *machine_arguments(idle), "--reference", "EASI"]) == 2
-    assert "unknown reference policy 'EASI' (near: EASY" in capsys.readouterr().err
+    assert "--reference 'EASI': expected one of slurm-backfill, EASY" in capsys.readouterr().err
     assert not (idle / "refused.html").exists()
 
 
@@ -452,7 +452,7 @@ def small_jobs(rng, tmp_path):
 def test_idle_waits_are_those_of_a_plain_loop(seed, tmp_path):
     jobs, start = small_jobs(np.random.default_rng(seed), tmp_path)
     end, submit = start + jobs.column("runtime"), jobs.column("submit")
-    cells, allowed, _ = jobs.layout
+    cells, allowed, _ = jobs.partition_layout
     gpus = jobs.column("gpus") if "gpus" in jobs.column_names else np.zeros(len(jobs))
     sizes = {int(mask): sum(int(size) for bit, size in enumerate(cells) if int(mask) >> bit & 1)
              for mask in set(allowed.tolist())}  # fmt: skip

@@ -39,7 +39,12 @@ add user cam Account=biology
 
 @pytest.fixture
 def lab(tmp_path):
-    for name, text in (("jobs.csv", JOBS), ("slurm.conf", CONF), ("accounts.txt", ACCOUNTS)):
+    for name, text in (
+        ("jobs.csv", JOBS),
+        ("slurm.conf", CONF),
+        ("accounts.txt", ACCOUNTS),
+        ("notes.txt", ""),
+    ):
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -78,7 +83,7 @@ def test_the_program_of_a_job_holds_memory_and_ends_after_its_time(tmp_path, can
     [
         (["--export", "out"], "--export: expected --dbd with it"),
         (["--export", "out", "--dbd", "accounts.txt", "--runs", "2"], "--runs 2: expected one run"),
-        (["--export", "jobs.csv", "--dbd", "accounts.txt"], "jobs.csv: expected a folder"),
+        (["--export", "notes.txt", "--dbd", "accounts.txt"], "notes.txt: expected a folder"),
         (["--begin", "2026-11-23"], "--begin 2026-11-23: expected a date such as 2026-11-23T06:00"),
         (["--begin", "1999-12-31T00:00:00"], "of the years 2001 to 2037"),
         (["--begin", "9999-12-31T00:00:00"], "of the years 2001 to 2037"),

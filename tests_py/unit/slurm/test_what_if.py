@@ -231,6 +231,13 @@ def test_what_there_is_not_is_refused_with_near_names(folder, change, said):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("change", ["users.=-50%", "users.=1+1=-50%", "qos.high.Priority=3"])
+def test_a_change_that_wants_a_slurm_conf_is_refused_without_one(change):
+    instance = cs.cluster.Instance(cs.workloads.lublin(5, 4, seed=1), 4)
+    with pytest.raises(cs.InvalidInstance, match="what-if"):
+        what_if(instance, change)
+
+
 def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
     machine = machine_of(folder)
     ran = cs.cluster.solve(jobs(machine), "slurm-backfill", seed=0)

@@ -13,7 +13,7 @@ from cosched.notes import Note, not_followed
 from cosched.units import parse_megabytes
 
 _FILE = Path(__file__).with_name("sbatch.toml")
-_TABLES: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_TABLES: dict[str, Any] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 _SHORT_OPTIONS: dict[str, str] = _TABLES["short"]
 _FLAGS, _IGNORED_OPTIONS = (frozenset(_TABLES[kind].split()) for kind in ("flags", "silent"))
 _VALUED = {*_SHORT_OPTIONS.values(), *_TABLES["valued"].split()} - _FLAGS

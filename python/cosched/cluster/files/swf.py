@@ -260,7 +260,7 @@ class Log:
 
 
 _FILE = Path(__file__).with_name("logs.toml")
-KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+KNOWN: dict[str, Any] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 #: Logs that :func:`fetch` knows. Acknowledge the donor that each log's header names.
 LOGS = {name: Log(**log_fields) for name, log_fields in KNOWN["logs"].items()}
 

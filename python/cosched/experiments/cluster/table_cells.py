@@ -162,6 +162,6 @@ _FILE = Path(__file__).with_name("paper_tables.toml")
 @cache
 def paper_table(number: int) -> dict[str, tuple[float, ...]]:
     """Policy -> the numbers of its row in Table 2, 3, 4 or 5, in the order of the paper's rows."""
-    text = io.parse_toml(io.read_text(_FILE), str(_FILE))[f"table{number}"]
+    text = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))[f"table{number}"]
     rows = (line.split("|") for line in text.strip().splitlines())
     return {name.strip(): tuple(map(float, cells.split())) for name, cells in rows}

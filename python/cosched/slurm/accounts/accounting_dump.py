@@ -17,7 +17,7 @@ from cosched.slurm.accounts.script import script_rows
 
 _FILE = Path(__file__).with_name("columns.toml")
 #: Columns and options by their meaning.
-COLUMN_TABLE: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+COLUMN_TABLE: dict[str, Any] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 _NAMES = COLUMN_TABLE["names"]
 _PASSED_OVER = frozenset(COLUMN_TABLE["passed_over"])
 #: Spelled as sacctmgr shows it, whatever the case in which a script sets it.

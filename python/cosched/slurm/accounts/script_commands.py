@@ -19,7 +19,7 @@ from cosched.slurm.accounts.shell_words import (
 
 _FILE = Path(__file__).with_name("sacctmgr_words.toml")
 #: The words of sacctmgr by table; see the file.
-WORDS: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+WORDS: dict[str, Any] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 
 _VERBS = {"create": "add", "update": "modify", "remove": "delete"}
 _CALL = re.compile(r"(?:^|[\s;&|(/])(?:sacctmgr|\$\{?SACCTMGR\}?)(?=\s|$)", re.IGNORECASE)

@@ -13,8 +13,6 @@ from enum import Enum
 from io import StringIO
 from pathlib import Path
 
-from cosched import io
-
 
 class OptionClass(Enum):
     """What ``slurm-backfill`` makes of a key."""
@@ -69,7 +67,7 @@ _FILE = Path(__file__).with_name("options.csv")
 
 
 def _read() -> tuple[Option, ...]:
-    rows = csv.DictReader(StringIO(io.read_text(_FILE)))
+    rows = csv.DictReader(StringIO(_FILE.read_text("utf-8")))
     return tuple(
         Option(
             record=row["record"],

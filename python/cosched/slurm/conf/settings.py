@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 _FILE = Path(__file__).with_name("keys.toml")
-KEY_TABLE: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+KEY_TABLE: dict[str, Any] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
 PARAMETERS: dict[str, float] = dict(_core.slurm.PARAMETERS)

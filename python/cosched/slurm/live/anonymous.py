@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
-from cosched import io
 from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
 from cosched.notes import Note, NoteKind
@@ -23,7 +22,7 @@ from cosched.slurm.live.outputs import COMMANDS, records
 Snapshot = TypeVar("Snapshot", bound=Any)
 
 #: Values that say nothing of a site: words of Slurm. Everything else is a number or has one.
-_WORDS = words(io.read_text(Path(__file__).with_name("plain_words.txt"))) | IGNORED_PARAMETERS
+_WORDS = words(Path(__file__).with_name("plain_words.txt").read_text("utf-8")) | IGNORED_PARAMETERS
 _WORDS |= {name.lower() for name in PARAMETERS}
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.:T-]*[KMGT]?", re.I)
 #: Settings that are read, with such values alone.

@@ -13,7 +13,7 @@ from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind
 
 _FILE = Path(__file__).with_name("commands.toml")
-_COMMAND_TABLE: dict[str, dict[str, str]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_COMMAND_TABLE: dict[str, dict[str, str]] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 #: What is collected: the name of the file, and the command that prints it; and other names.
 COMMANDS, _ALIASES = _COMMAND_TABLE["commands"], _COMMAND_TABLE["aliases"]
 #: What the history has of each job.

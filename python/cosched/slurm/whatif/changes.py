@@ -56,7 +56,11 @@ def _apply_change(instance: Instance, key: str, value: str) -> tuple[Instance, s
     if kind == "users" and rest:
         return _without_jobs_of_user(instance, rest, value)
     machine = instance.machine
-    assert machine is not None
+    if machine is None:
+        raise InvalidInstance(
+            f"what-if {shorten(f'{key}={value}')}: expected users.NAME=-50%, or a log with a "
+            "slurm.conf (--machine)"
+        )
     name, _, target_key = rest.rpartition(".")
     remark = ""
     differences: list[Difference] = []

@@ -17,7 +17,7 @@ from typing import Any
 from cosched import io
 
 _FILE = Path(__file__).with_name("forms.toml")
-_TABLES: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_TABLES: dict[str, Any] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 _FORMS = {name: re.compile(form, re.DOTALL) for name, form in _TABLES["forms"].items()}
 _FORM_OF = {
     column.lower(): _FORMS[form]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NEEDED = ("JobID", "State", "Submit", "Start")
 _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
 _FILE = Path(__file__).with_name("columns.toml")
-_COLUMNS: dict[str, str] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_COLUMNS: dict[str, str] = io.parse_toml(_FILE.read_text("utf-8"), str(_FILE))
 _READ_COLUMNS = frozenset(_COLUMNS["read"].split())
 _CATEGORY_COLUMNS = frozenset(_COLUMNS["few"].split())
 #: As sacct prints them, by names in lower case.
