@@ -66,6 +66,13 @@ class Command(click.Command):
             if members:
                 yield group, members
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of a command line; ``--out`` is an older name of ``--output``."""
+        names = {name for parameter in self.params for name in parameter.opts}
+        if "--output" in names and "--out" not in names:
+            args = out_as_output(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless it would write over a file that it reads."""
         require_separate_outputs(self.params, ctx.params)
@@ -78,6 +85,22 @@ class ReportCommand(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words of a command line, those of earlier versions included."""
         return super().parse_args(ctx, json_files_as_outputs(args))
+
+
+def out_as_output(words: Sequence[str]) -> list[str]:
+    """``--out FILE`` as ``--output FILE``; words behind ``--`` are no options.
+
+    Examples
+    --------
+    >>> out_as_output(["log.swf", "--out", "a.html", "--out=b.json", "--", "--out"])
+    ['log.swf', '--output', 'a.html', '--output=b.json', '--', '--out']
+    """
+    end = words.index("--") if "--" in words else len(words)
+    options = [
+        f"--output{word.removeprefix('--out')}" if word.partition("=")[0] == "--out" else word
+        for word in words[:end]
+    ]
+    return [*options, *words[end:]]
 
 
 def json_files_as_outputs(words: Sequence[str]) -> list[str]:

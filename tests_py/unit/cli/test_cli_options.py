@@ -208,3 +208,11 @@ def test_a_shell_gets_completions(monkeypatch, capsys):
 def test_the_version_has_a_short_option(capsys):
     assert main(["-V"]) == 0
     assert capsys.readouterr().out.strip() == cs.__version__
+
+
+@pytest.mark.parametrize("words", [["--out", "table.md"], ["--out=table.md"]])
+def test_out_is_an_older_name_of_output(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "times.csv").write_text("task,1,2\na,4,2\nb,3,2\n")
+    assert main(["compare", "packs", "times.csv", "--algorithms", "pairs", *words]) == 0
+    assert "pairs" in (tmp_path / "table.md").read_text()

@@ -8,7 +8,7 @@
 namespace cosched::slurm {
 namespace {
 
-using Kind = Limit::Kind;
+using LimitKind = Limit::Kind;
 
 const char* name_of(Tres tres, bool is_of_qos) {
   switch (tres) {
@@ -27,32 +27,32 @@ const char* name_of(Tres tres, bool is_of_qos) {
 
 // The reason that squeue prints for a limit of a TRES.  Slurm ends some of these names with
 // "Limit", others not.
-std::string reason_of_tres(Kind kind, int tres_number, bool is_of_qos) {
+std::string reason_of_tres(LimitKind kind, int tres_number, bool is_of_qos) {
   const auto tres = static_cast<Tres>(tres_number);
   const std::string owner = is_of_qos ? "QOS" : "Assoc";
   const std::string name = name_of(tres, is_of_qos);
   const bool is_cpu = tres == kCpu;
   const std::string limit = is_cpu || tres == kNode ? "Limit" : "";
   switch (kind) {
-    case Kind::group:
+    case LimitKind::group:
       return owner + "Grp" + (tres == kMemory ? "MemLimit" : name + limit);
-    case Kind::group_minutes:
+    case LimitKind::group_minutes:
       return owner + "Grp" + (is_cpu ? "CPUMinutesLimit" : name + "Minutes");
-    case Kind::group_run_minutes:
+    case LimitKind::group_run_minutes:
       return owner + "Grp" + (is_cpu ? "CPURunMinutesLimit" : name + "RunMinutes");
-    case Kind::job_minutes:
+    case LimitKind::job_minutes:
       return owner + "Max" + name + "MinutesPerJob" + (is_cpu ? "Limit" : "");
-    case Kind::job:
+    case LimitKind::job:
       return owner + "Max" + name + "PerJob" + limit;
-    case Kind::node:
+    case LimitKind::node:
       return owner + "Max" + name + "PerNode";
-    case Kind::min:
+    case LimitKind::min:
       return owner + "Min" + name + (is_cpu ? "NotSatisfied" : "");
-    case Kind::account:
+    case LimitKind::account:
       return "Max" + name + "PerAccount";
-    case Kind::account_run_minutes:
+    case LimitKind::account_run_minutes:
       return "Max" + name + "RunMinsPerAccount";
-    case Kind::user_run_minutes:
+    case LimitKind::user_run_minutes:
       return "Max" + name + "RunMinsPerUser";
     default:
       return owner + "Max" + name + "PerUser" + limit;
@@ -62,32 +62,32 @@ std::string reason_of_tres(Kind kind, int tres_number, bool is_of_qos) {
 // A kind of limit: its name in sacctmgr, and the reason that squeue prints for it.
 struct LimitName {
   const char* name;
-  Kind kind;
+  LimitKind kind;
   // "*" stands for QOS or Assoc; null: the limit is of a TRES, see reason_of_tres.
   const char* reason = nullptr;
 };
 constexpr LimitName kLimitNames[] = {
-    {"GrpJobs", Kind::group_jobs, "*GrpJobsLimit"},
-    {"GrpWall", Kind::group_wall, "*GrpWallLimit"},
-    {"MaxJobsPA", Kind::account_jobs, "MaxJobsPerAccount"},
-    {"MaxJobsPU", Kind::user_jobs, "QOSMaxJobsPerUserLimit"},
-    {"MaxJobs", Kind::jobs, "AssocMaxJobsLimit"},
-    {"MaxWall", Kind::wall, "*MaxWallDurationPerJobLimit"},
-    {"GrpTRESMins", Kind::group_minutes},
-    {"GrpTRES", Kind::group},
-    {"GrpTRESRunMins", Kind::group_run_minutes},
-    {"MaxTRESMins", Kind::job_minutes},
-    {"MaxTRES", Kind::job},
-    {"MaxTRESPerNode", Kind::node},
-    {"MinTRES", Kind::min},
-    {"MaxTRESPA", Kind::account},
-    {"MaxTRESPU", Kind::user},
-    {"MaxTRESRunMinsPA", Kind::account_run_minutes},
-    {"MaxTRESRunMinsPU", Kind::user_run_minutes},
-    {"GrpSubmit", Kind::group_submit, "*GrpSubmitJobsLimit"},
-    {"MaxSubmitPA", Kind::account_submit, "MaxSubmitJobsPerAccount"},
-    {"MaxSubmitPU", Kind::user_submit, "QOSMaxSubmitJobPerUserLimit"},
-    {"MaxSubmit", Kind::submit, "AssocMaxSubmitJobLimit"},
+    {"GrpJobs", LimitKind::group_jobs, "*GrpJobsLimit"},
+    {"GrpWall", LimitKind::group_wall, "*GrpWallLimit"},
+    {"MaxJobsPA", LimitKind::account_jobs, "MaxJobsPerAccount"},
+    {"MaxJobsPU", LimitKind::user_jobs, "QOSMaxJobsPerUserLimit"},
+    {"MaxJobs", LimitKind::jobs, "AssocMaxJobsLimit"},
+    {"MaxWall", LimitKind::wall, "*MaxWallDurationPerJobLimit"},
+    {"GrpTRESMins", LimitKind::group_minutes},
+    {"GrpTRES", LimitKind::group},
+    {"GrpTRESRunMins", LimitKind::group_run_minutes},
+    {"MaxTRESMins", LimitKind::job_minutes},
+    {"MaxTRES", LimitKind::job},
+    {"MaxTRESPerNode", LimitKind::node},
+    {"MinTRES", LimitKind::min},
+    {"MaxTRESPA", LimitKind::account},
+    {"MaxTRESPU", LimitKind::user},
+    {"MaxTRESRunMinsPA", LimitKind::account_run_minutes},
+    {"MaxTRESRunMinsPU", LimitKind::user_run_minutes},
+    {"GrpSubmit", LimitKind::group_submit, "*GrpSubmitJobsLimit"},
+    {"MaxSubmitPA", LimitKind::account_submit, "MaxSubmitJobsPerAccount"},
+    {"MaxSubmitPU", LimitKind::user_submit, "QOSMaxSubmitJobPerUserLimit"},
+    {"MaxSubmit", LimitKind::submit, "AssocMaxSubmitJobLimit"},
 };
 
 }  // namespace
