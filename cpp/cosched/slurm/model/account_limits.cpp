@@ -92,7 +92,7 @@ constexpr LimitName kLimitNames[] = {
 
 }  // namespace
 
-Kind kind_of(const std::string& name) {
+LimitKind kind_of(const std::string& name) {
   for (const LimitName& limit_name : kLimitNames)
     if (name == limit_name.name) return limit_name.kind;
   throw InvalidInstance("slurm: limit '" + name + "' is not known");
