@@ -170,7 +170,9 @@ def test_codes_side_by_side(tmp_path):
     assert (frame.slowdown > 0).all()
     assert "a beside b" in seen
     assert (tmp_path / "together.csv").read_text().startswith("task,beside,processors")
-    assert [(pair.task, pair.beside) for pair in read_slowdowns(tmp_path / "together.csv")] == pairs
+    assert [
+        (pair.task, pair.neighbour) for pair in read_slowdowns(tmp_path / "together.csv")
+    ] == pairs
     bad = Codes(procs=2, codes={"a": Code(name="a", command="exit 4", directory=tmp_path)})
     with pytest.raises(InvalidInstance, match=r"failed \(4\)"):
         together(bad, outputs=tmp_path / "outputs", oversubscribe=True)
