@@ -426,7 +426,7 @@ def test_an_archive_log(tmp_path):
     inst = cs.cluster.from_swf(log, convention="rigid", until=7 * 86400)
     text = page_of(tmp_path, inst)
     assert "338 processors (header: MaxProcs)" in text
-    assert lead_of(text).startswith("From 26 June 1996 to ")
+    assert "26 June 1996 to " in text
     assert len(tables_of(text)[-1]) == 11
 
 
