@@ -191,7 +191,7 @@ def test_compare_ends_an_algorithm_at_the_time_limit(own_algorithm):
             cs.packs.local_search(instance, seed=seed)
 
     own_algorithm("packs", "endless", endless)
-    table = cs.packs.compare(inst, ["endless", "sequential"], time_limit=0.3)
+    table = cs.packs.compare(inst, ["endless", "sequential"], time_limit=1.0)
     assert table.status.tolist() == ["time_limit", "ok"]
     assert np.isnan(table.value[0])
 

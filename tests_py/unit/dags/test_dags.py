@@ -288,19 +288,16 @@ def test_hlp_best_is_never_worse(inst, three):
         cs.dags.solve(inst, "hlp-best", evaluations=-1)
 
 
-def test_hlp_best_is_never_worse_where_the_lp_is_cut_short():
+def test_hlp_best_rounds_the_x_so_far_where_the_lp_is_cut_short():
+    """Not compared with HLP-OLS: the clock may end the LP of that at another x."""
     graph = cs.workloads.layered(16_000, 0.24, units=(16, 4), seed=2)  # its LP takes some 2 s
     heft = cs.dags.heft(graph).value
-    for seconds in (0.01, 0.1, 0.5):
+    for seconds in (0, 0.01, 0.1, 0.5):
         instance = graph.with_units(graph.units)  # another one: an LP that has ended is kept
         best = cs.dags.solve(instance, "hlp-best", time_limit=seconds)
         best.schedule.validate()
-        assert best.bound.value <= best.value <= 0.9 * heft  # the x so far is rounded
-        try:
-            with cs.core.time_limit(seconds):
-                assert best.value <= cs.dags.hlp_ols(instance).value
-        except cs.TimeLimit:
-            assert best.status == "time_limit"
+        assert best.status == "time_limit"
+        assert best.bound.value <= best.value <= 0.9 * heft
 
 
 def test_random_repeats_with_its_seed(inst):
