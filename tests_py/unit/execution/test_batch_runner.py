@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -261,6 +262,86 @@ def test_a_runner_that_ends_at_once_lets_the_next_one_begin(tmp_path):
     until(lambda: (tmp_path / "ran").read_text() == "x\nx\n")
     second.terminate()
     second.communicate(timeout=20)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_waiting_tasks_are_ready_when_those_before_them_have_completed(seed):
+    """As a list that is searched from its beginning each time."""
+    draw = random.Random(seed)
+    names = [f"t{number}" for number in range(30)]
+    tasks = [
+        {"name": name, "after": draw.sample(names[:number], min(number, draw.choice((0, 0, 1, 3))))}
+        for number, name in enumerate(names)
+    ]
+    completed = {"t0"}
+    waiting = batches.runner.WaitingTasks(tasks[1:], set(completed))
+    still, running = list(tasks[1:]), []
+    while still or running:
+        ready = [task for task in still if completed.issuperset(task["after"])]
+        assert list(waiting.ready()) == ready
+        assert waiting.names() == [task["name"] for task in still]
+        assert len(waiting) == len(still)
+        if ready and draw.random() < 0.6:
+            task = ready[min(len(ready) - 1, draw.choice((0, 0, 1, 5)))]
+            still.remove(task)
+            running.append(task)
+            waiting.remove(task)
+            continue
+        if not running:
+            continue
+        task = running.pop(draw.randrange(len(running)))
+        if draw.random() < 0.3:  # its agent was lost
+            waiting.add(task)
+            still.append(task)
+            still.sort(key=lambda task: names.index(task["name"]))
+        else:
+            waiting.complete(task["name"])
+            completed.add(task["name"])
+
+
+@pytest.mark.parametrize("site", [None, "import os\ndel os.posix_spawnp"], ids=["spawn", "fork"])
+def test_a_task_has_what_it_was_promised(site, tmp_path):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "special").write_text("#!/bin/sh\necho found\n")
+    (tools / "special").chmod(0o755)
+    (tmp_path / "no-program").write_text("echo hi")
+    path = part(
+        tmp_path,
+        [
+            task("session", 'test "$(ps -o sid= -p $$)" -eq $$ && echo leader'),
+            task("cores", "taskset -cp $$ | sed 's/.*: //'; echo $COSCHED_CPUS"),
+            task("folder", "pwd", directory=str(tmp_path / "new" / "folder")),
+            task("input", "cat; echo end"),
+            task("pipe", "yes | head -1"),
+            task("variable", "echo $GIVEN $COSCHED_TASK", environment={"GIVEN": "yes"}),
+            task("path", "") | {"command": ["special"], "environment": {"PATH": str(tools)}},
+            task("missing", "") | {"command": ["no-such-program"]},
+            task("refused", "") | {"command": [str(tmp_path / "no-program")]},
+            task("nowhere", "pwd", directory="/dev/null/folder"),
+        ],
+    )
+    runner = start(path, site)
+    _, said = runner.communicate(timeout=60)
+    codes = {entry["end"]: entry["code"] for entry in entries(path) if "end" in entry}
+    outputs = {file.stem: file.read_text() for file in (tmp_path / "part-001.outputs").iterdir()}
+    assert runner.returncode == 3, said
+    assert {name for name, code in codes.items() if code == 127} == {
+        "missing",
+        "refused",
+        "nowhere",
+    }
+    assert outputs["session"] == "leader\n"
+    affinity, told = outputs["cores"].split()
+    assert affinity == told
+    assert outputs["folder"] == f"{tmp_path}/new/folder\n"
+    assert outputs["input"] == "end\n"
+    assert outputs["pipe"] == "y\n"
+    assert outputs["variable"] == "yes variable\n"
+    assert outputs["path"] == "found\n"
+    assert outputs["missing"].startswith("missing: ")
+    assert outputs["refused"].startswith("refused: ")
+    assert outputs["nowhere"].startswith("nowhere: ")
 
 
 def squeue(folder, text):

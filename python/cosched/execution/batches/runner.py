@@ -9,8 +9,13 @@ more of them while it has room and time, until none came for a while.
 An agent keeps the descriptors of its orders and messages for itself: what a site or a module prints
 goes to standard error. One that ends, or does not answer, is replaced; the tasks that it had start
 again.
+
+Runner and agent are loops without threads. A turn of the runner's loop handles everything that has
+happened, starts what can start, writes the journal and then sends the orders, so that the cost of a
+turn is shared by the tasks that end together.
 """
 
+import bisect
 import contextlib
 import errno
 import fcntl
@@ -18,15 +23,14 @@ import importlib
 import json
 import math
 import os
-import queue
 import re
 import select
+import selectors
 import signal
 import socket
 import stat
 import subprocess
 import sys
-import threading
 import time
 from typing import Any  # noqa: F401  in a comment: old Pythons
 
@@ -35,6 +39,8 @@ CPUS = "@COSCHED_CPUS@"
 #: Begins each message of an agent. What a site prints before the agent runs, or what srun adds, is
 #: no message.
 _MARK = b"@COSCHED_MESSAGE@"
+#: Python ignores these, a task does not.
+_IGNORED_BY_PYTHON = [signal.SIGPIPE, signal.SIGXFSZ]
 #: Seconds that tasks have to end after SIGTERM, and again after SIGKILL.
 _GRACE = 5.0
 #: Seconds after which a runner that was told to stop ends without its agents.
@@ -53,6 +59,13 @@ _LOCK_PATIENCE, _REQUEUE_PATIENCE = 2.0, 180.0
 #: Seconds for an answer of Slurm.
 _SLURM_PATIENCE = 20.0
 _POLL = 0.25
+#: What ended is on the disk after so many seconds: with a node that loses its power before, tasks
+#: that ended so recently run again.
+_SYNC_INTERVAL = 0.25
+#: So many times 64 KiB are read of what an agent has said before it ended.
+_MAX_READS = 1000
+#: A longer line without an end is no message of an agent.
+_MAX_MESSAGE = 1 << 20
 #: So many tasks of a spool that have no room are looked at, for one behind them that has.
 _PASSED = 20
 _ROUNDING = 1e-9
@@ -110,6 +123,66 @@ def start_in_order(room, waiting, may_start):
         yield task, node
 
 
+class WaitingTasks:
+    """The tasks that wait, and which of them are ready: all tasks that they follow are complete.
+
+    A task keeps its rank, the place in the order of the plan, when it has to wait again. Taking the
+    first ready task costs the same however many wait behind it.
+    """
+
+    def __init__(self, tasks, completed):
+        self._tasks = {}  # type: dict  # rank -> task
+        self._ranks = {}  # type: dict  # name -> rank
+        #: Ranks below zero in rising order, so that the first task is at the end of the list.
+        self._ready = []  # type: list
+        self._missing = {}  # type: dict  # rank -> names that have to complete before
+        self._followers = {}  # type: dict  # name -> ranks of the tasks that wait for it
+        self._completed = completed
+        for task in tasks:
+            self.add(task)
+
+    def __len__(self):
+        return len(self._tasks)
+
+    def add(self, task):
+        """A task waits, for the first time or again."""
+        rank = self._ranks.setdefault(task["name"], len(self._ranks))
+        self._tasks[rank] = task
+        missing = set(task.get("after", ())) - self._completed
+        if not missing:
+            bisect.insort(self._ready, -rank)
+            return
+        self._missing[rank] = missing
+        for name in missing:
+            self._followers.setdefault(name, []).append(rank)
+
+    def remove(self, task):
+        """A ready task waits no longer."""
+        rank = self._ranks[task["name"]]
+        del self._tasks[rank]
+        if self._ready[-1] == -rank:
+            self._ready.pop()
+        else:
+            del self._ready[bisect.bisect_left(self._ready, -rank)]
+
+    def complete(self, name):
+        """A task has completed: those that waited for it alone are ready."""
+        self._completed.add(name)
+        for rank in self._followers.pop(name, ()):
+            self._missing[rank].discard(name)
+            if not self._missing[rank]:
+                del self._missing[rank]
+                bisect.insort(self._ready, -rank)
+
+    def ready(self):
+        """The ready tasks, the first one first."""
+        return (self._tasks[-rank] for rank in reversed(self._ready))
+
+    def names(self):
+        """The names of all that wait, in the order of the plan."""
+        return [self._tasks[rank]["name"] for rank in sorted(self._tasks)]
+
+
 def _take_streams():
     """Descriptors of orders and of messages, which are nobody else's from here on.
 
@@ -122,10 +195,18 @@ def _take_streams():
     return orders, messages
 
 
-def _watch_children(wakes):
+def _watch_signals(wakes):
     """A signal of a child writes to the descriptor `wakes`; a module may have changed that."""
     signal.set_wakeup_fd(wakes)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+
+
+def _wake_pipe():
+    """Descriptors of a pipe: a signal writes to the second one, which never waits."""
+    wakes, wakes_in = os.pipe()
+    os.set_blocking(wakes, False)
+    os.set_blocking(wakes_in, False)
+    return wakes, wakes_in
 
 
 def agent(module=None):
@@ -135,39 +216,18 @@ def agent(module=None):
     start costs what the call does, not what it imports. So there is no other thread here.
     """
     orders, messages = _take_streams()
-    running, imported = {}, None  # type: Any, Any
-    wakes, wakes_in = os.pipe()
-    os.set_blocking(wakes_in, False)
-    _watch_children(wakes_in)
-
-    def say(**message):
-        with contextlib.suppress(OSError):  # nobody listens any more: the end of input will tell
-            os.write(messages, _MARK + json.dumps(message).encode() + b"\n")
-
-    def reap():
-        while running:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:  # somebody else in this process waited for them
-                for name, begun in running.values():
-                    say(end=name, code=-1, seconds=time.time() - begun)
-                running.clear()
-                return
-            if pid == 0:
-                return
-            if pid not in running:  # a process of a module
-                continue
-            name, begun = running.pop(pid)
-            code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-            say(end=name, code=code, seconds=time.time() - begun)
-
-    say(cores=sorted(os.sched_getaffinity(0)))
+    wakes, wakes_in = _wake_pipe()
+    _watch_signals(wakes_in)
+    own = Agent(messages, (orders, messages, wakes, wakes_in))
+    imported = None  # type: Any
+    own.say(cores=sorted(own.cores))
     text, is_open = b"", True
     while is_open:
+        own.send()
         ready, _, _ = select.select([orders, wakes], [], [])
         if wakes in ready:
-            os.read(wakes, 4096)
-            reap()
+            _read_available(wakes)
+            own.reap()
         if orders in ready:
             piece = os.read(orders, 1 << 16)
             is_open = bool(piece)
@@ -176,25 +236,139 @@ def agent(module=None):
                 order = json.loads(line.decode())
                 if order["call"] and module and imported is None:
                     imported = _import(module, order["directory"])
-                    _watch_children(wakes_in)
-                pid = os.fork()
-                if pid == 0:
-                    for descriptor in (wakes, wakes_in, orders, messages):
-                        os.close(descriptor)
-                    return _become(order, imported)
-                running[pid] = order["start"], time.time()
-                say(started=order["start"], pid=pid)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in list(running):
-            try:
-                os.killpg(pid, number)
-            except OSError:
-                continue
-        deadline = time.time() + _GRACE
-        while running and time.time() < deadline:
-            time.sleep(0.05)
-            reap()
+                    _watch_signals(wakes_in)
+                own.start(order, imported)
+    own.end_tasks()
     return 0
+
+
+class Agent:
+    """The tasks of a node that run, and what is to be said about them."""
+
+    def __init__(self, messages, descriptors):
+        self.messages, self.descriptors = messages, descriptors
+        self.cores = os.sched_getaffinity(0)
+        self.running = {}  # type: dict  # process -> name of the task, and when it began
+        self.unsent = []  # type: list
+        self.can_spawn = hasattr(os, "posix_spawnp")  # since Python 3.8
+        self.environment = dict(os.environ)
+
+    def say(self, **message):
+        self.unsent.append(_MARK + json.dumps(message).encode() + b"\n")
+
+    def send(self):
+        if self.unsent:
+            with contextlib.suppress(OSError):  # nobody listens: the end of input will tell
+                os.write(self.messages, b"".join(self.unsent))
+            self.unsent.clear()
+
+    def reap(self):
+        """Say which tasks have ended."""
+        while self.running:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:  # somebody else in this process waited for them
+                for name, begun in self.running.values():
+                    self.say(end=name, code=-1, seconds=time.time() - begun)
+                self.running.clear()
+                return
+            if pid == 0:
+                return
+            if pid not in self.running:  # a process of a module
+                continue
+            name, begun = self.running.pop(pid)
+            code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+            self.say(end=name, code=code, seconds=time.time() - begun)
+
+    def start(self, order, imported):
+        """Start a task: its command, or the call of an imported module."""
+        begun, pid = time.time(), None
+        is_call = imported and order["call"]
+        # A PATH of its own is not where this process would look for the command.
+        if self.can_spawn and not is_call and "PATH" not in order["environment"]:
+            try:
+                pid = self._spawn(order)
+            except NotImplementedError:  # this C library cannot begin a session
+                self.can_spawn = False
+            except (OSError, ValueError) as error:
+                _note_in_output(order, error)
+                self.say(end=order["start"], code=127, seconds=0.0)
+                return
+        if pid is None:
+            pid = os.fork()
+            if pid == 0:
+                for descriptor in self.descriptors:
+                    os.close(descriptor)
+                sys.exit(_become(order, imported))
+        self.running[pid] = order["start"], begun
+        self.say(started=order["start"], pid=pid)
+
+    def _spawn(self, order):
+        """Start the command of a task without a copy of this process; the number of its process.
+
+        A process has the folder and the cores of the one that starts it, so this one has those of
+        the task meanwhile.
+        """
+        _enter(order["directory"])
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        with open(os.devnull) as nothing:
+            output = os.open(order["output"], flags, 0o666)
+            try:
+                if order["cores"]:
+                    os.sched_setaffinity(0, order["cores"])
+                return os.posix_spawnp(
+                    order["command"][0],
+                    order["command"],
+                    dict(self.environment, **order["environment"]),
+                    file_actions=[
+                        (os.POSIX_SPAWN_DUP2, nothing.fileno(), 0),
+                        (os.POSIX_SPAWN_DUP2, output, 1),
+                        (os.POSIX_SPAWN_DUP2, output, 2),
+                    ],
+                    setsid=True,
+                    setsigdef=_IGNORED_BY_PYTHON,
+                )
+            finally:
+                os.close(output)
+                os.sched_setaffinity(0, self.cores)
+
+    def end_tasks(self):
+        """End what runs, first in a friendly way."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in list(self.running):
+                with contextlib.suppress(OSError):
+                    os.killpg(pid, number)
+            deadline = time.time() + _GRACE
+            while self.running and time.time() < deadline:
+                time.sleep(0.05)
+                self.reap()
+                self.send()
+
+
+def _read_available(descriptor):
+    """What can be read now without waiting, up to 64 KiB; empty: nothing, or its end."""
+    with contextlib.suppress(BlockingIOError):
+        return os.read(descriptor, 1 << 16)
+    return b""
+
+
+def _enter(directory):
+    """Go to a folder, which is made where it is not there."""
+    try:
+        os.chdir(directory)
+    except FileNotFoundError:
+        os.makedirs(directory, exist_ok=True)
+        os.chdir(directory)
+
+
+def _note_in_output(order, error):
+    """Why a task could not be started, where its user looks for its output."""
+    words = "{}: {}".format(order["start"], error)
+    try:
+        with open(order["output"], "a") as output:
+            print(words, file=output)
+    except (OSError, ValueError):
+        print(words, file=sys.stderr)
 
 
 def _import(name, directory):
@@ -217,13 +391,14 @@ def _become(order, imported):
         if order["cores"]:
             os.sched_setaffinity(0, order["cores"])
         with open(os.devnull) as nothing, open(order["output"], "ab") as output:
-            os.makedirs(order["directory"], exist_ok=True)
-            os.chdir(order["directory"])
             os.dup2(nothing.fileno(), 0)
             os.dup2(output.fileno(), 1)
             os.dup2(output.fileno(), 2)
+        _enter(order["directory"])
         os.environ.update(order["environment"])
         if not imported or not order["call"]:
+            for number in _IGNORED_BY_PYTHON:
+                signal.signal(number, signal.SIG_DFL)
             os.execvp(order["command"][0], order["command"])
     except (OSError, ValueError) as error:
         print("{}: {}".format(order["start"], error), file=sys.stderr)
@@ -232,19 +407,25 @@ def _become(order, imported):
 
 
 class Node:
-    """An agent, and which of its cores and GPUs are free."""
+    """An agent, and which of its cores and GPUs are free.
 
-    def __init__(self, place, host, part, tell):
+    `selector` is told which descriptors of the agent to watch; their data are the functions to
+    call. `tell` gets each message of the agent as a dictionary with the node's `place`.
+    """
+
+    def __init__(self, place, host, part, selector, tell):
         self.place, self.host = place, host or socket.gethostname()
         self.is_here = host is None
-        self.part, self.tell = part, tell
+        self.part, self.selector, self.tell = part, selector, tell
         self.running = {}  # type: Any  # name -> task, cores, GPUs
         self.pids = {}  # type: Any  # name -> process, of tasks on this host
         self.cores, self.gpus = [], []  # type: Any, Any
         #: An agent is "starting" until its first message, then "ready"; "gone" for good in the end.
         self.state, self.replacements = "starting", 0
         self.process = None  # type: Any
-        self.orders = queue.Queue()  # type: Any
+        self.is_closing = False
+        #: Orders that the agent has not taken yet, and the beginning of its next message.
+        self.unsent, self.unread = bytearray(), b""
         self._start_agent(part.get("module"))
 
     def _start_agent(self, module):
@@ -266,39 +447,90 @@ class Node:
         self.cores, self.gpus = list(range(cores)), list(range(gpus))
         self.state = "starting"
         self.deadline = time.time() + self.part.get("patience", _AGENT_PATIENCE)
-        self.orders = queue.Queue()
+        self.unsent, self.unread, self.is_closing = bytearray(), b"", False
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
         )
-        identity = self.process, self.replacements
-        reader = threading.Thread(target=self._read_messages, args=identity, daemon=True)
-        reader.start()
-        writer = threading.Thread(
-            target=_write_orders, args=(self.process, self.orders), daemon=True
-        )
-        writer.start()
-        threading.Thread(target=self._await_end, args=(*identity, reader), daemon=True).start()
+        for stream in (self.process.stdin, self.process.stdout):
+            os.set_blocking(stream.fileno(), False)
+        self.selector.register(self.process.stdout, selectors.EVENT_READ, self.read_messages)
 
-    def _read_messages(self, process, agent):
-        for line in iter(lambda: process.stdout.readline(1 << 20), b""):
-            printed, mark, text = line.partition(_MARK)
-            if printed.strip():
-                _report(self.host, "printed", printed.decode(errors="replace").rstrip())
-            if not mark:
-                continue
-            try:
-                message = json.loads(text.decode())
-            except ValueError:
-                _report(self.host, "sent a damaged message:", repr(text))
-                continue
-            self.tell(dict(message, node=self.place, agent=agent))
+    def read_messages(self):
+        """Tell what the agent has said; False: there is nothing more to read now."""
+        if self.process is None or self.process.stdout.closed:
+            return False
+        try:
+            piece = os.read(self.process.stdout.fileno(), 1 << 16)
+        except BlockingIOError:
+            return False
+        if not piece:
+            self._stop_watching(self.process.stdout)
+            return False
+        *lines, self.unread = (self.unread + piece).split(b"\n")
+        if len(self.unread) > _MAX_MESSAGE:
+            lines.append(self.unread)
+            self.unread = b""
+        for line in lines:
+            self._read_message(line)
+        return True
 
-    def _await_end(self, process, agent, reader):
-        """A process that an agent has left may hold its output open: the end of the agent counts,
-        after what it wrote."""
-        process.wait()
-        reader.join(2.0)
-        self.tell({"lost": process.returncode, "node": self.place, "agent": agent})
+    def _read_message(self, line):
+        printed, mark, text = line.partition(_MARK)
+        if printed.strip():
+            _report(self.host, "printed", printed.decode(errors="replace").rstrip())
+        if not mark:
+            return
+        try:
+            message = json.loads(text.decode())
+        except ValueError:
+            _report(self.host, "sent a damaged message:", repr(text))
+            return
+        self.tell(dict(message, node=self.place))
+
+    def send_orders(self):
+        """Send what the agent takes now; the selector says when it takes more."""
+        if self.process is None or self.process.stdin.closed:
+            return
+        stream = self.process.stdin
+        try:
+            while self.unsent:
+                del self.unsent[: os.write(stream.fileno(), self.unsent[: 1 << 16])]
+        except BlockingIOError:
+            if stream not in self.selector.get_map():
+                self.selector.register(stream, selectors.EVENT_WRITE, self.send_orders)
+            return
+        except OSError:  # the agent is lost, and that will be noticed
+            self.unsent.clear()
+            self.is_closing = True
+        if self.is_closing:
+            self._stop_watching(stream)
+        elif stream in self.selector.get_map():
+            self.selector.unregister(stream)
+
+    def _stop_watching(self, stream):
+        if stream.closed:
+            return
+        if stream in self.selector.get_map():
+            self.selector.unregister(stream)
+        stream.close()
+
+    def notice_end(self):
+        """Tell where the agent has ended, after everything that it said.
+
+        The end of the process counts: one that it has left may hold its output open.
+        """
+        if self.state == "gone" or self.process is None or self.process.poll() is None:
+            return
+        process = self.process
+        for _ in range(_MAX_READS):
+            if not self.read_messages():
+                break
+        self._forget_process()
+        self.tell({"lost": process.returncode, "node": self.place})
 
     def greet(self, cores):
         """The first message of the agent: the cores that it may use."""
@@ -339,7 +571,7 @@ class Node:
             "directory": task.get("directory") or os.getcwd(),
             "output": output,
         }
-        self.orders.put((json.dumps(order) + "\n").encode())
+        self.unsent += (json.dumps(order) + "\n").encode()
         return cores
 
     def ended(self, name):
@@ -351,7 +583,8 @@ class Node:
 
     def close(self):
         """No more orders: the agent ends its tasks, and itself."""
-        self.orders.put(None)
+        self.is_closing = True
+        self.send_orders()
         if self.state == "starting":
             self._kill_agent()
 
@@ -375,19 +608,15 @@ class Node:
                     self.process.wait(1.0)
             with contextlib.suppress(OSError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-        self.orders.put(None)
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it may hang in a file system
+                self.process.wait(1.0)
+        self._forget_process()
 
-
-def _write_orders(process, orders):
-    """In a thread: an agent that does not read keeps nobody else waiting."""
-    for order in iter(orders.get, None):
-        try:
-            process.stdin.write(order)
-            process.stdin.flush()
-        except OSError:  # the agent is lost, and that will be noticed
-            break
-    with contextlib.suppress(OSError):
-        process.stdin.close()
+    def _forget_process(self):
+        if self.process is not None:
+            for stream in (self.process.stdin, self.process.stdout):
+                self._stop_watching(stream)
+        self.process = None
 
 
 def _report(host, *words):
@@ -452,7 +681,10 @@ class Runner:
             self.part = part = require_part(json.load(file))
         self.folder = os.path.dirname(os.path.abspath(path))
         self.stem = path[: -len(".json")]
-        self.events = queue.Queue()  # type: queue.Queue
+        self.selector = selectors.DefaultSelector()
+        self.events = []  # type: Any  # messages of agents, in the order in which they came
+        #: Entries of the journal that are not written yet, and when some had to be on the disk.
+        self.unwritten, self.sync_at = [], math.inf  # type: Any, float
         self.job = os.environ.get("SLURM_JOB_ID", str(os.getpid()))
         self.outputs = os.path.abspath(self.stem) + ".outputs"
         os.makedirs(self.outputs, exist_ok=True)
@@ -461,12 +693,13 @@ class Runner:
             require_regular_file(journal)
         self.journal = open(journal, "a")  # noqa: SIM115  as long as it runs
         lock(self.journal)
-        self.completed = completed_in(*rounds_of(self.folder))
-        self.waiting = [task for task in part["tasks"] if task["name"] not in self.completed]
+        completed = completed_in(*rounds_of(self.folder))
+        waiting = [task for task in part["tasks"] if task["name"] not in completed]
+        self.waiting = WaitingTasks(waiting, completed)
         self.failed, self.nodes = [], []  # type: Any, Any
         #: Why nothing more starts, once there is a reason, and when agents are killed then.
         self.stop_reason, self.stop_deadline = None, math.inf  # type: Any, Any
-        self.signals = []  # type: Any  # numbers; a handler must not wait for a lock of the queue
+        self.signals = []  # type: Any  # their numbers
         self.room = Room(part["nodes"], [0.0] * len(part["node"]), part["shared"])
         spool = part.get("spool")
         self.spool = Spool(spool, os.path.basename(self.stem), part) if spool else None
@@ -477,7 +710,7 @@ class Runner:
         self._follow_limit(time.time())
         #: They were planned as the first ones, and may be as long as the limit.
         everything = Room(part["nodes"], part["node"], part["shared"])
-        first_tasks = start_in_order(everything, self.waiting, self._is_next)
+        first_tasks = start_in_order(everything, self.waiting.ready(), lambda task: True)
         self.first_tasks = {task["name"] for task, _ in first_tasks}
 
     def _follow_limit(self, now):
@@ -487,25 +720,43 @@ class Runner:
             self.ends_at = self.stop_at = now + seconds - END_MARGIN
 
     def write(self, **entry):
-        self.journal.write(json.dumps(dict(entry, t=round(time.time(), 3))) + "\n")
-        self.journal.flush()
+        """An entry for the journal, written before the loop waits or an order is sent."""
+        now = time.time()
+        self.unwritten.append(json.dumps(dict(entry, t=round(now, 3))) + "\n")
         if "start" not in entry:
+            self.sync_at = min(self.sync_at, now + _SYNC_INTERVAL)
+
+    def _write_journal(self, now):
+        """Write the journal; what has waited long enough is put on the disk."""
+        if self.unwritten:
+            self.journal.write("".join(self.unwritten))
+            self.journal.flush()
+            self.unwritten.clear()
+        if now >= self.sync_at:
             os.fsync(self.journal.fileno())
+            self.sync_at = math.inf
 
     def run(self):
         """Until nothing runs and nothing more can start: the number that did not complete."""
         hosts = self._hosts()
+        wakes, wakes_in = _wake_pipe()
+        self.selector.register(wakes, selectors.EVENT_READ, lambda: self._notice_signals(wakes))
+        _watch_signals(wakes_in)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, _: self.signals.append(number))
         try:
             self.write(begin=self.job, host=socket.gethostname(), pid=os.getpid(), hosts=hosts)
+            self._write_journal(math.inf)
             for place, host in enumerate(hosts):
-                self.nodes.append(Node(place, host, self.part, self.events.put))
+                node = Node(place, host, self.part, self.selector, self.events.append)
+                self.nodes.append(node)
             self._work()
         finally:
             self._end_agents()
-        open_tasks = [task["name"] for task in self.waiting]
+            self._write_journal(math.inf)
+        open_tasks = self.waiting.names()
         self.write(over=self.job, failed=len(self.failed), left=open_tasks)
+        self._write_journal(math.inf)
         for number in (signal.SIGTERM, signal.SIGINT):  # its end is near, and its exit code known
             signal.signal(number, signal.SIG_IGN)
         return min(len(self.failed) + len(open_tasks), 125)
@@ -521,7 +772,10 @@ class Runner:
                 idle_since = time.time()
             elif self.stop_reason is not None or self._is_idle(time.time() - idle_since):
                 return
-            self._handle_event()
+            self._write_journal(time.time())
+            for node in self.nodes:
+                node.send_orders()
+            self._wait_for_events()
 
     def _end_agents(self):
         for node in self.nodes:
@@ -549,23 +803,19 @@ class Runner:
         """Whether nothing more will start: nothing runs, for so many seconds."""
         states = [node.state for node in self.nodes]
         if self.spool is None:  # another node may have room soon
-            return "starting" not in states or not any(map(self._may_start, self.waiting))
+            return "starting" not in states or not any(map(self._may_start, self.waiting.ready()))
         if "ready" not in states:
             return True
         return seconds > self.part.get("idle", 2.0) or time.time() > self.ends_at
 
-    def _is_next(self, task):
-        return all(name in self.completed for name in task.get("after", ()))
-
     def _may_start(self, task):
-        if not self._is_next(task):
-            return False
+        """Whether a task that is ready ends before the limit, or was planned to begin at once."""
         now = time.time()
         is_fresh = now < self.begun + _FRESH and task["name"] in self.first_tasks
         return is_fresh or now + task["seconds"] <= self.ends_at
 
     def _start_tasks(self):
-        for task, place in list(start_in_order(self.room, self.waiting, self._may_start)):
+        for task, place in list(start_in_order(self.room, self.waiting.ready(), self._may_start)):
             self.waiting.remove(task)
             self._start_task(task, place)
         if self.spool is not None and any(free[0] > 0 for free in self.room.free):
@@ -597,18 +847,26 @@ class Runner:
                 self._cut_tasks(node)
                 node.end(now)
 
-    def _handle_event(self):
+    def _wait_for_events(self):
+        """Handle what happens next, and everything that has happened by then."""
+        for key, _ in self.selector.select(_POLL):
+            key.data()
+        events, self.events[:] = list(self.events), []
+        for event in events:
+            self._handle_event(event)
         for node in self.nodes:
             if node.state == "starting" and time.time() > node.deadline:
                 _report(node.host, "does not answer")
                 self._replace(node)
-        try:
-            event = self.events.get(timeout=_POLL)
-        except queue.Empty:
-            return
+
+    def _notice_signals(self, wakes):
+        """A signal has come: an agent may have ended (other signals are noted by their handler)."""
+        _read_available(wakes)
+        for node in self.nodes:
+            node.notice_end()
+
+    def _handle_event(self, event):
         node = self.nodes[event["node"]]
-        if event["agent"] != node.replacements or node.state == "gone":
-            return  # of one that was replaced
         if "cores" in event:
             node.greet(event["cores"])
             self.room.free[node.place] = list(self.part["node"])
@@ -634,9 +892,9 @@ class Runner:
         state = "cut" if is_cut else "end"
         self.write(**{state: name, "code": code, "seconds": round(seconds, 3)})
         if code == 0:
-            self.completed.add(name)
+            self.waiting.complete(name)
         elif is_cut:
-            self.waiting.append(task)
+            self.waiting.add(task)
         else:
             self.failed.append(name)
         if self.spool is not None and not is_cut:
@@ -659,7 +917,7 @@ class Runner:
             self.write(cut=task["name"], code=None, seconds=0.0)
             for k, n in enumerate(task["shared"]):
                 self.room.shared[k] += n
-        self.waiting[:0] = lost
+            self.waiting.add(task)
 
 
 def read_entries(path):

@@ -1,0 +1,173 @@
+"""Tasks that do nothing, by the runner of `cosched batch` and by others, in rounds.
+
+``python tests_py/bench/bench_small_tasks.py [--tasks 10000] [--rounds 5]`` runs so many times
+``true`` on two cores: with the runner of an allocation as `cosched batch` writes it (journal and
+one file of output for each task included), with ``xargs -P 2`` (a plain fork and exec), and with
+GNU parallel and HyperQueue where they are there (``apt install parallel``, ``pip install
+hyperqueue``; HyperQueue may be in another Python, named by HYPERQUEUE_PYTHON).
+
+Printed are medians over the rounds: milliseconds and milliseconds of processor time for each task,
+start and end of the runner included, the largest resident memory of the process that was started
+(without those that it starts), and the ratio to ``xargs`` in the same round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cosched.execution.batches import runner
+
+_CORES = 2
+_HYPERQUEUE = f"""
+import sys
+from hyperqueue import Job, LocalCluster
+from hyperqueue.cluster import WorkerConfig
+
+with LocalCluster() as cluster:
+    cluster.start_worker(WorkerConfig(cores={_CORES}))
+    client, job = cluster.client(), Job()
+    for number in range(int(sys.argv[1])):
+        job.program(["true", str(number)], stdout=None, stderr=None)
+    client.wait_for_jobs([client.submit(job)])
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What a whole command took: seconds, seconds of processor time, memory in MB."""
+
+    wall: float
+    processor: float
+    memory: float
+
+
+def cost_of(command: list[str], text: str | None, folder: Path) -> Cost:
+    begin = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(text or "")
+    process.stdin.close()
+    assert process.stderr is not None
+    reader = threading.Thread(target=process.stderr.read, daemon=True)  # a progress bar
+    reader.start()
+    memory, pid = 0.0, 0
+    while pid == 0:
+        memory = peak_memory(process.pid) or memory
+        time.sleep(0.02)
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+    wall = time.monotonic() - begin
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if status:
+        raise SystemExit(f"{command[0]} ended with status {status}")
+    return Cost(wall, usage.ru_utime + usage.ru_stime, memory)
+
+
+def peak_memory(pid: int) -> float:
+    """Largest resident memory of a process so far, in MB; 0: it has ended."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1000
+    return 0.0
+
+
+def batch_runner(folder: Path, tasks: int) -> Cost:
+    allocation = {
+        "nodes": 1,
+        "limit": 86400.0,
+        "node": [float(_CORES), 0.0, 0.0],
+        "shared": [],
+        "tasks": [
+            {
+                "name": f"task-{number}",
+                "command": ["true", str(number)],
+                "seconds": 0.01,
+                "need": [1.0, 0.0, 0.0],
+                "shared": [],
+                "node": 0,
+            }
+            for number in range(tasks)
+        ],
+    }
+    (folder / "part-001.json").write_text(json.dumps(allocation))
+    cost = cost_of([sys.executable, runner.__file__, "part-001.json"], None, folder)
+    journal = (folder / "part-001.journal.jsonl").read_text().splitlines()
+    completed = {entry["end"] for entry in map(json.loads, journal) if entry.get("code") == 0}
+    assert len(completed) == tasks
+    return cost
+
+
+def numbers(tasks: int) -> str:
+    return "".join(f"{number}\n" for number in range(tasks))
+
+
+def xargs(folder: Path, tasks: int) -> Cost:
+    return cost_of(["xargs", "-n", "1", "-P", str(_CORES), "true"], numbers(tasks), folder)
+
+
+def parallel(folder: Path, tasks: int) -> Cost:
+    command = ["parallel", "--will-cite", f"-j{_CORES}", "--joblog", "log", "true"]
+    return cost_of(command, numbers(tasks), folder)
+
+
+def hyperqueue(folder: Path, tasks: int) -> Cost:
+    python = os.environ.get("HYPERQUEUE_PYTHON", sys.executable)
+    return cost_of([python, "-c", _HYPERQUEUE, str(tasks)], None, folder)
+
+
+def installed_runners() -> dict[str, Callable[[Path, int], Cost]]:
+    runners: dict[str, Callable[[Path, int], Cost]] = {"cosched": batch_runner, "xargs": xargs}
+    if shutil.which("parallel"):
+        runners["parallel"] = parallel
+    python = os.environ.get("HYPERQUEUE_PYTHON", sys.executable)
+    if not subprocess.run([python, "-c", "import hyperqueue"], capture_output=True).returncode:
+        runners["hyperqueue"] = hyperqueue
+    return runners
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", type=int, default=10_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--without", action="append", default=[], metavar="RUNNER")
+    given = parser.parse_args()
+    runners = {name: run for name, run in installed_runners().items() if name not in given.without}
+    costs: dict[str, list[Cost]] = {name: [] for name in runners}
+    for number in range(given.rounds):
+        order = list(runners)
+        for name in order[number % len(order) :] + order[: number % len(order)]:
+            with tempfile.TemporaryDirectory() as folder:
+                costs[name].append(runners[name](Path(folder), given.tasks))
+    load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    print(f"{given.tasks} times `true` on {_CORES} cores, {given.rounds} rounds, load {load}")
+    print("runner        ms a task  processor ms     MB  ratio to xargs")
+    for name, all_costs in costs.items():
+        wall = statistics.median(cost.wall for cost in all_costs) / given.tasks * 1e3
+        processor = statistics.median(cost.processor for cost in all_costs) / given.tasks * 1e3
+        memory = max(cost.memory for cost in all_costs)
+        ratio = statistics.median(
+            cost.wall / plain.wall for cost, plain in zip(all_costs, costs["xargs"], strict=True)
+        )
+        print(f"{name:12}  {wall:9.2f}  {processor:12.2f}  {memory:5.0f}  {ratio:14.2f}")
+
+
+if __name__ == "__main__":
+    main()
