@@ -272,7 +272,8 @@ def log_options(*, varies: bool = False) -> Decorator[Any]:
         cluster_option(
             "--machine",
             type=InputPath("path"),
-            help="machine.toml, slurm.conf, or a folder of outputs of scontrol show.",
+            help="machine.toml, slurm.conf, a folder of outputs of scontrol show, or what "
+            "pbsnodes, qhost, bhosts or Flux show.",
         ),
         cluster_option(
             "--slurm-version",

@@ -32,6 +32,10 @@ SECTIONS = {
             f"{_COMMANDS}.convert:convert",
             "Convert a job log of any format to SWF, CSV, JSON or Parquet.",
         ),
+        "machine": LazyCommand(
+            f"{_COMMANDS}.machine:machine",
+            "Show the machine in a file of Slurm, PBS, Grid Engine, LSF or Flux.",
+        ),
         "slurm": LazyCommand(
             f"{_COMMANDS}.slurm:slurm", "Record a real Slurm; compare the simulator with it."
         ),

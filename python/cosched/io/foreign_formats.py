@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
@@ -25,6 +26,8 @@ _LOG_ADVICE = (
 )
 _READ_AS_LOG = "which cosched reads as a log of jobs only"
 _USE_AS_LOG = "pass it to cosched audit or rightsize with --machine"
+_READ_AS_MACHINE = "which cosched reads as a machine only"
+_USE_AS_MACHINE = "pass it to --machine, or to cosched machine"
 _SACCT_ADVICE = "print the log with sacct -P (docs/howto/read-my-files.md has the command)"
 _NOT_YET = "which cosched cannot read yet"
 _SNAPSHOT_ADVICE = (
@@ -187,6 +190,15 @@ def is_grid_engine_accounting(lines: Sequence[str]) -> bool:
     )
 
 
+def is_pbsnodes(lines: Sequence[str]) -> bool:
+    """A name in the first column, and below it lines such as ``     state = free``."""
+    for name_line, line in pairwise(lines):
+        is_name = re.fullmatch(r"[^\s=\[\]#\"'{}:,]+\s*", name_line)
+        if is_name and re.match(r"\s+[A-Za-z][\w.]* = ?", line):
+            return True
+    return False
+
+
 #: Columns that Nextflow's trace has beside those that other tables have, too.
 _NEXTFLOW_COLUMNS = frozenset(
     ("hash", "native_id", "realtime", "%cpu", "peak_rss", "peak_vmem", "rchar", "wchar")
@@ -281,6 +293,15 @@ _PBS = "a PBS accounting log"
 #: Whether the first lines of a text are of an accounting log of PBS, or of LSF.
 is_pbs_accounting = _any_line(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d+)?;[A-Za-z];[^;]*;")
 is_lsf_accounting = _any_line(r'"(JOB|EVENT|QUEUE|HOST|MBD)_[A-Z_]+" "[0-9.]+" \d+')
+#: Whether the first lines of a text show hosts of Grid Engine, or of LSF.
+is_qhost = _any_line(r"HOSTNAME\s+ARCH\s+NCPU\b")
+is_lsf_hosts = _any_line(r"HOST_NAME\s+(STATUS\s+JL/U\s+MAX\b|type\s+model\s+cpuf\s+ncpus\b)")
+
+
+def is_pbsnodes_json(value: object) -> bool:
+    """Nodes by name, of a PBS server."""
+    return isinstance(value, Mapping) and "nodes" in value and "pbs_version" in value
+
 
 #: In the order in which they are tried.
 FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
@@ -292,6 +313,8 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
         "what qstat of PBS printed", _LOG_ADVICE,
         matches=_any_line(r"\s*Job [Ii][Dd] +(Name|User(name)?) +\S+"),
     ),
+    ForeignFormat("what pbsnodes of PBS printed", _USE_AS_MACHINE, refusal=_READ_AS_MACHINE,
+                  matches=is_pbsnodes, has_keys=is_pbsnodes_json),
     ForeignFormat(
         "what qstat -F json of PBS printed", _LOG_ADVICE, has_keys=_has_key("pbs_version")
     ),
@@ -305,6 +328,10 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
         "what qstat of Grid Engine (SGE) printed", _LOG_ADVICE,
         matches=_first_line(r"\s*job-ID +prior +name"),
     ),
+    ForeignFormat("what qhost of Grid Engine (SGE) printed", _USE_AS_MACHINE,
+                  refusal=_READ_AS_MACHINE, matches=is_qhost, has_keys=_has_key("hosts")),
+    ForeignFormat("what bhosts or lshosts of LSF printed", _USE_AS_MACHINE,
+                  refusal=_READ_AS_MACHINE, matches=is_lsf_hosts),
     ForeignFormat("what bjobs of LSF printed", _LOG_ADVICE,
                   matches=_first_line(r"\s*JOBID +USER +STAT +QUEUE\b")),
     ForeignFormat("what bjobs -json of LSF printed", _LOG_ADVICE,
@@ -319,6 +346,9 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
     ForeignFormat("what flux jobs --json printed", _USE_AS_LOG, refusal=_READ_AS_LOG,
                   has_keys=lambda value: _jobs_with("t_submit")(value)
                   or _has_key("t_submit")(value)),
+    ForeignFormat("Flux's description of resources (R)", _USE_AS_MACHINE, refusal=_READ_AS_MACHINE,
+                  has_keys=lambda value: _has_key("execution")(value)
+                  and _has_key("version")(value)),
     ForeignFormat("what flux jobs printed", _LOG_ADVICE,
                   matches=_first_line(r"\s*JOBID +USER +NAME +ST +NTASKS\b")),
     ForeignFormat("an event log of HTCondor", _LOG_ADVICE,

@@ -103,7 +103,14 @@ LSF_JSON = {"COMMAND": "bjobs", "JOBS": 1, "RECORDS": [{"JOBID": "475819"}]}
 PBS_JSON = {"timestamp": 1, "pbs_version": "20.0", "Jobs": {"1001.pbs": {}}}
 EMPTY_SACCT_JSON = {"meta": {"Slurm": {"version": {}}}, "jobs": []}
 
+PBSNODES = "n1\n     Mom = n1\n     ntype = PBS\n     state = free\n"
+QHOST = "HOSTNAME                ARCH         NCPU NSOC NCOR NTHR  LOAD  MEMTOT  MEMUSE\n"
+BHOSTS = "HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV \n"
+
 TEXTS = {
+    "what pbsnodes of PBS printed": PBSNODES,
+    "what qhost of Grid Engine (SGE) printed": QHOST,
+    "what bhosts or lshosts of LSF printed": BHOSTS,
     "a PBS accounting log": PBS,
     "what qstat -f of PBS printed": QSTAT_F,
     "what qstat of PBS printed": QSTAT,
@@ -129,6 +136,7 @@ TEXTS = {
     "a project of PSPLIB": PSPLIB,
 }
 VALUES = {
+    "Flux's description of resources (R)": {"version": 1, "execution": {"R_lite": []}},
     "what qstat -F json of PBS printed": PBS_JSON,
     "what bjobs -json of LSF printed": LSF_JSON,
     "what flux jobs --json printed": FLUX_JSON,
@@ -265,9 +273,10 @@ def test_no_readable_file_of_the_project_is_taken_for_a_foreign_one():
     looked_at = 0
     for folder in ("tests_py/fixtures", "notebooks", "docs", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
-            is_of_slurm = any(name in path.as_posix() for name in ("fixtures/sites", "sacct_json"))
-            if not path.is_file() or is_of_slurm:
-                continue  # what commands of Slurm printed, some of it as JSON
+            foreign_folders = ("fixtures/sites", "fixtures/machines", "sacct_json")
+            is_foreign = any(name in path.as_posix() for name in foreign_folders)
+            if not path.is_file() or is_foreign:
+                continue  # what commands of batch systems printed, some of it as JSON
             data = path.read_bytes()
             data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
             text = data.decode("utf-8", "replace")

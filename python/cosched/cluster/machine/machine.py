@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched import io
-from cosched.cluster.machine.node_types import NodeType, Partition, check_sums, seconds
+from cosched.cluster.machine.node_types import (
+    NodeType,
+    Partition,
+    check_sums,
+    node_mask,
+    seconds,
+    spans_of,
+)
+from cosched.cluster.machine.systems.reader import nearest_formats, read_machine_parts
+from cosched.cluster.machine.toml_writer import toml_of_machine
 from cosched.core.arrays import integer, nonnegative
 from cosched.core.installed import MACHINE_READERS, package_offers
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 
@@ -22,12 +32,16 @@ if TYPE_CHECKING:  # The class is of a higher layer: only type checkers import i
 
 #: No core has more threads than that: more are those of the node.
 _MOST_THREADS = 8
-_OPTIONAL = {"name", "memory_gb", "gpus", "sockets", "threads", "gpu_type", "weight", "features"}
+_OPTIONAL = {
+    "name", "memory_gb", "gpus", "sockets", "threads", "cpus", "gpu_type", "weight", "features",
+}  # fmt: skip
 
 
-def read_toml(path: str | PathLike[str]) -> tuple[tuple[NodeType, ...], tuple[Partition, ...]]:
+def parse_machine_toml(
+    text: str, path: str | PathLike[str]
+) -> tuple[tuple[NodeType, ...], tuple[Partition, ...]]:
     """Node types and partitions; see :meth:`cosched.cluster.Machine.read`."""
-    data = io.parse_toml(io.read_text(path), str(path))
+    data = _tables_of_toml(text, path)
     kinds = tuple(_node_type(path, k, table) for k, table in _tables(path, data, "nodes"))
     if not kinds:
         raise InvalidInstance(f"{path}: no [[nodes]]: expected count and cores of each type")
@@ -46,6 +60,21 @@ def read_toml(path: str | PathLike[str]) -> tuple[tuple[NodeType, ...], tuple[Pa
     if len({kind.name for kind in kinds}) < len(kinds):
         raise InvalidInstance(f"{path}: nodes: two of the same name: expected different")
     return kinds, parts
+
+
+def _tables_of_toml(text: str, path: str | PathLike[str]) -> dict[str, Any]:
+    """The tables of the text. Where neither text nor name are TOML, the error names the formats
+    that the text is most like."""
+    try:
+        return io.parse_toml(text, str(path))
+    except InvalidInstance:
+        if io.bare_name(path).endswith(".toml"):
+            raise
+        first, second, third = nearest_formats(text)
+        raise InvalidInstance(
+            f"{path}: no description of a machine that cosched reads: expected one such as "
+            f"{first}, {second}, or {third}"
+        ) from None
 
 
 def _tables(
@@ -82,6 +111,7 @@ def _node_type(path: object, number: int, table: dict[str, Any]) -> NodeType:
         str(table.get("gpu_type", "")),
         integer(table.get("weight", 1), f"{where}: weight", 0),
         _features(table.get("features", []), where),
+        integer(table.get("cpus", 0), f"{where}: cpus", 0, 1_000_000),
     )
 
 
@@ -157,6 +187,8 @@ class Machine:
         None: one queue for all nodes.
     slurm : SlurmSettings, optional
         What a slurm.conf says beyond that: for ``slurm-backfill``, in ``cosched.slurm``.
+    reading_notes : tuple of Note
+        How a file of another batch system was read; no part of the machine where two are compared.
 
     Examples
     --------
@@ -168,12 +200,13 @@ class Machine:
     nodes: tuple[NodeType, ...]
     partitions: tuple[Partition, ...] = ()
     slurm: SlurmSettings | None = None
+    reading_notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """What its file has that was not understood, or is not used here."""
         if self.slurm is None:
-            return ()
+            return self.reading_notes
         if self.slurm.approximate:
             return (*self.slurm.notes, *self.slurm.left_out)
         # That memory is handed out all other policies see to.
@@ -242,11 +275,12 @@ class Machine:
         slurm_version: str | None = None,
         accounts: str | PathLike[str] | None = None,
     ) -> Machine:
-        r"""Read a ``machine.toml``, a ``slurm.conf`` (any name that ends in ``.conf``), or what
-        scontrol shows.
+        r"""Read a ``machine.toml``, a ``slurm.conf`` (any name that ends in ``.conf``), what
+        scontrol shows, or what pbsnodes, qhost, bhosts or Flux show.
 
         ``[[nodes]]`` has ``count``, ``cores`` (of a node) and optionally ``name, memory_gb, gpus,
-        gpu_type, sockets, threads`` (of a core), ``weight, features``. ``[[partitions]]`` has
+        gpu_type, sockets, threads`` (of a core), ``cpus`` (of a node, as its batch system counts
+        them), ``weight, features``. ``[[partitions]]`` has
         ``name`` and optionally ``nodes`` (a number: the first ones; a list of node types; ranges
         such as ``"0-63,70"``; default all), ``max_time`` (seconds, or ``"2-00:00:00"``) and
         ``priority`` (greater comes first; default 0).
@@ -259,6 +293,11 @@ class Machine:
 
         Of a folder: ``scontrol_config.txt``, ``scontrol_node.txt``, ``scontrol_partition.txt``
         (also ``.gz``), as ``scontrol show config``, ``show node``, ``show partition`` print them.
+
+        Of other batch systems, by the content of the file: ``pbsnodes -av`` (text or ``-F json``)
+        of PBS and Torque, ``qhost -F -q`` (text or ``-fmt json``) of Grid Engine, ``bhosts -w`` and
+        ``lshosts -w`` of LSF, one after the other, and R of Flux as JSON. What they allocate, ncpus
+        or slots, are cores; nodes out of service are left out, with a note in :attr:`notes`.
 
         Parameters
         ----------
@@ -306,7 +345,81 @@ class Machine:
         for what, value in (("slurm_version", slurm_version), ("accounts", accounts)):
             if value is not None:
                 raise InvalidInstance(f"{path}: {what} is for a slurm.conf: no {path} knows it")
-        return cls(*read_toml(path))
+        text = io.read_text(path)
+        parts = read_machine_parts(text, path)
+        if parts is not None:
+            return cls(parts.nodes, parts.partitions, reading_notes=parts.notes)
+        if not io.bare_name(path).endswith(".toml"):
+            io.refuse_foreign_text(text, path)
+        return cls(*parse_machine_toml(text, path))
+
+    def write(self, path: str | PathLike[str]) -> tuple[Note, ...]:
+        r"""Write a ``machine.toml``, from which :meth:`read` reads the same machine.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in ``.toml``. Replaced as a whole or not at all.
+
+        Returns
+        -------
+        tuple of Note
+            What the file does not have: of a Slurm its settings, and nodes out of service.
+
+        Examples
+        --------
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "machine.toml"
+        >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),))
+        >>> machine.write(path)
+        ()
+        >>> Machine.read(path) == machine
+        True
+        """
+        io.check_suffix(path, (".toml",))
+        plain_machine, notes = machine_without_slurm(self)
+        io.write_text(toml_of_machine(plain_machine.nodes, plain_machine.partitions), path)
+        return notes
+
+
+def machine_without_slurm(machine: Machine) -> tuple[Machine, tuple[Note, ...]]:
+    """The machine without the settings of a slurm.conf and its nodes out of service, and notes of
+    what is left out."""
+    settings = machine.slurm
+    if settings is None:
+        return machine, ()
+    notes = [
+        Note(
+            NoteKind.NOT_USED,
+            "a machine.toml has no settings of Slurm: slurm-backfill needs the slurm.conf",
+            subject="settings of Slurm",
+        )
+    ]
+    if machine.memory_gb > 0 and not settings.memory_counts:
+        text = "assumed: memory is allocated, which this Slurm does not do (SelectTypeParameters)"
+        notes.append(Note(NoteKind.ASSUMED, text, subject="memory"))
+    is_kept = ~node_mask(settings.down, machine.node_count)
+    dropped_count = int((~is_kept).sum())
+    if dropped_count:
+        text = f"{count_of(dropped_count, 'node')} out of service: left out"
+        notes.append(Note(NoteKind.DROPPED, text, subject="out of service", count=dropped_count))
+    if not is_kept.any():
+        raise InvalidInstance("no node in service: expected at least one")
+    new_numbers = np.cumsum(is_kept) - 1
+    kinds, first_node = [], 0
+    for kind in machine.nodes:
+        count = int(is_kept[first_node : first_node + kind.count].sum())
+        first_node += kind.count
+        if count:
+            kinds.append(replace(kind, count=count))
+    partitions = []
+    for part in machine.partitions:
+        has_node = node_mask(part.nodes, machine.node_count) & is_kept
+        if has_node.any():
+            partitions.append(replace(part, nodes=spans_of(new_numbers[has_node].tolist())))
+        else:
+            text = f"partition {shorten(part.name)} without nodes in service: left out"
+            notes.append(Note(NoteKind.DROPPED, text, subject="partition", count=1))
+    return Machine(tuple(kinds), tuple(partitions)), tuple(notes)
 
 
 def machine_of(machine: Machine | str | PathLike[str], **how: Any) -> Machine:
