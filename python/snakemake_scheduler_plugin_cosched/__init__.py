@@ -17,7 +17,7 @@ from snakemake_interface_scheduler_plugins.base import SchedulerBase
 from snakemake_interface_scheduler_plugins.settings import SchedulerSettingsBase
 
 from snakemake_scheduler_plugin_cosched import jobs
-from snakemake_scheduler_plugin_cosched.first import first_jobs
+from snakemake_scheduler_plugin_cosched.first import FirstJobs
 
 __all__ = ["Scheduler", "SchedulerSettings"]
 
@@ -54,6 +54,7 @@ class Scheduler(SchedulerBase):
 
     def __post_init__(self) -> None:
         self._run: Any = None  # made beside the first jobs
+        self._first_jobs = FirstJobs(self.dag)
         self._making: Any = None
         self._handing_over = threading.Lock()
         self._events: list[tuple[float, Any, str]] = []  # of the first jobs
@@ -128,7 +129,7 @@ class Scheduler(SchedulerBase):
             if is_retry or all(map(self.dag.finished, jobs.group(job) or (job,))):
                 self._events.append((now, job, "failed" if is_retry else "completed"))
                 del self._open[job]
-        chosen = first_jobs(self.dag, selectable, remaining, free)
+        chosen = self._first_jobs.select(selectable, remaining, free)
         self._events += [(now, job, "start") for job in chosen]
         self._open.update(dict.fromkeys(chosen))
         return chosen
