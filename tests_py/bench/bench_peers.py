@@ -204,7 +204,7 @@ def accasim_easy(jobs=5000, nodes=120):
     logging.disable(logging.INFO)
     table, _ = workloads.read_swf(HPC2N)
     inst = cs.cluster.from_swf(HPC2N, 2 * nodes, convention="rigid")
-    fast, _ = seconds(lambda: cs.cluster.solve(inst, "EASY").jobs, 5)
+    fast, _ = seconds(lambda: cs.cluster.solve(inst, "EASY (perfect estimates)").jobs, 5)
     with tempfile.TemporaryDirectory() as folder:
         log, machine = Path(folder, "log.swf"), Path(folder, "machine.json")
         columns = table.head(jobs)[["submit", "run", "processors"]].astype(int)

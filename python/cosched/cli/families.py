@@ -224,7 +224,8 @@ FAMILIES: Mapping[str, FamilyTexts] = {
     "cluster": FamilyTexts(
         "Batch jobs: which job of a log starts when, under which policy?",
         "trace.swf.gz", "--nodes 120 --week 5", "EASY",
-        "FCFS, EASY, conservative, slurm-backfill, as-logged, and 'SUBMIT */per/opt=min/minvt=600' "
+        "FCFS, EASY, conservative, slurm-backfill, as-logged, 'EASY (perfect estimates)', "
+        "'conservative (perfect estimates)', and 'SUBMIT */per/opt=min/minvt=600' "
         "with SUBMIT Greedy, GreedyP, GreedyPM, MCB8 or nothing; also /stretch-per, opt=avg, "
         "opt=max, minft=; parts may be left out",
         _cluster_options, _CLUSTER_OUTPUTS,

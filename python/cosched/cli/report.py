@@ -70,8 +70,9 @@ def show_result(of: Presentation, result: Result) -> None:
         n_unlisted = overview.total - len(overview.frame)
         say(f"... and {n_unlisted:,} more {overview.what}; -o FILE writes the whole plan")
     measures = [
-        f"{key.replace('_', ' ')} {tables.cell(key, value)}"
+        f"{tables.title_of(key)} {tables.cell(key, value)}"
         for key, value in result.metrics().items()
+        if key not in result.deprecated_metrics
     ]
     if measures:
         say(", ".join(measures))
@@ -110,8 +111,7 @@ def _distance(of: Presentation, gap: float) -> str:
         return f"the bound says nothing of how far the best possible {of.ideal} is"
     if of.family.maximise:
         return f"the best possible {of.ideal} is at most {percent(gap)} better"
-    times = f"{percent(gap)} above" if gap < 1 else f"{gap + 1:,.1f} times"
-    return f"at most {times} the best possible {of.ideal}"
+    return f"at most {percent(gap)} above the best possible {of.ideal}"
 
 
 def compare_all(
@@ -205,7 +205,8 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     ranked = _ranked(of, frame, list(keys))
     first, last = _groups(of, ranked, list(keys))
     metrics = frame.columns[list(frame.columns).index("seconds") + 1 :]
-    hidden = {"message", *(c for c in metrics if of.screen and c not in of.screen)}
+    hidden = {"message", *of.family.result_type.deprecated_metrics}
+    hidden.update(c for c in metrics if of.screen and c not in of.screen)
     noisy = [c for c in frame.columns if c.startswith("value_p")]
     first_shown = ("value", *noisy, "bound", "gap", "seconds", "status")
     order = dict.fromkeys((*first_shown, *frame.columns))
@@ -225,7 +226,7 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
     table_columns = [tables.Column("", marks)]
     table_columns.extend(
-        tables.column(name.replace("_", " "), ranked[name].tolist())
+        tables.column(tables.title_of(name), ranked[name].tolist())
         for name in (*keys, "algorithm", *listed_columns)
     )
     title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
@@ -235,7 +236,7 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
         say(f"* the best {median}{of.objective}" + (" of each instance" if keys else ""))
     below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = {
-        c: f"{c.replace('_', ' ')} {tables.cell(c, v)}"
+        c: f"{tables.title_of(c)} {tables.cell(c, v)}"
         for c, v in constant_columns.items()
         if v == v and c not in (*below, *listed_columns)
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from cosched.units import format_duration
 if TYPE_CHECKING:
     from rich.console import Console
 
+#: A word of a column's name: the 95th percentile.
+_PERCENTILE = re.compile(r"p[0-9]+")
 #: So many blanks are between two cells.
 _PAD = 3
 #: Of a pipe or a file: there is no screen to fit.
@@ -47,6 +50,12 @@ def column(title: str, values: Sequence[Any]) -> Column:
     return Column(printable(title), [cell(title, value) for value in values], right)
 
 
+def title_of(name: str) -> str:
+    """The title of a column of a table: ``p95_wait`` is "P95 wait"."""
+    words = name.split("_")
+    return " ".join(word.upper() if _PERCENTILE.fullmatch(word) else word for word in words)
+
+
 def columns_of(frame: pd.DataFrame) -> list[Column]:
     """The columns of a table as text."""
     return [column(str(name), frame[name].tolist()) for name in frame.columns]
@@ -58,7 +67,7 @@ def cell(title: str, value: Any) -> str:
         return printable(value)
     if math.isnan(value):
         return "-"
-    if title == "gap":
+    if title.endswith("gap"):
         return percent(value)
     if title.endswith("wait"):
         return format_duration(value)

@@ -79,8 +79,9 @@ described(
         ),
         "penalty": ("float", "What a resumed or moved job pays (s), >= 0."),
         "estimates": (
-            '{"perfect", "requested"}',
-            "Expected run times: the real ones, or the column ``estimate``.",
+            '{"requested", "perfect"}, optional',
+            "Expected run times: the column ``estimate``, or the real ones. None: requested where\n"
+            "the jobs have time limits, else perfect.",
         ),
         "kill": (
             "bool",

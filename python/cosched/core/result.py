@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ from cosched import _core
 from cosched.core.arrays import integer, ranges
 from cosched.core.instance import Instance
 from cosched.core.schedule import Schedule
-from cosched.core.text import listed
+from cosched.core.text import listed, percent
 from cosched.errors import CoschedError, InvalidBound, InvalidInstance, SolverError
 from cosched.lazy import pd
 from cosched.templates import render
@@ -249,6 +249,9 @@ class Result:
         del bound
         return True
 
+    #: Older names of metrics, with the names of today: tables for people leave them out.
+    deprecated_metrics: ClassVar[Mapping[str, str]] = {}
+
     def metrics(self) -> dict[str, Any]:
         """The family's measures of quality by name; of a search also what ended it.
 
@@ -287,7 +290,7 @@ class Result:
             if bound is not None:
                 parts.append(f"bound {bound.value:.6g} ({bound.method})")
                 gap = self.gap_to(bound)
-                parts += [f"gap {100 * gap:.2f}%"] if math.isfinite(gap) else []
+                parts += [f"gap {percent(gap)}"] if math.isfinite(gap) else []
         except CoschedError:  # no bound here, or none that soon
             pass
         return ", ".join(parts)

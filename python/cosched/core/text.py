@@ -94,12 +94,20 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 
 def percent(share: float) -> str:
-    """A gap: percent above the bound, or how many times the bound where it is far."""
+    """A gap (value / bound - 1) or another share in percent; "-" where it is not known.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.0, 1e-6, 0.0123, 2.5, 10.46, math.inf, math.nan)]
+    ['0.00%', '<0.01%', '1.23%', '250%', '1,046%', 'inf', '-']
+    """
     if math.isnan(share):
         return "-"
+    if math.isinf(share):
+        return "inf"
     if 1e-9 < share < 5e-5:
         return "<0.01%"
-    return f"{100 * share:.2f}%" if share < 1 else f"{share + 1:,.1f} x"
+    return f"{100 * share:.2f}%" if share < 1 else f"{100 * share:,.0f}%"
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

@@ -1,6 +1,6 @@
 """The result of dags: where and when each task runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,6 +40,7 @@ class Result(core.Result):
     """
 
     family: ClassVar[str] = "dags"
+    deprecated_metrics: ClassVar[Mapping[str, str]] = {"utilisation": "utilization"}
 
     instance: Instance
     kind: np.ndarray
@@ -59,6 +60,11 @@ class Result(core.Result):
 
     @property
     def utilisation(self) -> float:
+        """Older spelling of :attr:`utilization`."""
+        return self.utilization
+
+    @property
+    def utilization(self) -> float:
         """Busy unit-seconds / (units x makespan), 0..1."""
         total = sum(self.instance.units) * self.value
         return float((self.end - self.start).sum() / total) if total > 0 else 0.0
@@ -69,12 +75,13 @@ class Result(core.Result):
         return float((self.kind != 0).mean())
 
     def metrics(self) -> dict[str, Any]:
-        """Utilisation of all units, share of tasks on accelerators.
+        """Utilization of all units, share of tasks on accelerators.
 
-        ``utilisation``, ``accelerated``, both in 0..1.
+        ``utilization`` (``utilisation`` is its older spelling), ``accelerated``, both in 0..1.
         """
         return {
-            "utilisation": self.utilisation,
+            "utilization": self.utilization,
+            "utilisation": self.utilization,
             "accelerated": self.accelerated,
             **self._end_of_search(),
         }

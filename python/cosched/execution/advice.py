@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.core import Bound
 from cosched.core.result import relative_gap
-from cosched.core.text import count_of
+from cosched.core.text import count_of, percent
 from cosched.notes import Note
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Advice:
         if self.gap < 1e-5:
             far = "the plan is the best possible"
         else:
-            far = f"the plan is at most {100 * self.gap:.1f}% above the best possible"
+            far = f"the plan is at most {percent(self.gap)} above the best possible"
         return (
             f"proved: no schedule of any kind ends before {_s(self.bound.value)}, if the times "
             f"hold: {far}"

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from cosched.core.arrays import integer, seed_of
+from cosched.core.text import percent
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
 from cosched.execution.adaptive import Guarantee, measure_adaptively, measure_first
@@ -511,5 +512,5 @@ def _measure_adaptively(
         **assumptions,
     )[1].gap
     restriction = "" if len(able_rows) == len(names) else f", of the {len(able_rows)} that can run"
-    text = f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule{restriction}"
+    text = f"proved: gap {percent(gap)} of the guaranteed end to any schedule{restriction}"
     return (Note(NoteKind.PRECISION, text, subject="gap", count=len(able_rows)),)

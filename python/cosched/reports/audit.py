@@ -17,15 +17,16 @@ from cosched.cluster.analysis.audit import Audit
 from cosched.cluster.analysis.group_waits import Grouping
 from cosched.cluster.analysis.longest_waits import BlockedJobs, LongestWait, WaitDiagnosis
 from cosched.cluster.analysis.policy_rows import AS_LOGGED
-from cosched.cluster.analysis.runs import EASY, MAX_GROUPS, Runs, knows_limits, why_no_dfrs
+from cosched.cluster.analysis.runs import EASY, MAX_GROUPS, Runs, why_no_dfrs
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.analysis.scenario_rows import ScenarioRow
 from cosched.cluster.analysis.wording import clock, display_name, period, units, used_in_words
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.instance.usage import has_requested_times, has_waits
 from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.cluster.judgement.sentences import lines_of_judgement
 from cosched.cluster.machine.parts import managed_resources
+from cosched.cluster.result import PERFECT, REQUESTED
 from cosched.cluster.result.log_fit import to_records
 from cosched.core.formats import number, share
 from cosched.core.text import count_of
@@ -71,6 +72,10 @@ _STRETCH = (
     "over the run time (10 s at least)."
 )
 _UTILIZATION = "Utilization is from the first to the last submission."
+_ESTIMATES = (
+    "Run-time estimates are what a policy plans with: the requested time limits, or the true run "
+    "times (perfect), which no scheduler knows."
+)
 _NO_RESULT = "Neither the log nor EASY has a result."
 _ABOUT_LONGEST_WAITS = (
     "Jobs ahead: jobs that were eligible earlier, or are of a partition with a greater priority, "
@@ -277,7 +282,7 @@ def _reference_sentence(audit: Audit) -> str:
         return f"In the Slurm simulator they wait {format_exact_duration(baseline)} on average."
     knowledge = ""
     if runs.reference_policy == EASY:
-        has_limits = knows_limits(runs.instance)
+        has_limits = has_requested_times(runs.instance)
         knowledge = f" with {'the requested time limits' if has_limits else 'known run times'}"
     return f"Under {name}{knowledge} they would wait {format_duration(baseline)} on average."
 
@@ -341,7 +346,7 @@ def _policy_blocks(audit: Audit) -> tuple[Block, ...]:
     runs = audit.runs
     columns = [
         Column("policy", "name", "policy"),
-        Column("run-time estimates", "text", "information"),
+        Column("run-time estimates", "text", "estimates"),
         Column("mean wait", "exact duration", "mean_wait"),
         Column("median wait", "exact duration", "median_wait"),
         Column("P95 wait", "exact duration", "p95_wait"),
@@ -355,7 +360,7 @@ def _policy_blocks(audit: Audit) -> tuple[Block, ...]:
         measures = row.measures
         values = (
             row.name,
-            row.information,
+            row.estimates,
             measures.mean_wait,
             measures.median_wait,
             measures.p95_wait,
@@ -365,21 +370,23 @@ def _policy_blocks(audit: Audit) -> tuple[Block, ...]:
         )
         rows.append(values[: len(columns)])
     marked_row = [row.name for row in audit.policies].index(runs.reference_policy)
-    information = audit.policies[marked_row].information
+    reference = _with_estimates(runs.reference_policy, audit.policies[marked_row].estimates)
     note = (
-        f"The reference policy is {runs.reference_policy} ({information}). {_STRETCH} "
-        f"{_UTILIZATION} {about_bound(audit)}"
+        f"The reference policy is {reference}. {_STRETCH} {_UTILIZATION} {_ESTIMATES} "
+        f"{about_bound(audit)}"
     )
     remarks = [
-        Paragraph(f"{_name_with_information(row)}: {row.remark}", is_small=True)
+        Paragraph(f"{_with_estimates(row.name, row.estimates)}: {row.remark}", is_small=True)
         for row in audit.policies
         if row.remark
     ]
     return (Table(tuple(columns), tuple(rows), note=note, marked_row=marked_row), *remarks)
 
 
-def _name_with_information(row: Any) -> str:
-    return row.name if row.name == AS_LOGGED else f"{row.name} ({row.information})"
+def _with_estimates(policy: str, estimates: str) -> str:
+    """Return the name of a policy with its run-time estimates, where it plans with any."""
+    has_kind = estimates in (REQUESTED, PERFECT) and not policy.endswith(" estimates)")
+    return f"{policy} ({estimates} estimates)" if has_kind else policy
 
 
 def about_bound(audit: Audit) -> str:
@@ -388,7 +395,8 @@ def about_bound(audit: Audit) -> str:
     attainable = ""
     if audit.attainable is not None:
         best = audit.attainable
-        attainable = f"Attainable is {number(best.value)}, with {best.policy} ({best.information})."
+        policy = _with_estimates(best.policy, best.estimates)
+        attainable = f"Attainable is {number(best.value)}, with {policy}."
     within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
     if bound is None:
         return f"{attainable} A lower bound was not reached{within}.".strip()
@@ -465,13 +473,11 @@ def _class_and_remarks(row: ScenarioRow) -> str:
 def _about_scenarios(audit: Audit) -> str:
     """Return what the table compares, and when it calls a difference clear."""
     runs = audit.runs
-    information = next(
-        row.information for row in audit.policies if row.name == runs.reference_policy
-    )
+    estimates = next(row.estimates for row in audit.policies if row.name == runs.reference_policy)
     about = (
-        f"{runs.reference_policy} ({information}) with the same jobs at the same times, without "
-        "those that a row leaves out. Users would change what they submit and request: take a row "
-        "as a direction, not as a forecast."
+        f"{_with_estimates(runs.reference_policy, estimates)} with the same jobs at the same "
+        "times, without those that a row leaves out. Users would change what they submit and "
+        "request: take a row as a direction, not as a forecast."
     )
     if any(row.has_other_jobs for row in audit.scenarios):
         about += (

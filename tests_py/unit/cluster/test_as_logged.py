@@ -98,7 +98,7 @@ def test_jobs_that_ran(tmp_path, capsys):
     assert table.loc["FCFS", "value"] == 3
     assert table.loc["as-logged", "overcommitted_hours"] > 0
     shown = capsys.readouterr().out
-    for word in ("mean wait", "p95 wait", "utilisation"):
+    for word in ("mean wait", "P95 wait", "utilization"):
         assert word in shown
 
 

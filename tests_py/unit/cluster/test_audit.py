@@ -119,11 +119,11 @@ def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     policies, *groups, longest = tables_of(text)
     rows = [row[:2] for row in policies[1:]]
     assert rows == [
-        ["as-logged", "what happened"],
-        ["FCFS", "nothing"],
-        ["EASY", "users' limits"],
-        ["conservative", "users' limits"],
-        ["EASY", "all run times (perfect knowledge)"],
+        ["as-logged", "-"],
+        ["FCFS", "none"],
+        ["EASY", "requested"],
+        ["conservative", "requested"],
+        ["EASY (perfect estimates)", "perfect"],
     ]
     assert text.count('<tr class="marked"><td>EASY</td>') == 1
     (gpu,) = (table for table in groups if table[0][0] == "gpu")

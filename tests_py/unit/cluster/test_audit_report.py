@@ -60,7 +60,7 @@ def test_page_json_and_terminal_have_the_same_numbers(tmp_path):
         assert figure["text"] in page.read_text()
         assert any(re.match(rf"{re.escape(figure['label'])}\s+{re.escape(figure['text'])}", line)
                    for line in printed)  # fmt: skip
-    (policies,) = (table for table in report["tables"] if table["rows"][0].get("information"))
+    (policies,) = (table for table in report["tables"] if table["rows"][0].get("estimates"))
     logged = next(row for row in policies["rows"] if row["policy"] == "as-logged")
     assert logged["median_wait"] == 30.5 * HOUR
 

@@ -239,7 +239,7 @@ def test_files_of_solve(inst, tmp_path, capsys):
         cs.cluster.jobs_table(res)[["job_id", "finish_time", "allocated_resources"]],
     )
     assert main(["validate", "cluster", source, plan]) == 0
-    assert f"gap {res.gap + 1:.1f} x)" in capsys.readouterr().out
+    assert f"gap {100 * res.gap:.0f}%)" in capsys.readouterr().out
     for flag, name in (("--log", "log.json"), ("--jobs", "no/rows.csv")):
         assert main([*command, flag, str(tmp_path / name)]) == 2
         assert not (tmp_path / name).exists()

@@ -15,7 +15,15 @@ from support import REPO
 PAGE = (REPO / "docs" / "reference" / "stable.md").read_text()
 WHERE = "docs/reference/stable.md"
 MODULES = re.findall(r"^\| `cosched\.(\w+)` \| (.*) \| (.*) \|$", PAGE, flags=re.MULTILINE)
-OF_CLUSTER = {"FCFS", "EASY", "conservative", "slurm-backfill", "as-logged"}
+OF_CLUSTER = {
+    "FCFS",
+    "EASY",
+    "EASY (perfect estimates)",
+    "conservative",
+    "conservative (perfect estimates)",
+    "slurm-backfill",
+    "as-logged",
+}
 
 
 def names(cell):

@@ -20,7 +20,7 @@ def list_instances(family: str | None, output: Path | None, as_json: bool) -> No
     """
     from cosched import io, library
     from cosched.cli import report
-    from cosched.core.text import unknown_name
+    from cosched.core.text import percent, unknown_name
     from cosched.errors import InvalidInstance
 
     frame = library.list()
@@ -39,6 +39,6 @@ def list_instances(family: str | None, output: Path | None, as_json: bool) -> No
     else:
         widest = frame.iloc[0]
         report.say(
-            f"{len(frame)} instances, the largest gap {100 * widest.gap:.2f}% ({widest['name']})"
+            f"{len(frame)} instances, the largest gap {percent(widest.gap)} ({widest['name']})"
         )
         report.hint(f"wrote {output}")

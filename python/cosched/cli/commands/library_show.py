@@ -19,6 +19,7 @@ def show_instance(name: str, as_json: bool) -> None:
 
     from cosched import library
     from cosched.cli import report
+    from cosched.core.text import percent
     from cosched.library.records import Finding, record_of
     from cosched.library.table import gap_of
 
@@ -41,6 +42,6 @@ def show_instance(name: str, as_json: bool) -> None:
     report.say(f"{name}: {instance!r}")
     report.say(f"value {record.best.value:.9g}: {finding_text(record.best)}")
     report.say(f"bound {record.bound.value:.9g}: {finding_text(record.bound)}")
-    report.say(f"gap {100 * gap_of(record):.2f}%")
+    report.say(f"gap {percent(gap_of(record))}")
     for earlier_finding in reversed(record.history):
         report.say(f"before: {earlier_finding.value:.9g}: {finding_text(earlier_finding)}")

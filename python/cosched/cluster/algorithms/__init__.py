@@ -1,6 +1,12 @@
 """Policies by name and of one's own, their simulation, and the pieces they are made of."""
 
-from cosched.cluster.algorithms.batch import conservative, easy, fcfs
+from cosched.cluster.algorithms.batch import (
+    conservative,
+    conservative_with_perfect_estimates,
+    easy,
+    easy_with_perfect_estimates,
+    fcfs,
+)
 from cosched.cluster.algorithms.packing import mcb8, mcb8_search, yields
 from cosched.cluster.algorithms.policies import (
     TABLE_2,

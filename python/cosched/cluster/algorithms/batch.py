@@ -11,7 +11,8 @@ from cosched.cluster.algorithms.simulation import result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.unschedulable import require_schedulable
-from cosched.cluster.result import Result
+from cosched.cluster.instance.usage import has_requested_times
+from cosched.cluster.result import NO_ESTIMATES, PERFECT, REQUESTED, Result
 from cosched.core.arrays import flag, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -24,7 +25,7 @@ PRIORITIES = ("fcfs", "shortest", "smallest", "wfp3")
 def fcfs(
     instance: Instance,
     *,
-    estimates: str = "perfect",
+    estimates: str | None = None,
     kill: bool = False,
     priority: Priority = "fcfs",
     threshold: float = THRESHOLD,
@@ -70,7 +71,7 @@ def fcfs(
 def easy(
     instance: Instance,
     *,
-    estimates: str = "perfect",
+    estimates: str | None = None,
     kill: bool = False,
     priority: Priority = "fcfs",
     threshold: float = THRESHOLD,
@@ -114,7 +115,7 @@ def easy(
 def conservative(
     instance: Instance,
     *,
-    estimates: str = "perfect",
+    estimates: str | None = None,
     kill: bool = False,
     priority: Priority = "fcfs",
     threshold: float = THRESHOLD,
@@ -163,24 +164,71 @@ def conservative(
     return _batch("conservative", instance, estimates, kill, priority, threshold, log)
 
 
+def easy_with_perfect_estimates(
+    instance: Instance,
+    *,
+    kill: bool = False,
+    priority: Priority = "fcfs",
+    threshold: float = THRESHOLD,
+    log: bool = False,
+) -> Result:
+    """:func:`easy` with ``estimates="perfect"``: no scheduler knows the run times of its jobs.
+
+    Examples
+    --------
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0],
+    ...         "estimate": [60.0, 60.0, 90.0]}
+    >>> inst = cs.cluster.Instance(jobs, nodes=2)
+    >>> cs.cluster.solve(inst, "EASY").jobs.start.tolist()
+    [0.0, 60.0, 120.0]
+    >>> cs.cluster.solve(inst, "EASY (perfect estimates)").jobs.start.tolist()
+    [0.0, 60.0, 0.0]
+    """
+    return _batch("EASY", instance, PERFECT, kill, priority, threshold, log)
+
+
+def conservative_with_perfect_estimates(
+    instance: Instance,
+    *,
+    kill: bool = False,
+    priority: Priority = "fcfs",
+    threshold: float = THRESHOLD,
+    log: bool = False,
+) -> Result:
+    """:func:`conservative` with ``estimates="perfect"``.
+
+    Examples
+    --------
+    >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
+    ...         "runtime": [60.0, 60.0], "estimate": [90.0, 90.0]}
+    >>> inst = cs.cluster.Instance(jobs, nodes=2)
+    >>> cs.cluster.solve(inst, "conservative (perfect estimates)").metrics()["estimates"]
+    'perfect'
+    """
+    return _batch("conservative", instance, PERFECT, kill, priority, threshold, log)
+
+
 def _batch(
     rule: str,
     instance: Instance,
-    estimates: str,
+    estimates: str | None,
     kill: bool,
     priority: Priority,
     threshold: float,
     log: bool,
 ) -> Result:
     Instance.require(instance)
-    if not isinstance(estimates, str) or estimates not in ("perfect", "requested"):
+    if estimates is None:
+        estimates = REQUESTED if has_requested_times(instance) else PERFECT
+    if not isinstance(estimates, str) or estimates not in (PERFECT, REQUESTED):
         raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
-    requested = estimates == "requested"
+    requested = estimates == REQUESTED
     at_limit = None
     if flag(kill, "kill"):
         instance, at_limit = killed(instance)
     if rule == "FCFS" and priority == "fcfs":
-        requested = False  # it plans nothing
+        requested, estimates = False, NO_ESTIMATES  # it plans nothing
     if requested and "estimate" not in instance.column_names:
         raise InvalidInstance('estimates = "requested": the jobs have no estimate column')
     require_schedulable(instance)
@@ -188,6 +236,7 @@ def _batch(
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
     keeps = instance.core_nodes is not None  # where another run would cost more than its rows
     outcome, rows, decisions = simulate(instance, trace=keeps, log=bool(log))
+    outcome |= {"estimates": estimates}
     return result_of_simulation(
         instance, rule, outcome, decisions, threshold,
         None if keeps else partial(_trace, simulate), 0.0, True,

@@ -30,7 +30,7 @@ class Attainable:
 
     value: float
     policy: str
-    information: str
+    estimates: str
 
 
 @dataclass(frozen=True)
@@ -111,5 +111,5 @@ def _attainable(runs: Runs) -> Attainable | None:
     run = attainable_run(runs)
     if run is None or run.result is None:
         return None
-    information = next(row.information for row in runs.policy_runs if row is run)
-    return Attainable(run.result.value, run.name, information)
+    estimates = next(row.estimates for row in runs.policy_runs if row is run)
+    return Attainable(run.result.value, run.name, estimates)

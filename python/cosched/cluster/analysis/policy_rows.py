@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.cluster.analysis.replications import measures_of
-from cosched.cluster.analysis.runs import PERFECT, PolicyRun, Run, Runs
+from cosched.cluster.analysis.runs import PolicyRun, Run, Runs
 from cosched.cluster.analysis.window import Window
 from cosched.cluster.family import remark
-from cosched.cluster.result import Result
+from cosched.cluster.result import PERFECT, Result
 
 #: The name of the row of the log itself.
 AS_LOGGED = "as-logged"
@@ -66,8 +66,8 @@ class PolicyRow:
     Attributes
     ----------
     name : str
-    information : str
-        What the policy knows of run times.
+    estimates : str
+        Its run-time estimates: ``requested``, ``perfect``, ``none``; ``-`` of the log.
     measures : Measures
     starts_within_minute : float
         Share of the starts within a minute of the log's; nan for the log itself, and without one.
@@ -76,7 +76,7 @@ class PolicyRow:
     """
 
     name: str
-    information: str
+    estimates: str
     measures: Measures
     starts_within_minute: float
     remark: str
@@ -93,7 +93,7 @@ def _policy_row(runs: Runs, run: PolicyRun) -> PolicyRow:
         near_share = run.result.calibration()["within_minute"]
     return PolicyRow(
         name=run.name,
-        information=run.information,
+        estimates=run.estimates,
         measures=measures_in_window(run.result, runs.window),
         starts_within_minute=near_share,
         remark=run.row["message"] or remark(run.row),
@@ -106,10 +106,7 @@ def attainable_run(runs: Runs) -> Run | None:
     candidates = [
         run
         for run in runs.policy_runs
-        if run.result
-        and run.name != AS_LOGGED
-        and run.information != PERFECT
-        and not run.lacks_jobs
+        if run.result and run.name != AS_LOGGED and run.estimates != PERFECT and not run.lacks_jobs
     ]
     return min(candidates, key=_value_of, default=None)
 

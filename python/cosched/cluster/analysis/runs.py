@@ -24,11 +24,11 @@ from cosched.cluster.analysis.scenario import Scenario, ScenarioClass, Verdict
 from cosched.cluster.analysis.window import Window, window_of
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits, limits_of
+from cosched.cluster.instance.usage import has_requested_times, has_waits
 from cosched.cluster.judgement.judge import SIMULATOR, judge_log, replications_of_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.verdict import LogJudgement
-from cosched.cluster.result import Result
+from cosched.cluster.result import NO_ESTIMATES, PERFECT, REQUESTED, Result
 from cosched.cluster.result.groups import keys_of, range_of
 from cosched.core import Bound
 from cosched.core.comparison import apply_best_bound
@@ -112,8 +112,8 @@ _MAX_SIMULTANEOUS_RUNS = 1 + min(2, len(sched_getaffinity(0)))
 #: A scenario may take so many times as long as the simulation of the machine as it is, times
 #: :data:`_MAX_SIMULTANEOUS_RUNS`, as others run at the same time.
 _PATIENCE = 4
-#: The information of a policy that knows all run times, which no scheduler has.
-PERFECT = "all run times (perfect knowledge)"
+#: The same with the run times of all jobs, which no scheduler knows.
+EASY_WITH_PERFECT_ESTIMATES = "EASY (perfect estimates)"
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class Run:
 class PolicyRun(Run):
     """One policy on the machine as it is."""
 
-    #: What the policy knows of run times: ``users' limits``, ``nothing``, :data:`PERFECT`, ...
-    information: str
+    #: The run-time estimates of the policy: ``requested``, ``perfect``, ``none``; ``-`` of the log.
+    estimates: str
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class Runs:
         return next((proof for run in self.policy_runs if (proof := run.row.get("proof"))), None)
 
     def result(self, name: str) -> Result | None:
-        """The first of this name: with the users' own limits where they are known."""
+        """The result of the policy of this name; None: it has none."""
         return next((run.result for run in self.policy_runs if run.name == name), None)
 
     @property
@@ -231,11 +231,6 @@ class Runs:
     def reference_result(self) -> Result | None:
         """What a policy gives that can be had: the scheduler itself, or plain backfilling."""
         return self.result(self.reference_policy)
-
-
-def knows_limits(instance: Instance) -> bool:
-    """Whether users gave time limits."""
-    return not np.isnan(limits_of(instance)).all()
 
 
 def why_no_dfrs(instance: Instance) -> str:
@@ -334,9 +329,7 @@ def _scheduler(
     bounded = options
     if not draws and limit is not None:
         bounded = options | {"enough": _stop_when_late(limit, min_replications)}
-    return _runs_of(
-        unbounded_instance, {SIMULATOR: "what Slurm knows"}, None, {SIMULATOR: bounded}
-    ), options
+    return _runs_of(unbounded_instance, {SIMULATOR: REQUESTED}, None, {SIMULATOR: bounded}), options
 
 
 def _judgement(
@@ -362,39 +355,30 @@ def check_reference(instance: Instance, reference: str) -> None:
         raise InvalidInstance(unknown_name("reference policy", reference, names))
 
 
-def _options_of(policy: str, instance: Instance) -> dict[str, Any]:
-    """Options of a reference policy other than the scheduler's own."""
-    return _options_with_limits(instance) if policy in (EASY, "conservative") else {}
-
-
 def _policies(unbounded_instance: Instance, limit: float | None) -> tuple[PolicyRun, ...]:
     """Simulate the jobs of the log under each policy on the machine as it is."""
-    has_limits, options = knows_limits(unbounded_instance), _options_with_limits(unbounded_instance)
-    batch_information = "users' limits" if has_limits else PERFECT
-    information = {"as-logged": "what happened"} if has_waits(unbounded_instance) else {}
-    information |= {"FCFS": "nothing", EASY: batch_information, "conservative": batch_information}
+    has_requested = has_requested_times(unbounded_instance)
+    estimates = {"as-logged": "-"} if has_waits(unbounded_instance) else {}
+    estimates |= {"FCFS": NO_ESTIMATES}
+    estimates |= dict.fromkeys((EASY, "conservative"), REQUESTED if has_requested else PERFECT)
     if not why_no_dfrs(unbounded_instance):
-        information |= dict.fromkeys(DFRS, "nothing; pauses and moves jobs")
-    runs = _runs_of(
-        unbounded_instance, information, limit, {EASY: options, "conservative": options}
-    )
-    return runs + (_runs_of(unbounded_instance, {EASY: PERFECT}, limit, {}) if has_limits else ())
-
-
-def _options_with_limits(instance: Instance) -> dict[str, Any]:
-    return {"estimates": "requested"} if knows_limits(instance) else {}
+        estimates |= dict.fromkeys(DFRS, NO_ESTIMATES)
+    if has_requested:
+        estimates |= {EASY_WITH_PERFECT_ESTIMATES: PERFECT}
+    return _runs_of(unbounded_instance, estimates, limit, {})
 
 
 def _runs_of(
     unbounded_instance: Instance,
-    information: dict[str, str],
+    estimates: dict[str, str],
     limit: float | None,
     options: dict[str, dict[str, Any]],
 ) -> tuple[PolicyRun, ...]:
-    rows = FAMILY.compare_rows(unbounded_instance, list(information), 0, limit, options)
+    """Run the policies that `estimates` names, each with its kind of run-time estimates."""
+    rows = FAMILY.compare_rows(unbounded_instance, list(estimates), 0, limit, options)
     return tuple(
         PolicyRun(name, row, _result_or_none(result), text)
-        for (name, text), (row, result) in zip(information.items(), rows, strict=True)
+        for (name, text), (row, result) in zip(estimates.items(), rows, strict=True)
     )
 
 
@@ -425,7 +409,7 @@ def _simulate_scenarios(
         verdict = scenario.verdict(policy, is_scheduler=runs.is_random)
         if verdict.scenario_class is not ScenarioClass.SIMULATED:
             return _row_without_run(scenario, verdict, base)
-        scenario_options = options if runs.is_random else _options_of(policy, runs.instance)
+        scenario_options = options if runs.is_random else {}
         if runs.is_random and base.result is not None:
             scenario_options = scenario_options | {
                 "enough": _stop_at_count(replications_of(base.result), half_limit)

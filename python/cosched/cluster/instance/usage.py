@@ -62,6 +62,11 @@ def limits_of(instance: Instance) -> np.ndarray:
     return limit
 
 
+def has_requested_times(instance: Instance) -> bool:
+    """Whether users gave time limits: `EASY` and `conservative` plan with these by default."""
+    return not np.isnan(limits_of(instance)).all()
+
+
 def used_of(instance: Instance) -> tuple[float, float]:
     """How much of the time and of the memory that jobs asked for they used, by core hours and GB
     hours; nan where the log does not say it. A job that ran to its limit or longer used all of

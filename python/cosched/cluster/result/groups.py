@@ -145,14 +145,15 @@ def by_resource(instance: Instance, start: np.ndarray, end: np.ndarray) -> pd.Da
         times, level = step_function(start, end, amount)
         hours = float(level[:-1] @ np.diff(times)) / 3600
         has_capacity = capacity > 0
+        is_defined = has_capacity and span > 0
+        utilization = hours * 3600 / (capacity * span) if is_defined else np.nan
         rows.append(
             {
                 "resource": name,
                 "capacity": capacity if has_capacity else np.nan,
                 "used_hours": hours,
-                "utilisation": hours * 3600 / (capacity * span)
-                if has_capacity and span > 0
-                else np.nan,
+                "utilization": utilization,
+                "utilisation": utilization,
                 "peak": float(level.max()) / capacity if has_capacity else np.nan,
                 "waited_hours": waited.get(name, 0.0) if has_capacity else np.nan,
                 "waited": waited.get(name, 0.0) / every if has_capacity and every > 0 else np.nan,

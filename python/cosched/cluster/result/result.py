@@ -19,6 +19,9 @@ from cosched.core.result import Overview
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
+#: Run-time estimates that a policy plans with: the time limits that users requested, the run times
+#: themselves, or none.
+REQUESTED, PERFECT, NO_ESTIMATES = "requested", "perfect", "none"
 _QUANTILES = {"p05": 5.0, "median": 50.0, "p95": 95.0}
 
 
@@ -153,12 +156,13 @@ class Result(core.Result):
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
     >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
     >>> result
-    <Result of cluster FCFS: value 5, bound 1.75 (max-stretch), gap 185.71%>
+    <Result of cluster FCFS: value 5, bound 1.75 (max-stretch), gap 186%>
     >>> result.jobs[["start", "end", "stretch"]].to_numpy().tolist()
     [[0.0, 60.0, 1.0], [60.0, 120.0, 2.0], [120.0, 150.0, 5.0]]
     """
 
     family: ClassVar[str] = "cluster"
+    deprecated_metrics: ClassVar[Mapping[str, str]] = {"utilisation": "utilization"}
 
     instance: Instance
     outcome: Mapping[str, Any] = field(default_factory=dict)
@@ -234,6 +238,11 @@ class Result(core.Result):
 
     @property
     def utilisation(self) -> float:
+        """Older spelling of :attr:`utilization`."""
+        return self.utilization
+
+    @property
+    def utilization(self) -> float:
         """CPU work of all jobs over nodes x span, in 0..1.
 
         Of a log that uses more than the machine has nan: it is another machine's number, and the
@@ -267,7 +276,8 @@ class Result(core.Result):
             One row per group: ``what``, ``jobs, mean_wait, median_wait, p95_wait`` (s),
             ``mean_bounded_slowdown, cpu_hours``. Of resources: ``resource`` (nodes or cores,
             memory_gb, gpus, and gpus of each type), ``capacity`` (nan: not said), ``used_hours``
-            (what jobs hold, from their starts to their ends), ``utilisation`` (of the span),
+            (what jobs hold, from their starts to their ends), ``utilization`` (of the span;
+            ``utilisation`` is its older spelling),
             ``peak`` (most in use at once, over the capacity), ``waited_hours`` and ``waited``: how
             long jobs waited for it, also as a share of all waits. The jobs that may use the same
             nodes are a queue, and its head is, of those that wait, the job that could have started
@@ -329,6 +339,13 @@ class Result(core.Result):
         """First job eligible (else its submission) to last completion (s)."""
         return float(np.max(self.outcome["end"]) - self.instance.column("eligible").min())
 
+    def _estimates(self) -> dict[str, str]:
+        """Return what the policy knows of run times; nothing for a log or a schedule of a file."""
+        is_simulated = isinstance(self.schedule, Schedule) and not self.schedule.recorded
+        if not is_simulated or not self.algorithm:
+            return {}
+        return {"estimates": self.outcome.get("estimates", NO_ESTIMATES)}
+
     def metrics(self) -> dict[str, Any]:
         """The paper's measures (Tables 2 to 4), and those of operators.
 
@@ -340,8 +357,10 @@ class Result(core.Result):
             Stretches, ``underutilisation``, preemptions and migrations a job and an hour, and
             ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
             tasks, over the span (tasks that moved, for a migration); ``mean_wait, median_wait,
-            p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s count), ``utilisation`` (0..1),
-            and what an algorithm adds of its own (``overcommitted_hours``, ``killed``; with draws
+            p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s count), ``utilization`` (0..1;
+            ``utilisation`` is its older spelling), ``estimates`` (``requested``, ``perfect`` or
+            ``none``: the run-time estimates of the policy; a log has none of these), and what an
+            algorithm adds of its own (``overcommitted_hours``, ``killed``; with draws
             ``value_p05, value_median, value_p95``, and so the waits).
 
         Examples
@@ -383,6 +402,8 @@ class Result(core.Result):
             "median_wait": float(np.median(waits)),
             "p95_wait": float(np.percentile(waits, 95)),
             "mean_bounded_slowdown": float(slowdowns.mean()),
-            "utilisation": self.utilisation,
+            "utilization": self.utilization,
+            "utilisation": self.utilization,
+            **self._estimates(),
             **outcome_metrics,
         }

@@ -231,14 +231,13 @@ def _effective_waits(
     the policy has no result, and then the message says why.
     """
     killed_rows = np.flatnonzero(requests.is_killed)
-    options = {policy: {"estimates": "requested"} if policy == "EASY" else {}}
     first_ends = np.full(len(instance), np.nan)
     n_rounds = 1 + _RESUBMISSION_ROUNDS if len(killed_rows) else 1
     for number in range(n_rounds):
         resubmitted_rows = killed_rows if number else killed_rows[:0]
         jobs = _with_resubmissions(instance, requests, resubmitted_rows, first_ends)
         jobs = jobs.without_bound()
-        ((row, result),) = FAMILY.compare_rows(jobs, [policy], 0, time_limit, options)
+        ((row, result),) = FAMILY.compare_rows(jobs, [policy], 0, time_limit)
         if not isinstance(result, Result):
             return np.full(len(instance), np.nan), row["message"] or row["status"]
         all_ends = np.full(len(jobs), np.nan)  # a policy may leave jobs out

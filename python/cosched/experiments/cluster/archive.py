@@ -26,9 +26,9 @@ _MEMORY = {"CTC-SP2-1996": "128MB", "NASA-iPSC-1993": "8MB"}
 POLICIES: dict[str, tuple[str, dict[str, Any], str]] = {
     "as-logged": ("as-logged", {}, "rigid"),
     "FCFS": ("FCFS", {}, "rigid"),
-    "EASY": ("EASY", {}, "rigid"),
+    "EASY": ("EASY", {"estimates": "perfect"}, "rigid"),
     "EASY requested": ("EASY", {"estimates": "requested"}, "rigid"),
-    "conservative": ("conservative", {}, "rigid"),
+    "conservative": ("conservative", {"estimates": "perfect"}, "rigid"),
     "GreedyPM */per/opt=min/minvt=600": ("GreedyPM */per/opt=min/minvt=600", {}, "dfrs"),
     "GreedyPM *": ("GreedyPM *", {}, "dfrs"),
 }
