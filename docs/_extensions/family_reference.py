@@ -87,7 +87,8 @@ def is_documented(module: ModuleType, name: str) -> bool:
 def directive_of(path: str, thing: Any) -> list[str]:
     """The autodoc directive of a class, a function or a constant."""
     if inspect.isclass(thing):
-        options = ["   :members:", "   :inherited-members: Exception, Mapping, dict, tuple"]
+        bases = "Exception, Mapping, MutableMapping, dict, tuple"
+        options = ["   :members:", f"   :inherited-members: {bases}"]
         return [f".. autoclass:: {path}", *options]
     if callable(thing):
         return [f".. autofunction:: {path}"]

@@ -5,17 +5,21 @@ https://click.palletsprojects.com/en/stable/complex/#lazily-loading-subcommands 
 https://click.palletsprojects.com/en/stable/extending-click/.
 """
 
+import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from cosched.cli import verbosity
 from cosched.cli.option_types import OutputFile
-from cosched.errors import InvalidInstance
+from cosched.errors import CoschedError, InvalidInstance
 
 #: The groups of options in the order of a help text.
 OPTION_GROUPS = (
@@ -71,12 +75,20 @@ class Command(click.Command):
         names = {name for parameter in self.params for name in parameter.opts}
         if "--output" in names and "--out" not in names:
             args = out_as_output(args)
-        return super().parse_args(ctx, args)
+        try:
+            with options_in_messages(ctx):
+                return super().parse_args(ctx, list(args))
+        except click.UsageError as error:
+            if file := file_behind_json(args):
+                error.message = error.message.rstrip(".")
+                error.message += f": --json prints to the terminal, -o {file} writes a file"
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless it would write over a file that it reads."""
         require_separate_outputs(self.params, ctx.params)
-        return super().invoke(ctx)
+        with options_in_messages(ctx):
+            return super().invoke(ctx)
 
 
 class ReportCommand(Command):
@@ -123,6 +135,60 @@ def json_files_as_outputs(words: Sequence[str]) -> list[str]:
         else:
             current_words.append(word)
     return current_words
+
+
+@contextmanager
+def options_in_messages(ctx: click.Context) -> Iterator[None]:
+    """Messages of the library begin with the name of an argument: say the option that was typed.
+
+    ``log.csv: min_runtime = -3: expected seconds >= 0`` becomes ``log.csv: --min-runtime: -3:
+    expected seconds >= 0`` where the command line has that option. A name that stands elsewhere in
+    a message belongs to a file.
+    """
+    try:
+        yield
+    except CoschedError as error:
+        text = str(error)
+        path = next((path for path in _paths_of(ctx) if text.startswith(f"{path}: ")), None)
+        begin = 0 if path is None else len(f"{path}: ")
+        argument = re.match(r"([a-z_]+)( = | is for )", text[begin:])
+        option = None if argument is None else _typed_options(ctx).get(argument[1])
+        if argument is not None and option is not None:
+            link = ": " if argument[2] == " = " else argument[2]
+            rest = text[begin + argument.end() :]
+            error.args = (f"{text[:begin]}{option}{link}{rest}",)
+        raise
+
+
+def _typed_options(ctx: click.Context) -> dict[str, str]:
+    """Names of parameters that the command line has -> their options."""
+    return {
+        parameter.name: max(parameter.opts, key=len)
+        for parameter in ctx.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name is not None
+        and ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    }
+
+
+def _paths_of(ctx: click.Context) -> list[Path]:
+    return [value for value in ctx.params.values() if isinstance(value, Path)]
+
+
+def file_behind_json(words: Sequence[str]) -> str | None:
+    """The first word behind ``--json`` that looks like a file to write; None: there is no such.
+
+    Examples
+    --------
+    >>> file_behind_json(["runs.csv", "--json", "plan.json"]), file_behind_json(["--json", "-v"])
+    ('plan.json', None)
+    """
+    for word, follower in itertools.pairwise([*words, ""]):
+        if word.startswith("--json="):
+            return word.removeprefix("--json=")
+        if word == "--json" and follower.endswith(".json"):
+            return follower
+    return None
 
 
 def _verbosity_options() -> list[click.Option]:

@@ -25,6 +25,7 @@ from cosched.slurm.conf.settings import (
     NODE_KEYS,
     PARTITION_KEYS,
     READ_KEYS,
+    months_of,
     settings_of,
     source_of,
 )
@@ -90,6 +91,8 @@ def read_machine(
 ) -> Machine | None:
     """Return what :meth:`Machine.read` reads of a Slurm; None where the file is none of it."""
     name = io.bare_name(path)
+    if version:
+        months_of(version)  # refuses what is no version
     if Path(path).is_dir():
         lines, shown_version = lines_shown(*(_lines(Path(path), name) for name in _FILES))
         accounts_path = path if accounts is None and has_accounts(path) else accounts

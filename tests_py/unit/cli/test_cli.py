@@ -155,9 +155,9 @@ def test_bound_and_generate(tmp_path, capsys):
         (["solve", "packs", "TABLE", "--algorithm", "pear"], "near: pairs"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--option", "x=1"], "unknown option"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--option", "x"], "KEY=VALUE"),
-        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--max-tasks", "0"], "max_tasks = 0"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--max-tasks", "0"], "--max-tasks: 0"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--max-tasks", "x"], "an integer"),
-        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--procs", "0"], "procs = 0"),
+        (["solve", "packs", "TABLE", "--algorithm", "pairs", "--procs", "0"], "--procs: 0"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--procs", "9"], "outside"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--seed", "-1"], "--seed"),
         (

@@ -73,6 +73,17 @@ def test_what_is_written_is_what_is_printed(command, folder, capsys):
     assert json.loads(capsys.readouterr().out) == json.loads((folder / "new.json").read_text())
 
 
+@pytest.mark.parametrize("words", ["--json out.json", "--json=out.json"])
+def test_a_file_behind_json_is_refused_with_the_option_that_writes_it(words, folder, capsys):
+    assert called(f"plan runs.csv --codes codes.toml {words}") == 2
+    assert (
+        capsys.readouterr()
+        .err.rstrip()
+        .endswith(": --json prints to the terminal, -o out.json writes a file")
+    )
+    assert not (folder / "out.json").exists()
+
+
 def test_a_report_and_its_numbers_are_written_together(folder, capsys):
     command = "audit log.csv --nodes 8 -o a.html"
     assert called(f"{command} --json numbers.json") == 0  # as in earlier versions

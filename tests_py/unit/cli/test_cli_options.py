@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from pathlib import Path
 
 import click
 import pytest
@@ -216,3 +217,42 @@ def test_out_is_an_older_name_of_output(words, tmp_path, monkeypatch):
     (tmp_path / "times.csv").write_text("task,1,2\na,4,2\nb,3,2\n")
     assert main(["compare", "packs", "times.csv", "--algorithms", "pairs", *words]) == 0
     assert "pairs" in (tmp_path / "table.md").read_text()
+
+
+QUEUE = "submit,tasks,cpu,memory,runtime\n0,4,1.0,0.3,3600\n30,1,0.5,0.1,60\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--from 5000", "queue.csv: --from: 5000.0 is for .swf logs only"),
+        ("--min-runtime=-3", "queue.csv: --min-runtime: -3: expected seconds >= 0"),
+        ("--memory-per-node 2GB", "queue.csv: --memory-per-node: '2GB' is for .swf logs only"),
+        ("--max-bytes many", "--max-bytes: 'many': expected a number of bytes, such as 2GB"),
+        ("--drop tall", "--drop: 'tall': expected some of too-wide"),
+        ("--accounts .", "--accounts: '.': used with a slurm.conf only: expected a machine"),
+        ("--slurm-version 22.05", "--slurm-version: '22.05': used with a slurm.conf only"),
+        (
+            "--machine machine.toml --slurm-version 22.05",
+            "machine.toml: --slurm-version is for a slurm.conf only",
+        ),
+    ],
+)
+def test_a_message_speaks_of_the_options_that_were_typed(
+    words, message, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("queue.csv").write_text(QUEUE)
+    Path("machine.toml").write_text("[[nodes]]\ncount = 8\ncores = 1\n")
+    machine = [] if "--machine" in words else ["--nodes", "8"]
+    command = ["audit", "queue.csv", *machine, *words.split(), "-o", "a.html"]
+    assert main(command) == 2
+    assert capsys.readouterr().err.startswith(f"cosched: error: {message}")
+    assert not Path("a.html").exists()
+
+
+def test_a_name_in_a_file_is_no_option(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("jobs.json").write_text('{"nodes": 0, "jobs": {}}')
+    assert main(["audit", "jobs.json", "-o", "a.html", "--min-runtime", "3"]) == 2
+    assert "--nodes" not in capsys.readouterr().err

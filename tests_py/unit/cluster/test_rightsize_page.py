@@ -31,7 +31,7 @@ def test_command_line(csv, tmp_path, capsys):
     for wrong, said in (
         ("0", "--risk: 0"),
         ("1", "--risk: 1"),
-        ("5e-324", "risk = 4"),
+        ("5e-324", "--risk: 4"),
         ("x", "--risk: x"),
     ):
         assert main([*command[:-1], wrong]) == 2
@@ -276,7 +276,7 @@ def test_options_that_do_not_apply_to_codes_are_refused(tmp_path, capsys):
         assert main(["rightsize", str(runs), "--export", "codes", option, value]) == 2
         assert f"{option} does not apply" in capsys.readouterr().err
     assert main(["rightsize", str(runs), "--export", "codes", "--risk", "5e-324"]) == 2
-    assert "risk = " in capsys.readouterr().err
+    assert "--risk: " in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("error")

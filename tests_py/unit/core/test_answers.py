@@ -119,7 +119,7 @@ def test_solve_prints_the_plan_with_and_without_a_file(runs, capsys):
     value, bound, gap = printed.splitlines()[-3:]
     assert value == f"cost {res.value:.9g} s"
     assert bound.startswith(f"bound {float(res.bound):.9g} s ({res.bound.method}): no pack sch")
-    percent = f"{100 * res.gap:.2f}%"
+    percent = f"{100 * res.gap:.{0 if res.gap >= 1 else 2}f}%"
     assert gap == f"gap {percent}: at most {percent} above the best possible pack schedule"
     assert main([*solve[:-1], "optimal"]) == 0
     assert capsys.readouterr().out.endswith("this is the best possible pack schedule\n")

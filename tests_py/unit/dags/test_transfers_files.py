@@ -197,7 +197,7 @@ def test_the_command_line_says_links_and_memories(tmp_path, capsys):
     for flag, value, part in (
         ("--bandwidth", "fast", "--bandwidth fast: entry: 'fast': expected a number, or a row"),
         ("--bandwidth", "1,2;3", "bandwidth"),
-        ("--memories", "gpu", "memories = 'gpu': expected 'host', 'unit' or an integer a unit"),
+        ("--memories", "gpu", "--memories: 'gpu': expected 'host', 'unit' or an integer a unit"),
         ("--memories", "0,1,2", "memories has 3 entries: expected one for each of the 2 units"),
     ):
         links = [flag, value] if flag == "--bandwidth" else ["--bandwidth", "1e9", flag, value]

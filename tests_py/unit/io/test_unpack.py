@@ -282,7 +282,7 @@ def test_the_command_line_takes_a_limit(tmp_path, capsys):
     call = ["bound", "packs", str(path)]
     assert main([*call, "--max-bytes", "1MB"]) == 0
     capsys.readouterr()
-    for size, part in (("10", "more than 10 bytes"), ("many", "max_bytes = 'many'")):
+    for size, part in (("10", "more than 10 bytes"), ("many", "--max-bytes: 'many'")):
         assert main([*call, "--max-bytes", size]) == 2
         error = capsys.readouterr().err
         assert error.count("\n") == 1

@@ -114,7 +114,7 @@ def test_command_line(tmp_path, capsys):
     assert "minsum_gap" in lines[0]
     capsys.readouterr()
     assert main(["solve", "moldable", jobs, "--machines", "0", "--algorithm", "demt"]) == 2
-    assert "machines = 0" in capsys.readouterr().err
+    assert "--machines: 0" in capsys.readouterr().err
 
 
 def test_pictures():

@@ -150,7 +150,7 @@ def test_the_version_on_the_command_line(tmp_path, capsys):
     assert "SelectType is not set: select/cons_tres, the default of 24.11" in said
     assert "memory: " in said  # it counts there, and neither log nor machine say how much there is
     assert main([*command, "--slurm-version", "new"]) == 2
-    assert "slurm_version = 'new': expected one as 22.05" in capsys.readouterr().err
+    assert "--slurm-version: 'new': expected one as 22.05" in capsys.readouterr().err
     (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 4\ncores = 2\n")
     with pytest.raises(cs.InvalidInstance, match=r"slurm_version is for a slurm\.conf"):
         cs.cluster.Machine.read(tmp_path / "m.toml", slurm_version="22.05")

@@ -231,6 +231,9 @@ def when(
             as_json=as_json,
         )
         return
+    for option, value in (("--machine", machine), ("--accounts", accounts)):
+        if value is not None:
+            raise InvalidInstance(f"{option}: used with --backtest only: a snapshot has its own")
     job_ids = list(jobs)
     if snapshot is not None and snapshot.name.isdigit() and not snapshot.exists():
         job_ids.insert(0, str(snapshot))

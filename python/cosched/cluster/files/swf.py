@@ -79,7 +79,7 @@ class SwfReport:
         return "\n".join(self.all_notes())
 
     def all_notes(self) -> list[Note]:
-        """What is kept, dropped and repaired, with the lines, and :attr:`notes` behind."""
+        """What is kept, dropped and repaired, with the lines, and ``notes`` behind."""
         n_dropped = self.data_lines - self.kept
         text = f"{self.data_lines} jobs, {self.kept} kept, {n_dropped} dropped"
         notes = [

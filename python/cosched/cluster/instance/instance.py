@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -532,6 +532,8 @@ class Instance(core.Instance):
         }  # fmt: skip
         of_slurm = {"slurm_version": slurm_version, "accounts": accounts}
         machine_read = None if machine is None else machine_of(machine, **of_slurm)
+        if machine_read is None:
+            _refuse_settings_of_slurm(of_slurm)
         if approximate and machine_read is not None:
             machine_read = machine_read.approximated()
         of_sacct = {
@@ -616,6 +618,16 @@ class Instance(core.Instance):
         else:
             io.write_frame(jobs, path, exact=True)
         return ()
+
+
+def _refuse_settings_of_slurm(settings: Mapping[str, object]) -> None:
+    """Refuse settings that only a slurm.conf uses, where there is no machine."""
+    for name, value in settings.items():
+        if value is not None:
+            raise InvalidInstance(
+                f"{name} = {shorten(str(value))}: used with a slurm.conf only: expected a machine "
+                "(--machine)"
+            )
 
 
 def _remade(jobs: object, nodes: int, rows_of_log: np.ndarray, **arguments: Any) -> Instance:

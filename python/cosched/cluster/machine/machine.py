@@ -344,7 +344,7 @@ class Machine:
                 return machine
         for what, value in (("slurm_version", slurm_version), ("accounts", accounts)):
             if value is not None:
-                raise InvalidInstance(f"{path}: {what} is for a slurm.conf: no {path} knows it")
+                raise InvalidInstance(f"{path}: {what} is for a slurm.conf only")
         text = io.read_text(path)
         parts = read_machine_parts(text, path)
         if parts is not None:

@@ -49,15 +49,15 @@ def backtest(
     history : path-like
         What ``sacct -P`` printed, as ``cosched snapshot --history`` asks for it.
     machine : Machine or path-like
-        A slurm.conf, or a folder of ``scontrol show``: see :meth:`Machine.read`.
+        A slurm.conf, or a folder of ``scontrol show``: see :meth:`~cosched.cluster.Machine.read`.
     moments : int
         How often it is asked of the past.
     draws, seed : int
         Of each question.
     accounts : path-like, optional
-        For a slurm.conf: see :meth:`Machine.read`.
+        For a slurm.conf: see :meth:`~cosched.cluster.Machine.read`.
     approximate : bool
-        Leave out settings that have no rule, see :meth:`Machine.approximated`.
+        Leave out settings that have no rule, see :meth:`~cosched.cluster.Machine.approximated`.
     progress : callable, optional
         Called with moments done and in all.
 

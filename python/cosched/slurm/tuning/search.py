@@ -69,7 +69,8 @@ def tune(
     machine : Machine or path-like, optional
         A slurm.conf; default the instance's machine.
     vary : mapping
-        Key of :func:`audit`'s what-ifs -> ``"30,60,120"``, ``"0..200000"`` or a list of values.
+        Key of :func:`~cosched.cluster.audit`'s what-ifs -> ``"30,60,120"``, ``"0..200000"`` or a
+        list of values.
     objective : str or two of them
         What is to be small: ``mean_wait``, ``p95_wait``, ``max_wait``,
         ``mean_bounded_slowdown``; of a group ``by(partition).gpu.p95_wait``. With two there is a
@@ -94,7 +95,7 @@ def tune(
         Go on with the runs of the journal, if it is there. What comes out is the same as without
         the interruption.
     judgement : LogJudgement, optional
-        What :func:`judge_log` said of the log; default: of `instance`.
+        What :func:`~cosched.cluster.judge_log` said of the log; default: of `instance`.
     engine : callable
         Where runs happen: ``engine(world, tasks)`` yields (place, row); default: threads on all
         processors.
