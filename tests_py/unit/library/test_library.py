@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import shlex
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidBound, InvalidSchedule
+from cosched.library.pull_request import pull_request
 from cosched.library.records import (
     FOLDER,
     Finding,
@@ -98,6 +101,32 @@ def test_a_better_schedule_is_a_new_record_and_keeps_the_old_one_as_history(reco
     assert [found.by for found in record.history] == ["somebody"]
     with pytest.raises(ValueError, match="not better"):
         cs.library.submit(NAME, best, by="Bob", folder=records)
+
+
+def test_a_new_record_prints_its_pull_request(records, tmp_path, capsys):
+    path = tmp_path / "best schedule.json"
+    path.write_text(json.dumps(cs.library.best(NAME).to_dict()))
+    folder = tmp_path / "new records"
+    shutil.copytree(records / "packs", folder / "packs")
+    arguments = ["library", "submit", NAME, str(path), "--by", "Ada", "-o", str(folder)]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    old, new = record_of(NAME, records).best, record_of(NAME, folder).best
+    title = f"library: {NAME}: {new.value:.9g} instead of {old.value:.9g}"
+    assert f"Title: {title}\n" in printed
+    commands = [shlex.split(line) for line in printed.splitlines() if line.startswith("  ")]
+    destination = f"python/cosched/library/records/{NAME}.json"
+    assert ["cp", f"{folder}/{NAME}.json", destination] in commands
+    assert ["git", "commit", "-m", title] in commands
+    rows = [line.strip().split("|") for line in printed.splitlines() if "|" in line][2:]
+    assert [float(row[2]) for row in rows] == pytest.approx([old.value, new.value])
+    assert [row[4].strip() for row in rows] == ["somebody", "Ada"]
+
+
+def test_in_a_clone_a_new_record_needs_no_copy():
+    record = replace(record_of(NAME), history=(replace(record_of(NAME).best, by="somebody"),))
+    commands = pull_request(record, FOLDER / f"{NAME}.json").commands
+    assert not any(command.startswith("cp ") for command in commands)
 
 
 def test_a_profit_rate_is_better_where_it_is_greater(tmp_path):

@@ -22,9 +22,10 @@ from cosched.cli.options import input_option, instance_name_argument, output_opt
     help="Where the record is written; default, and only in a clone: the package's records.",
 )
 def submit_schedule(name: str, schedule: Path, by: str, folder: Path | None) -> None:
-    """Put a better schedule into the records, ready for a pull request.
+    """Put a better schedule into the records, and print its pull request.
 
-    A schedule that is not valid, or not better, is refused.
+    The commands, the title and the text of the pull request are printed. A schedule that is not
+    valid, or not better, is refused.
 
     \b
     Example: cosched library submit packs/ii-33-p16-s1 schedule.json --by 'Ada Lovelace' -o records
@@ -32,10 +33,14 @@ def submit_schedule(name: str, schedule: Path, by: str, folder: Path | None) -> 
     from cosched import library
     from cosched.cli import report
     from cosched.errors import InvalidInstance
-    from cosched.library.records import is_source_tree
+    from cosched.library.pull_request import pull_request
+    from cosched.library.records import is_source_tree, record_of
 
     if folder is None and not is_source_tree():
         raise InvalidInstance(
             "--folder: expected a folder for the new record, as the package is installed"
         )
-    report.say(f"{library.submit(name, schedule, by, folder=folder)}: a new record")
+    path = library.submit(name, schedule, by, folder=folder)
+    report.say(f"{path}: a new record")
+    for line in pull_request(record_of(name, path.parents[1]), path).lines():
+        report.say(line)
