@@ -3,6 +3,24 @@
 #include "cosched/slurm/state/controller_state.hpp"
 
 namespace cosched::slurm {
+namespace {
+
+// True for a limit of each job by itself, which no end of another job makes room in.
+bool is_of_single_job(Limit::Kind kind) {
+  return kind == Limit::Kind::wall || kind == Limit::Kind::job_minutes ||
+         kind == Limit::Kind::job || kind == Limit::Kind::node || kind == Limit::Kind::min;
+}
+
+LimitBlock block_of(const AccountingPolicy& policy, const LimitRule& rule) {
+  LimitBlock block{
+      .reason = reason_of(rule), .limit = rule.limit.value, .used = 0, .blocking_jobs = {}};
+  if (is_of_single_job(rule.limit.kind)) return block;
+  block.used = policy.counted_usage(rule);
+  block.blocking_jobs = policy.running_jobs_of(rule);
+  return block;
+}
+
+}  // namespace
 
 std::vector<std::optional<LimitBlock>> limit_blocks(const Scenario& scenario) {
   ControllerState controller(scenario, 0, {});
@@ -16,10 +34,7 @@ std::vector<std::optional<LimitBlock>> limit_blocks(const Scenario& scenario) {
     const QueueEntry entry{job, scenario.job(job).partition};
     AccountingPolicy::Violation violation = policy.violation_before_nodes(entry);
     if (!violation) violation = policy.violation_with_nodes(entry, scenario.job(entry).nodes);
-    if (violation)
-      blocks[job] =
-          LimitBlock{reason_of(*violation), violation->limit.value,
-                     policy.counted_usage(*violation), policy.running_jobs_of(*violation)};
+    if (violation) blocks[job] = block_of(policy, *violation);
   }
   return blocks;
 }

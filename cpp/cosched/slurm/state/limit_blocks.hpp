@@ -11,7 +11,7 @@ namespace cosched::slurm {
 struct LimitBlock {
   std::string reason;  // as squeue writes it
   double limit;
-  double used;
+  double used;                     // by running jobs; 0 where each job has the limit by itself
   std::vector<int> blocking_jobs;  // that run and count in it
 };
 
