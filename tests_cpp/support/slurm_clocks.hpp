@@ -6,6 +6,10 @@
 
 namespace cosched::slurm {
 
+/// Slice::resume_time of a cycle that came to the end of its queue, and of one that gave up.
+inline constexpr double kEndOfQueue = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kGaveUp = kInfinity;
+
 inline Clocks exact_clocks() {
   Clocks clocks;
   clocks.controller_start = 0;

@@ -40,6 +40,14 @@ inline Job plain_job(double submit, int nodes, Second limit, double runtime = 10
   return {submit, nodes, nodes, limit, runtime, partition, 0, 0};
 }
 
+inline Association root_account() { return {.parent = -1}; }
+inline Association account_below(int parent, const Limits& limits = {}) {
+  return {.parent = parent, .limits = limits};
+}
+inline Association user_below(int parent, const Limits& limits = {}) {
+  return {.parent = parent, .is_user = true, .limits = limits};
+}
+
 inline Scenario scenario_of(Machine machine, std::vector<Job> jobs,
                             const std::map<std::string, double>& parameters = {}) {
   return Scenario(std::move(machine), std::move(jobs), to_settings(parameters));
