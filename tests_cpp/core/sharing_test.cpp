@@ -10,12 +10,20 @@ namespace {
 
 Sharing pairs(Matrix<double> table, SlowdownRule rule) {
   const int n = static_cast<int>(table.rows());
-  return Sharing(n, {}, Slowdowns{std::move(table), rule}, std::nullopt);
+  return Sharing(n, {}, Slowdowns{.table = std::move(table), .rule = rule}, std::nullopt);
+}
+
+// Tasks 0, 1, ... on a processor each, with these run times without slow-downs (s).
+std::vector<RunningTask> running_tasks(const std::vector<double>& alone) {
+  std::vector<RunningTask> tasks;
+  for (const double seconds : alone)
+    tasks.push_back({.task = static_cast<int>(tasks.size()), .procs = 1, .alone = seconds});
+  return tasks;
 }
 
 TEST(Sharing, RulesOrder) {
   const Matrix<double> table{{1, 1.5, 1.4}, {1.2, 1, 1.1}, {1.3, 0.5, 1}};
-  const std::vector<cosched::RunningTask> set{{0, 1, 8}, {1, 1, 6}, {2, 1, 2}};
+  const std::vector<RunningTask> set = running_tasks({8, 6, 2});
   EXPECT_NEAR(pairs(table, SlowdownRule::max).factors(set)[0], 1.5, 1e-15);
   EXPECT_NEAR(pairs(table, SlowdownRule::sum).factors(set)[0], 1.9, 1e-15);
   EXPECT_NEAR(pairs(table, SlowdownRule::product).factors(set)[0], 2.1, 1e-15);
@@ -24,7 +32,7 @@ TEST(Sharing, RulesOrder) {
 
 TEST(Sharing, TwoEndByTheClosedForm) {
   const Sharing sharing = pairs({{1, 1.5}, {1.3, 1}}, SlowdownRule::sum);
-  const std::vector<double> ends = sharing.ends({{0, 1, 8}, {1, 1, 6}});
+  const std::vector<double> ends = sharing.ends(running_tasks({8, 6}));
   const double first = 6 * 1.3;
   EXPECT_NEAR(ends[1], first, 1e-12);
   EXPECT_NEAR(ends[0], 8 + first * (1 - 1 / 1.5), 1e-12);
@@ -32,14 +40,15 @@ TEST(Sharing, TwoEndByTheClosedForm) {
 
 TEST(Sharing, TheUnslowedEndToTheBit) {
   const Sharing sharing = pairs({{1, 1, 1}, {1.7, 1, 1}, {1, 1, 1}}, SlowdownRule::sum);
-  const std::vector<double> ends = sharing.ends({{0, 1, 0.1}, {1, 1, 0.3}, {2, 1, 0.7}});
+  const std::vector<double> ends = sharing.ends(running_tasks({0.1, 0.3, 0.7}));
   EXPECT_EQ(ends[0], 0.1);
   EXPECT_EQ(ends[2], 0.7);
 }
 
 TEST(Sharing, BandwidthSlowsWhoWaits) {
-  const Sharing sharing(3, {}, std::nullopt, Bandwidth{{{4}, {4}, {4}}, 10, {1, 0.5, 0}});
-  const std::vector<cosched::RunningTask> all{{0, 1, 1}, {1, 1, 1}, {2, 1, 1}};
+  const Sharing sharing(3, {}, std::nullopt,
+                        Bandwidth{.demand = {{4}, {4}, {4}}, .capacity = 10, .stall = {1, 0.5, 0}});
+  const std::vector<RunningTask> all = running_tasks({1, 1, 1});
   const std::vector<double> factors = sharing.factors(all);
   EXPECT_NEAR(factors[0], 1.2, 1e-15);
   EXPECT_NEAR(factors[1], 1.1, 1e-15);

@@ -143,12 +143,13 @@ TEST(Validate, NeedsOfWhatRunsTogetherFit) {
 TEST(Validate, SlowedTasksEndByTheirFactors) {
   const Matrix<double> table{{1, 1.5}, {1.5, 1}};
   for (const SlowdownRule rule : {SlowdownRule::sum, SlowdownRule::product, SlowdownRule::max}) {
-    const Sharing pairs(2, {}, Slowdowns{table, rule}, std::nullopt);
+    const Sharing pairs(2, {}, Slowdowns{.table = table, .rule = rule}, std::nullopt);
     EXPECT_EQ(breach_beside(pairs, 3), "");
     EXPECT_NE(breach_beside(pairs, 2), "");
   }
   // Each draws the whole bandwidth and waits for all of it: half the pace.
-  const Sharing traffic(2, {}, std::nullopt, Bandwidth{{{4}, {4}}, 4, {1, 1}});
+  const Sharing traffic(2, {}, std::nullopt,
+                        Bandwidth{.demand = {{4}, {4}}, .capacity = 4, .stall = {1, 1}});
   EXPECT_EQ(breach_beside(traffic, 4), "");
   EXPECT_NE(breach_beside(traffic, 2), "");
 }

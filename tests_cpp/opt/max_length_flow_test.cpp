@@ -21,13 +21,13 @@ Network random_network(Rng& rng, int nodes, int extra, bool integers) {
   Network network{nodes, {}, {}};
   const auto length = [&] { return integers ? rng.below(4) : 10 * rng.uniform(); };
   for (int node = 0; node + 1 < nodes; ++node) {
-    network.arcs.push_back({node, node + 1, static_cast<double>(length())});
+    network.arcs.push_back({.from = node, .to = node + 1, .length = static_cast<double>(length())});
     network.endless.push_back(1);
   }
   for (int k = 0; k < extra; ++k) {
     const int from = static_cast<int>(rng.below(nodes - 1));
     const int to = static_cast<int>(rng.between(from + 1, nodes - 1));
-    network.arcs.push_back({from, to, static_cast<double>(length())});
+    network.arcs.push_back({.from = from, .to = to, .length = static_cast<double>(length())});
     network.endless.push_back(rng.uniform() < 0.2);
   }
   return network;

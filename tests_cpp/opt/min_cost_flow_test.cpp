@@ -36,7 +36,10 @@ TEST(MinCostFlow, EqualsExhaustiveSearch) {
     std::vector<FlowArc> arcs;
     for (int a = 0; a < 7; ++a) {
       const int from = static_cast<int>(rng.below(nodes)), to = static_cast<int>(rng.below(nodes));
-      if (from != to) arcs.push_back({from, to, rng.between(0, 2), 10 * rng.uniform() - 2});
+      if (from == to) continue;
+      const std::int64_t capacity = rng.between(0, 2);
+      const double cost = 10 * rng.uniform() - 2;
+      arcs.push_back({.from = from, .to = to, .capacity = capacity, .cost = cost});
     }
     std::vector<std::int64_t> supply(nodes, 0);
     supply[0] = rng.between(0, 3);
@@ -62,7 +65,10 @@ TEST(MinCostFlow, EqualsExhaustiveSearch) {
 
 TEST(MinCostFlow, TakesLargeAndTinyCosts) {
   for (const double scale : {1e-200, 1.0, 1e200}) {
-    const auto flow = min_cost_flow({1, -1}, {{0, 1, 1, 3 * scale}, {0, 1, 1, 2 * scale}});
+    const auto arc_of_cost = [](double cost) {
+      return FlowArc{.from = 0, .to = 1, .capacity = 1, .cost = cost};
+    };
+    const auto flow = min_cost_flow({1, -1}, {arc_of_cost(3 * scale), arc_of_cost(2 * scale)});
     ASSERT_TRUE(flow);
     EXPECT_EQ(*flow, (std::vector<std::int64_t>{0, 1}));
   }
@@ -70,7 +76,8 @@ TEST(MinCostFlow, TakesLargeAndTinyCosts) {
 
 TEST(MinCostFlow, NothingToDo) {
   EXPECT_EQ(min_cost_flow({0, 0}, {}), std::vector<std::int64_t>{});
-  EXPECT_EQ(min_cost_flow({0, 0}, {{0, 1, 5, 1}}), std::vector<std::int64_t>{0});
+  const FlowArc arc{.from = 0, .to = 1, .capacity = 5, .cost = 1};
+  EXPECT_EQ(min_cost_flow({0, 0}, {arc}), std::vector<std::int64_t>{0});
   EXPECT_FALSE(min_cost_flow({1, -1}, {}));
 }
 

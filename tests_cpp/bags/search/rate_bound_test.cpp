@@ -110,8 +110,11 @@ TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
 TEST(Recreation, IsOfNoUseWhereNothingIsGained) {
   const Instance instance({2}, {2, 2}, Table{{1, 1}}, Table{{1, 3}}, 1, 1);
   Rng rng(1);
-  const auto anew = [&](int j) {  // of a plan on machine type j
-    const BagPlan plan = make_plan_of_runs(instance, {{0, j, 0, 1}, {0, j, 1, 1}});
+  const auto anew = [&](int j) {  // of a plan with a task on each machine of type j
+    const auto task_on = [&](int machine) {
+      return TaskRun{.task_type = 0, .machine_type = j, .machine = machine, .count = 1};
+    };
+    const BagPlan plan = make_plan_of_runs(instance, {task_on(0), task_on(1)});
     return search::PlanRecreation(instance, plan, {1}).try_recreation(plan.makespan, 4, rng);
   };
   EXPECT_FALSE(anew(0));

@@ -209,6 +209,10 @@ TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
   }
 }
 
+// Cells, as bits of Layout::open_cells.
+constexpr BitSet64 kFirstCell = 1, kSecondCell = 2, kThirdCell = 4;
+constexpr BitSet64 kAllCells = kFirstCell | kSecondCell | kThirdCell;
+
 TEST(Conservative, EqualsTheTextbookOnCells) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SHOW_ON_FAILURE(seed);
@@ -216,9 +220,14 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
     const Jobs jobs = random_batch_jobs(rng, 12, 3);
     const Instance instance(jobs, 7);
     SHOW_ON_FAILURE(instance);
-    Layout layout{{3, 1, 3}, {}};
-    for (const int tasks : jobs.tasks)
-      layout.open_cells.push_back(rng.below(2) == 0 ? 7 : tasks == 1 && rng.below(2) == 0 ? 2 : 4);
+    Layout layout{.nodes = {3, 1, 3}, .open_cells = {}};
+    for (const int tasks : jobs.tasks) {
+      const bool is_open_everywhere = rng.below(2) == 0;
+      const bool is_in_second = !is_open_everywhere && tasks == 1 && rng.below(2) == 0;
+      layout.open_cells.push_back(is_open_everywhere ? kAllCells
+                                  : is_in_second     ? kSecondCell
+                                                     : kThirdCell);
+    }
     const QueueOrder order;
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
@@ -266,8 +275,9 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
   const Jobs jobs = random_batch_jobs(rng, 40, 3);
   const Instance instance(jobs, 7);
   SHOW_ON_FAILURE(instance);
-  Layout layout{{3, 1, 3}, {}};
-  for (int j = 0; j < 40; ++j) layout.open_cells.push_back(rng.below(2) == 0 ? 7 : 4);
+  Layout layout{.nodes = {3, 1, 3}, .open_cells = {}};
+  for (int j = 0; j < 40; ++j)
+    layout.open_cells.push_back(rng.below(2) == 0 ? kAllCells : kThirdCell);
   for (const BatchRule rule : {BatchRule::fcfs, BatchRule::easy, BatchRule::conservative}) {
     const PlacedOutcome outcome = backfill(instance, layout, rule, {}, Estimates::perfect);
     for (int j = 0; j < 40; ++j) {
@@ -324,7 +334,9 @@ TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
                                .runtime = {100, 100, 10, 10, 500},
                                .estimate = {}},
                           3);
-  const Layout layout{{1, 2}, {1, 2, 1, 2, 2}};
+  const Layout layout{
+      .nodes = {1, 2},
+      .open_cells = {kFirstCell, kSecondCell, kFirstCell, kSecondCell, kSecondCell}};
   const std::vector<double> starts{0, 0, 100, 100, 110};
   EXPECT_EQ(backfill(instance, layout, BatchRule::fcfs, {}, Estimates::perfect).outcome.start,
             starts);

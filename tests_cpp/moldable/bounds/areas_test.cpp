@@ -46,7 +46,7 @@ Drawn draw(int kind, bool is_traffic, std::uint64_t seed) {
   std::vector<Resource> resources;
   std::optional<Bandwidth> bandwidth;
   if (is_traffic)
-    bandwidth = Bandwidth{need, capacity, stall};
+    bandwidth = Bandwidth{.demand = need, .capacity = capacity, .stall = stall};
   else
     resources.push_back({.name = "memory", .capacity = capacity, .need = need});
   return {

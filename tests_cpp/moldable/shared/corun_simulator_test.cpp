@@ -55,10 +55,10 @@ TEST(CorunSimulator, EndsAreThoseOfTheProgressiveLaw) {
       for (int j = 0; j < 3; ++j) table(i, j) = 1 + rng.uniform();
     }
     std::optional<Bandwidth> bandwidth;
-    if (seed % 2 == 0) bandwidth = Bandwidth{demand, 2, {0.5, 1, 0}};
-    const auto sharing = std::make_shared<const Sharing>(
-        3, std::vector<Resource>{}, Slowdowns{table, static_cast<SlowdownRule>(seed % 3)},
-        bandwidth);
+    if (seed % 2 == 0) bandwidth = Bandwidth{.demand = demand, .capacity = 2, .stall = {0.5, 1, 0}};
+    const Slowdowns slowdowns{.table = table, .rule = static_cast<SlowdownRule>(seed % 3)};
+    const auto sharing =
+        std::make_shared<const Sharing>(3, std::vector<Resource>{}, slowdowns, bandwidth);
     const Instance instance = Instance(Times(times), {1, 1, 1}, {}, 3).with_sharing(sharing);
     SHOW_ON_FAILURE(instance);
     const list::Decoder decoder(instance);

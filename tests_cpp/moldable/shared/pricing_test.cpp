@@ -35,11 +35,12 @@ Instance drawn(std::uint64_t seed) {
   }
   const auto rule = static_cast<SlowdownRule>(seed % 3);
   std::optional<Bandwidth> bandwidth;
-  if (seed % 2 == 0) bandwidth = Bandwidth{demand, 3, {0, 0.3, 0.7, 1, 0.5}};
+  if (seed % 2 == 0)
+    bandwidth = Bandwidth{.demand = demand, .capacity = 3, .stall = {0, 0.3, 0.7, 1, 0.5}};
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
       .with_sharing(std::make_shared<const Sharing>(
           jobs, std::vector<Resource>{{.name = "memory", .capacity = 8, .need = needs}},
-          Slowdowns{table, rule}, bandwidth));
+          Slowdowns{.table = table, .rule = rule}, bandwidth));
 }
 
 // The most that any set with any counts is worth.

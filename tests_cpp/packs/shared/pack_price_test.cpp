@@ -37,7 +37,8 @@ Instance drawn(std::uint64_t seed, int tasks, int procs, int max_tasks) {
   return Instance(Times(times), max_tasks,
                   std::make_shared<const Sharing>(
                       tasks, std::vector<Resource>{{.name = "memory", .capacity = 8, .need = need}},
-                      Slowdowns{slow, rule}, Bandwidth{demand, 6, stall}));
+                      Slowdowns{.table = slow, .rule = rule},
+                      Bandwidth{.demand = demand, .capacity = 6, .stall = stall}));
 }
 
 TEST(PackPricer, ExactIsTheBestOfAllCounts) {

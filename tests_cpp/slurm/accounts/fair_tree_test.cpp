@@ -8,8 +8,13 @@ namespace {
 using Factors = std::vector<double>;
 
 // The root with its own user; accounts a (1: shares 3; users 2, 3) and b (4: shares 1; user 5).
-const std::vector<Association> kTree{{-1, 1, false}, {0, 1, true},  {0, 3, false}, {2, 2, true},
-                                     {2, 1, true},   {0, 1, false}, {5, 1, true}};
+Association account_of(int parent, double shares) { return {.parent = parent, .shares = shares}; }
+Association user_of(int parent, double shares) {
+  return {.parent = parent, .shares = shares, .is_user = true};
+}
+const std::vector<Association> kTree{account_of(-1, 1), user_of(0, 1), account_of(0, 3),
+                                     user_of(2, 2),     user_of(2, 1), account_of(0, 1),
+                                     user_of(5, 1)};
 
 TEST(SlurmFairTree, NobodyHasUsedAnythingAllAreFirst) {
   EXPECT_EQ(fair_tree(kTree, Factors(7)), (Factors{0, 1, 0, 1, 1, 0, 1}));

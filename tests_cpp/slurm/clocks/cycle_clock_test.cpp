@@ -7,7 +7,7 @@ namespace {
 
 TEST(SlurmCycleClock, IsRecordedForTheCyclesOfTheRecording) {
   Clocks clocks;
-  clocks.slices = {{{12, 1, 14}}};
+  clocks.slices = {{{.end_time = 12, .jobs_examined = 1, .resume_time = 14}}};
   const std::unique_ptr<CycleClock> first = make_cycle_clock(clocks, 1);
   first->begin_slice(10, {0, 0, 0});
   EXPECT_TRUE(first->is_recorded());

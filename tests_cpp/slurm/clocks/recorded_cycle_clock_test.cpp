@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/slurm_clocks.hpp"
+
 namespace cosched::slurm {
 namespace {
 
@@ -11,7 +13,8 @@ CycleProgress after_jobs(int jobs_examined) {
 
 TEST(SlurmRecordedCycleClock, YieldsGoesOnAndEndsAsRecorded) {
   const Clocks clocks;
-  const std::vector<Slice> slices{{12, 1, 14}, {15, 3, std::nan("")}};
+  const std::vector<Slice> slices{{.end_time = 12, .jobs_examined = 1, .resume_time = 14},
+                                  {.end_time = 15, .jobs_examined = 3, .resume_time = kEndOfQueue}};
   RecordedCycleClock clock(clocks, slices);
   clock.begin_slice(10, after_jobs(0));
   EXPECT_EQ(clock.current_time(after_jobs(0)), 10);

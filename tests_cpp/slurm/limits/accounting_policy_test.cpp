@@ -40,8 +40,9 @@ struct Site {
     }
     all.back().user = 1;
     all.back().association = 3;
-    return Scenario(machine, all, to_settings(settings), {}, {},
-                    {{-1, 1, false}, {0, 1, false, account}, {1, 1, true, user}, {1, 1, true}});
+    return Scenario(
+        machine, all, to_settings(settings), {}, {},
+        {root_account(), account_below(0, account), user_below(1, user), user_below(1)});
   }
 };
 

@@ -82,11 +82,12 @@ bool refused(const std::function<void(Machine&, Job&, std::vector<Association>&)
   machine.qos.resize(1);
   machine.node_gpus = {{1, 1}};
   Job job = plain_job(0, 1, 60);
-  std::vector<Association> accounts{{-1, 1, false}, {0, 1, true}};
+  std::vector<Association> accounts{root_account(), user_below(0)};
   change(machine, job, accounts);
   try {
-    const Scenario scenario(machine, {job}, to_settings({}), {{0, 0, 600, nodes_from(0, 1, 2)}}, {},
-                            accounts);
+    const Scenario scenario(
+        machine, {job}, to_settings({}),
+        {{.created_at = 0, .begin = 0, .end = 600, .nodes = nodes_from(0, 1, 2)}}, {}, accounts);
   } catch (const InvalidInstance&) {
     return true;
   }

@@ -9,6 +9,7 @@
 #include "cosched/slurm/select/select.hpp"
 #include "cosched/slurm/state/journal.hpp"
 #include "support/show_on_failure.hpp"
+#include "support/slurm_clocks.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -141,7 +142,8 @@ TEST(SlurmBackfillCycle, EndsAfterSoManySeconds) {
 // Job 0 has three of four nodes until 300; the others want one each.
 TEST(SlurmBackfillCycle, NodesThatJobsLeaveWhileItRestsAreForNobodyUntilItEnds) {
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)});
-  cycles.clocks.slices = {{{12, 1, 14}, {15, 2, std::nan("")}}};
+  cycles.clocks.slices = {{{.end_time = 12, .jobs_examined = 1, .resume_time = 14},
+                           {.end_time = 15, .jobs_examined = 2, .resume_time = kEndOfQueue}}};
   EXPECT_EQ(cycles.run(10), Nodes{1});
   ASSERT_TRUE(cycles.cycle.has_yielded());
   EXPECT_EQ(cycles.cycle.resume_time(), 14);
@@ -161,7 +163,8 @@ TEST(SlurmBackfillCycle, NodesThatJobsLeaveWhileItRestsAreForNobodyUntilItEnds) 
 TEST(SlurmBackfillCycle, ItSeesWhatHasStartedWhileItRested) {
   Cycles cycles(plain_machine(4), {plain_job(0, 2, 300), plain_job(0, 1, 60), plain_job(0, 1, 60),
                                    plain_job(0, 1, 60)});
-  cycles.clocks.slices = {{{12, 1, 14.5}, {15, 3, std::nan("")}}};
+  cycles.clocks.slices = {{{.end_time = 12, .jobs_examined = 1, .resume_time = 14.5},
+                           {.end_time = 15, .jobs_examined = 3, .resume_time = kEndOfQueue}}};
   EXPECT_EQ(cycles.run(10), Nodes{1});
   cycles.start(2, 3, 4);
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});
@@ -171,7 +174,7 @@ TEST(SlurmBackfillCycle, ItSeesWhatHasStartedWhileItRested) {
 
 TEST(SlurmBackfillCycle, ItGivesUpWhereItWasRecordedToHave) {
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 60), plain_job(0, 4, 60)});
-  cycles.clocks.slices = {{{12, 1, kInfinity}}};
+  cycles.clocks.slices = {{{.end_time = 12, .jobs_examined = 1, .resume_time = kGaveUp}}};
   EXPECT_EQ(cycles.run(10), Nodes{});
   EXPECT_FALSE(cycles.cycle.has_yielded());
   EXPECT_EQ(cycles.plan(1).begin, 300);
@@ -185,7 +188,9 @@ TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
   machine.cpus = 16;
   Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 2, 100), plain_job(0, 2, 100)},
                 {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
-  cycles.clocks.slices = {{}, {{42, 1, 44}, {45, 2, std::nan("")}}};
+  cycles.clocks.slices = {{},
+                          {{.end_time = 42, .jobs_examined = 1, .resume_time = 44},
+                           {.end_time = 45, .jobs_examined = 2, .resume_time = kEndOfQueue}}};
   cycles.run(10);
   cycles.run(40);
   cycles.controller.recalculate_priorities();
@@ -203,7 +208,10 @@ TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
   machine.cpus = 16;
   Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 3, 100), plain_job(0, 3, 100)},
                 {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
-  cycles.clocks.slices = {{}, {{42, 1, 44, true}, {45, 2, std::nan("")}}};
+  cycles.clocks.slices = {
+      {},
+      {{.end_time = 42, .jobs_examined = 1, .resume_time = 44, .ends_mid_job = true},
+       {.end_time = 45, .jobs_examined = 2, .resume_time = kEndOfQueue}}};
   cycles.run(10);
   cycles.run(40);
   cycles.controller.recalculate_priorities();
@@ -236,7 +244,10 @@ TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAJobIsNoLongerExemptFromPreemption
 TEST(SlurmBackfillCycle, TheRetryTimeOfAnInterruptedJobIsOfNoOtherJob) {
   Cycles cycles(plain_machine(4), {plain_job(0, 4, 300), plain_job(0, 3, 100), plain_job(0, 3, 100),
                                    plain_job(0, 1, 100)});
-  cycles.clocks.slices = {{}, {{42, 1, 44, true}, {45, 2, std::nan("")}}};
+  cycles.clocks.slices = {
+      {},
+      {{.end_time = 42, .jobs_examined = 1, .resume_time = 44, .ends_mid_job = true},
+       {.end_time = 45, .jobs_examined = 2, .resume_time = kEndOfQueue}}};
   cycles.run(10);
   cycles.run(40);
   ASSERT_TRUE(cycles.cycle.has_yielded());
@@ -249,7 +260,8 @@ TEST(SlurmBackfillCycle, TheRetryTimeOfAnInterruptedJobIsOfNoOtherJob) {
 // Job 0 has two of four nodes until 300; the others want one each.
 TEST(SlurmBackfillCycle, NodesThatGoDownWhileItHasYieldedAreNotUsed) {
   Cycles cycles(plain_machine(4), {plain_job(0, 2, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)});
-  cycles.clocks.slices = {{{12, 1, 14}, {15, 2, std::nan("")}}};
+  cycles.clocks.slices = {{{.end_time = 12, .jobs_examined = 1, .resume_time = 14},
+                           {.end_time = 15, .jobs_examined = 2, .resume_time = kEndOfQueue}}};
   EXPECT_EQ(cycles.run(10), Nodes{1});
   NodeBits down(4);
   down.add(3);
@@ -263,7 +275,8 @@ TEST(SlurmBackfillCycle, StartsBeforeAYieldCountForTheMostStartsOfACycle) {
       plain_machine(4),
       {plain_job(0, 1, 300), plain_job(0, 1, 60), plain_job(0, 1, 60), plain_job(0, 1, 60)},
       {{"bf_max_job_start", 2}});
-  cycles.clocks.slices = {{{12, 1, 14}, {15, 3, std::nan("")}}};
+  cycles.clocks.slices = {{{.end_time = 12, .jobs_examined = 1, .resume_time = 14},
+                           {.end_time = 15, .jobs_examined = 3, .resume_time = kEndOfQueue}}};
   EXPECT_EQ(cycles.run(10), Nodes{1});
   EXPECT_EQ(cycles.cycle.resume(), Nodes{2});
 }
@@ -369,7 +382,7 @@ TEST(SlurmBackfillCycle, WhetherItsNodesAreFreeIsAskedFirstSince24) {
 
 TEST(SlurmBackfillCycle, ASecondBehindAReservationThereIsMoreToHave) {
   Cycles cycles(plain_machine(4), {plain_job(0, 1, 100), plain_job(0, 4, 300)}, {}, true,
-                {{-10, 90, 290, nodes_from(1, 4, 4)}});
+                {{.created_at = -10, .begin = 90, .end = 290, .nodes = nodes_from(1, 4, 4)}});
   EXPECT_EQ(cycles.run(10), Nodes{});
   EXPECT_EQ(cycles.plan(1).begin, 301);  // its end is rounded up
 }
@@ -384,7 +397,8 @@ Job task_of(int array, int limit) {
 TEST(SlurmBackfillCycle, AFullArrayIsLookedAtWhereItHasFilledInTheCycle) {
   Cycles cycles(plain_machine(4), {plain_job(0, 1, 300), task_of(0, 1), task_of(0, 1),
                                    plain_job(0, 1, 60), plain_job(0, 1, 60)});
-  cycles.clocks.slices = {{{12, 3, kInfinity}}, {{42, 1, kInfinity}}};
+  cycles.clocks.slices = {{{.end_time = 12, .jobs_examined = 3, .resume_time = kGaveUp}},
+                          {{.end_time = 42, .jobs_examined = 1, .resume_time = kGaveUp}}};
   EXPECT_EQ(cycles.run(10), (Nodes{1, 3}));
   EXPECT_EQ(cycles.run(40), Nodes{4});
 }

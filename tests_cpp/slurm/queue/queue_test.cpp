@@ -79,7 +79,9 @@ TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   std::vector<Job> jobs(4, plain_job(0, 1, 60));
   jobs[1].partitions = {0, 1};
   jobs[3].conditions.reservation = 0;
-  const Scenario scenario(machine, jobs, to_settings({}), {{0, 0, 600, nodes_from(0, 1, 8)}});
+  const Scenario scenario(
+      machine, jobs, to_settings({}),
+      {{.created_at = 0, .begin = 0, .end = 600, .nodes = nodes_from(0, 1, 8)}});
   const Usage usage(scenario, -60);
   Queue queue(scenario, usage);
   for (int job = 0; job < 4; ++job) enter(queue, job, 0);
@@ -114,7 +116,7 @@ TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
       plain_machine(8), jobs,
       to_settings(
           {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
-      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+      {}, {}, {root_account(), user_below(0), user_below(0)});
   Usage usage(scenario, -30);
   Queue queue(scenario, usage);
   usage.advance(0);
@@ -142,7 +144,7 @@ TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
                                        {"PriorityWeightAge", 1000},
                                        {"PriorityMaxAge", 1000},
                                        {"PriorityCalcPeriod", 60}}),
-                          {}, {}, {{-1, 1, false, {}, 0, 0}});
+                          {}, {}, {{.parent = -1, .initial_factor = 0}});
   Usage usage(scenario, -30);
   Queue queue(scenario, usage);
   for (int job = 0; job < 3; ++job) {
@@ -211,7 +213,7 @@ Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool
                    {"PriorityMaxAge", 1000},
                    {"PriorityCalcPeriod", 100},
                    {"since_24", since_24}}),
-      {}, {}, {{-1, 1, false}, {0, 1, false, account}, {1, 1, true, user}, {1, 1, true}});
+      {}, {}, {root_account(), account_below(0, account), user_below(1, user), user_below(1)});
   Usage usage(scenario, 0);
   Queue queue(scenario, usage);
   for (int job = 0; job < 5; ++job) {

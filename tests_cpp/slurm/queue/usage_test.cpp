@@ -17,7 +17,7 @@ Scenario with_accounts(double half_life) {
   return Scenario(plain_machine(4), jobs,
                   to_settings({{"PriorityDecayHalfLife", half_life}, {"PriorityCalcPeriod", 60}}),
                   {}, {},
-                  {{-1, 1, false}, {0, 1, true}, {0, 1, false}, {2, 1, true}, {2, 1, true}});
+                  {root_account(), user_below(0), account_below(0), user_below(2), user_below(2)});
 }
 
 TEST(SlurmUsage, RunningJobsAreChargedPeriodByPeriodEndedOnesAtOnce) {
@@ -56,7 +56,9 @@ TEST(SlurmUsage, FactorsThatAreGivenHoldUntilThePassAfterTheirs) {
   jobs[0].association = 1;
   const Scenario scenario(
       plain_machine(4), jobs, to_settings({{"PriorityCalcPeriod", 60}}), {}, {},
-      {{-1, 1, false, {}, 50, 0}, {0, 1, true, {}, 50, 0.25}, {0, 1, true, {}, 0, 1}});
+      {{.parent = -1, .initial_usage = 50, .initial_factor = 0},
+       {.parent = 0, .is_user = true, .initial_usage = 50, .initial_factor = 0.25},
+       {.parent = 0, .is_user = true, .initial_factor = 1}});
   Usage usage(scenario, -10);
   EXPECT_EQ(usage.factor_of(0), 0.25);
   usage.advance(49);

@@ -12,14 +12,18 @@
 namespace cosched::slurm {
 namespace {
 
-// Jobs hold cores [first, last) of two nodes of four; the last job, of the last partition, looks
-// for some.
+// A job of the partition holds cores [first, last) of two nodes of four.
+struct AllocatedCores {
+  int partition, first, last;
+};
+
+// Where jobs hold these cores, another job looks for some.
 class Looking {
  public:
-  Looking(Machine machine, const Job& job, const std::vector<std::tuple<int, int, int>>& allocated)
+  Looking(Machine machine, const Job& job, const std::vector<AllocatedCores>& allocated)
       : scenario_(suspending(std::move(machine), {of_last(job, 0)})), map_(scenario_) {
-    for (const auto& [part, first, last] : allocated) {
-      map_.allocate(part, nodes_from(first, last, 8));
+    for (const auto& [partition, first, last] : allocated) {
+      map_.allocate(partition, nodes_from(first, last, 8));
       for (int core = first; core < last; ++core) busy_.push_back({core / 4, 1, memory});
     }
   }
@@ -54,12 +58,15 @@ class Looking {
 const std::vector<int> two_nodes{4, 4};
 
 TEST(SlurmOverlap, IdleCoresFirst) {
-  Looking looking(tiers_of(two_nodes, {1, 2}), shared_job(2), {{0, 0, 3}, {1, 4, 5}});
+  Looking looking(
+      tiers_of(two_nodes, {1, 2}), shared_job(2),
+      {{.partition = 0, .first = 0, .last = 3}, {.partition = 1, .first = 4, .last = 5}});
   EXPECT_EQ(looking.find(1), (Nodes{5, 6}));
 }
 
 TEST(SlurmOverlap, ElseThoseOfLowerTiers) {
-  const std::vector<std::tuple<int, int, int>> allocated{{0, 0, 4}, {1, 4, 6}};
+  const std::vector<AllocatedCores> allocated{{.partition = 0, .first = 0, .last = 4},
+                                              {.partition = 1, .first = 4, .last = 6}};
   EXPECT_EQ(Looking(tiers_of(two_nodes, {1, 2}), shared_job(5), allocated).find(1),
             (Nodes{0, 1, 2, 3, 6}));
   EXPECT_EQ(Looking(tiers_of(two_nodes, {1, 2}), shared_job(7), allocated).find(1), Nodes{});
@@ -70,17 +77,36 @@ TEST(SlurmOverlap, ElseThoseOfLowerTiers) {
 TEST(SlurmOverlap, NotThoseOfPartitionsThatAreOff) {
   Machine machine = tiers_of(two_nodes, {1, 1, 2});
   machine.partitions[0].preempt_mode = 0;
-  EXPECT_EQ(Looking(machine, shared_job(4), {{0, 0, 4}, {1, 4, 8}}).find(2), (Nodes{4, 5, 6, 7}));
-  EXPECT_EQ(Looking(machine, shared_job(5), {{0, 0, 4}, {1, 4, 8}}).find(2), Nodes{});
+  EXPECT_EQ(
+      Looking(machine, shared_job(4),
+              {{.partition = 0, .first = 0, .last = 4}, {.partition = 1, .first = 4, .last = 8}})
+          .find(2),
+      (Nodes{4, 5, 6, 7}));
+  EXPECT_EQ(
+      Looking(machine, shared_job(5),
+              {{.partition = 0, .first = 0, .last = 4}, {.partition = 1, .first = 4, .last = 8}})
+          .find(2),
+      Nodes{});
 }
 
 TEST(SlurmOverlap, FewPartitionsLoseCoresTheLowestFirst) {
   // As the lowest has too few, the middle one is spared alone.
   const Machine machine = tiers_of(two_nodes, {2, 1, 3});
-  EXPECT_EQ(Looking(machine, shared_job(4), {{0, 0, 4}, {1, 4, 8}}).find(2), (Nodes{4, 5, 6, 7}));
-  EXPECT_EQ(Looking(machine, shared_job(4), {{1, 0, 4}, {0, 4, 8}}).find(2), (Nodes{0, 1, 2, 3}));
-  EXPECT_EQ(Looking(machine, shared_job(5), {{0, 0, 4}, {1, 4, 8}}).find(2),
-            (Nodes{0, 1, 2, 3, 4}));
+  EXPECT_EQ(
+      Looking(machine, shared_job(4),
+              {{.partition = 0, .first = 0, .last = 4}, {.partition = 1, .first = 4, .last = 8}})
+          .find(2),
+      (Nodes{4, 5, 6, 7}));
+  EXPECT_EQ(
+      Looking(machine, shared_job(4),
+              {{.partition = 1, .first = 0, .last = 4}, {.partition = 0, .first = 4, .last = 8}})
+          .find(2),
+      (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(
+      Looking(machine, shared_job(5),
+              {{.partition = 0, .first = 0, .last = 4}, {.partition = 1, .first = 4, .last = 8}})
+          .find(2),
+      (Nodes{0, 1, 2, 3, 4}));
 }
 
 TEST(SlurmOverlap, MemoryHasToBeFree) {
@@ -91,7 +117,10 @@ TEST(SlurmOverlap, MemoryHasToBeFree) {
   const auto looking = [&](std::int64_t each) {
     Machine smaller = machine;
     smaller.node_memory = {100 - 4 * each, 100 - 4 * each};
-    return Looking(smaller, job, {{0, 0, 4}, {0, 4, 8}}).find(1);
+    return Looking(
+               smaller, job,
+               {{.partition = 0, .first = 0, .last = 4}, {.partition = 0, .first = 4, .last = 8}})
+        .find(1);
   };
   EXPECT_EQ(looking(10), (Nodes{0, 1}));
   EXPECT_EQ(looking(11), Nodes{});
@@ -101,8 +130,13 @@ TEST(SlurmOverlap, WholeNodesSuspendNobody) {
   Job job = shared_job(4);
   job.request.is_exclusive = true;
   const Machine machine = tiers_of(two_nodes, {1, 2});
-  EXPECT_EQ(Looking(machine, job, {{0, 0, 1}}).find(1), (Nodes{4, 5, 6, 7}));
-  EXPECT_EQ(Looking(machine, job, {{0, 0, 1}, {0, 4, 5}}).find(1), Nodes{});
+  EXPECT_EQ(Looking(machine, job, {{.partition = 0, .first = 0, .last = 1}}).find(1),
+            (Nodes{4, 5, 6, 7}));
+  EXPECT_EQ(
+      Looking(machine, job,
+              {{.partition = 0, .first = 0, .last = 1}, {.partition = 0, .first = 4, .last = 5}})
+          .find(1),
+      Nodes{});
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ Remaining remaining_nodes(const Scenario& scenario, Second from, double now = 0,
 }
 
 TEST(SlurmReservations, NodesAreKeptFromJobsThatWouldMeetThem) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kFourNodes)}});
+  const Scenario scenario =
+      with({{.created_at = -10, .begin = 300, .end = 400, .nodes = nodes_from(0, 2, kFourNodes)}});
   EXPECT_EQ(remaining_nodes(scenario, 200),
             (Remaining{true, 200, {0, 1, 2, 3}}));  // ends when it begins
   EXPECT_EQ(remaining_nodes(scenario, 201), (Remaining{true, 201, {2, 3}}));
@@ -46,20 +47,37 @@ TEST(SlurmReservations, NodesAreKeptFromJobsThatWouldMeetThem) {
 }
 
 TEST(SlurmReservations, MaintenanceOfThePartitionMovesTheJob) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(1, 4, kFourNodes), true}});
+  const Scenario scenario = with({{.created_at = -10,
+                                   .begin = 300,
+                                   .end = 400,
+                                   .nodes = nodes_from(1, 4, kFourNodes),
+                                   .is_maintenance = true}});
   EXPECT_EQ(remaining_nodes(scenario, 250, 0, true, 1), (Remaining{true, 400, {2, 3}}));
   EXPECT_FALSE(remaining_nodes(scenario, 250, 0, false, 1).can_run);
   EXPECT_EQ(remaining_nodes(scenario, 250),
             (Remaining{true, 250, {0}}));  // it is a part of this one
-  const Scenario every = with({{-10, 300, 400, nodes_from(0, 4, kFourNodes), false, true},
-                               {-10, 400, 500, nodes_from(0, 4, kFourNodes), true}});
+  const Scenario every = with({{.created_at = -10,
+                                .begin = 300,
+                                .end = 400,
+                                .nodes = nodes_from(0, 4, kFourNodes),
+                                .has_all_nodes = true},
+                               {.created_at = -10,
+                                .begin = 400,
+                                .end = 500,
+                                .nodes = nodes_from(0, 4, kFourNodes),
+                                .is_maintenance = true}});
   EXPECT_EQ(remaining_nodes(every, 250), (Remaining{true, 500, {0, 1, 2, 3}}));
 }
 
 TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kFourNodes)},
-                                  {-10, 350, 500, nodes_from(1, 3, kFourNodes), true}},
-                                 0);
+  const Scenario scenario =
+      with({{.created_at = -10, .begin = 300, .end = 400, .nodes = nodes_from(0, 2, kFourNodes)},
+            {.created_at = -10,
+             .begin = 350,
+             .end = 500,
+             .nodes = nodes_from(1, 3, kFourNodes),
+             .is_maintenance = true}},
+           0);
   EXPECT_FALSE(remaining_nodes(scenario, 299).can_run);
   EXPECT_EQ(remaining_nodes(scenario, 300),
             (Remaining{true, 300, {0}}));  // its limit meets the other
@@ -70,8 +88,9 @@ TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
 }
 
 TEST(SlurmReservations, TheNextEndIsRoundedUp) {
-  const Scenario scenario = with({{-10, 300, 400, nodes_from(0, 2, kFourNodes)},
-                                  {-10, 300, 350, nodes_from(0, 2, kFourNodes)}});
+  const Scenario scenario =
+      with({{.created_at = -10, .begin = 300, .end = 400, .nodes = nodes_from(0, 2, kFourNodes)},
+            {.created_at = -10, .begin = 300, .end = 350, .nodes = nodes_from(0, 2, kFourNodes)}});
   const Reservations all(scenario);
   EXPECT_EQ(all.next_end(0, 60, 0, 0), 360);
   EXPECT_EQ(all.next_end(0, 60, 10, 0), 350);  // a multiple on this Unix clock

@@ -186,8 +186,9 @@ TEST(SlurmMainPass, ATaskThatDoesNotStartStopsThoseOfItsArrayAlone) {
 TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
   std::vector<Job> jobs(4, plain_job(0, 2, 60));
   jobs[2].conditions.reservation = jobs[3].conditions.reservation = 0;
-  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
-                          {{0, 90, 900, nodes_from(0, 2, 4)}});
+  const Scenario scenario(
+      plain_machine(4), jobs, to_settings({}),
+      {{.created_at = 0, .begin = 90, .end = 900, .nodes = nodes_from(0, 2, 4)}});
   ControllerState controller(scenario, -60, {});
   Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < 4; ++job) controller.submit(job, job);
@@ -199,8 +200,10 @@ TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
   std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(0, 2, 60), plain_job(0, 1, 60),
                         plain_job(0, 1, 60)};
   for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.reservation = job < 3 ? 0 : 1;
-  const Scenario scenario(plain_machine(4), jobs, to_settings({}),
-                          {{0, 90, 900, nodes_from(0, 2, 4)}, {0, 90, 900, nodes_from(2, 4, 4)}});
+  const Scenario scenario(
+      plain_machine(4), jobs, to_settings({}),
+      {{.created_at = 0, .begin = 90, .end = 900, .nodes = nodes_from(0, 2, 4)},
+       {.created_at = 0, .begin = 90, .end = 900, .nodes = nodes_from(2, 4, 4)}});
   ControllerState controller(scenario, -60, {});
   Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < 4; ++job) controller.submit(job, job);

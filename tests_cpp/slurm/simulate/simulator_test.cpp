@@ -7,6 +7,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "support/show_on_failure.hpp"
+#include "support/slurm_clocks.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -131,7 +132,9 @@ Scenario random_cluster(Rng& rng) {
     }
   }
   std::vector<Reservation> reservations;
-  if (chance(2)) reservations.push_back({100, 900, 1500, nodes_from(0, 1, nodes)});
+  if (chance(2))
+    reservations.push_back(
+        {.created_at = 100, .begin = 900, .end = 1500, .nodes = nodes_from(0, 1, nodes)});
   return Scenario(std::move(machine), std::move(jobs), to_settings(parameters),
                   std::move(reservations));
 }
@@ -250,7 +253,8 @@ TEST(SlurmSimulator, NodesAreFreeWhenTheyWereRecordedToBe) {
 TEST(SlurmSimulator, OthersGoOnWhileACycleRests) {
   Clocks clocks;
   clocks.cycle_times = {30};
-  clocks.slices = {{{32, 1, 40}, {41, 3, std::nan("")}}};
+  clocks.slices = {{{.end_time = 32, .jobs_examined = 1, .resume_time = 40},
+                    {.end_time = 41, .jobs_examined = 3, .resume_time = kEndOfQueue}}};
   const Scenario scenario =
       scenario_of(plain_machine(4), {plain_job(0, 2, 300, 250), plain_job(0, 2, 300, 33),
                                      plain_job(1, 3, 300, 50), plain_job(1, 2, 120, 20)});
@@ -319,7 +323,7 @@ Outcome run_with(std::vector<Job> jobs, std::vector<AdminEvent> outside,
 
 TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
   std::vector<Job> jobs{plain_job(0, 2, 600, 300), plain_job(0, 1, 600, 300)};
-  const AdminEvent down{AdminEvent::Kind::down, 50, -1, nodes_from(0, 1, 4)};
+  const AdminEvent down{.kind = AdminEvent::Kind::down, .time = 50, .nodes = nodes_from(0, 1, 4)};
   const Outcome delayed = run_with(jobs, {down});
   EXPECT_GE(delayed.start[0], 171);
   EXPECT_LE(delayed.start[0], 235);
@@ -333,24 +337,27 @@ TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
 TEST(SlurmSimulator, OfSeveralThatLoseTheirNodesTheFirstSubmittedComesFirst) {
   const std::vector<Job> jobs{plain_job(0, 2, 900, 300), plain_job(0, 2, 400, 300)};
   const Outcome outcome =
-      run_with(jobs, {{AdminEvent::Kind::down, 50, -1, nodes_from(1, 3, 4)}}, {{"since_24", 1}});
+      run_with(jobs, {{.kind = AdminEvent::Kind::down, .time = 50, .nodes = nodes_from(1, 3, 4)}},
+               {{"since_24", 1}});
   EXPECT_EQ(outcome.nodes[0], (Nodes{0, 3}));  // what is left holds one of them
   EXPECT_GE(outcome.start[1], outcome.start[0] + 300);
 }
 
 TEST(SlurmSimulator, ANodeThatReturnsIsNotThereForThePassOfThatTick) {
-  const Outcome outcome = run_with({plain_job(0, 4, 600, 10)},
-                                   {{AdminEvent::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
-                                    {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
-                                   {{"builtin", 1}, {"batch_sched_delay", 0}});
+  const Outcome outcome =
+      run_with({plain_job(0, 4, 600, 10)},
+               {{.kind = AdminEvent::Kind::drain, .time = -50, .nodes = nodes_from(0, 1, 4)},
+                {.kind = AdminEvent::Kind::resume, .time = 500, .nodes = nodes_from(0, 1, 4)}},
+               {{"builtin", 1}, {"batch_sched_delay", 0}});
   EXPECT_GE(outcome.start[0], 504);  // it is for one of the full passes
   EXPECT_LE(outcome.start[0], 562);
 }
 
 TEST(SlurmSimulator, ADrainedNodeEndsItsJobAndTakesNoOther) {
-  const Outcome outcome = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
-                                   {{AdminEvent::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
-                                    {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
+  const Outcome outcome =
+      run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
+               {{.kind = AdminEvent::Kind::drain, .time = 50, .nodes = nodes_from(0, 1, 4)},
+                {.kind = AdminEvent::Kind::resume, .time = 500, .nodes = nodes_from(0, 1, 4)}});
   EXPECT_EQ(outcome.end[0], outcome.start[0] + 100);
   EXPECT_GE(outcome.start[1], 500);
 }
@@ -359,7 +366,8 @@ TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
   std::vector<Job> jobs{plain_job(0, 1, 60, 10), plain_job(5, 1, 60, 10)};
   jobs[1].conditions.is_held = true;
   EXPECT_TRUE(std::isnan(run_with(jobs, {}).start[1]));
-  EXPECT_GE(run_with(jobs, {{AdminEvent::Kind::release, 5000, 1}}).start[1], 5000);
+  EXPECT_GE(run_with(jobs, {{.kind = AdminEvent::Kind::release, .time = 5000, .job = 1}}).start[1],
+            5000);
   jobs[1].conditions = {};
   jobs[1].node_set = 0;  // no node has the feature: refused
   Machine machine = plain_machine(4);
@@ -399,7 +407,8 @@ TEST(SlurmSimulator, AReservationAsksForAPassWhenItsBeginIsSeen) {
 TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   std::vector<Job> jobs{plain_job(100, 1, 600, 500)};
   jobs[0].conditions.reservation = 0;
-  const std::vector<Reservation> all{{-10, 200, 400, nodes_from(0, 2, 4)}};
+  const std::vector<Reservation> all{
+      {.created_at = -10, .begin = 200, .end = 400, .nodes = nodes_from(0, 2, 4)}};
   const Outcome outcome = run_with(jobs, {}, {}, plain_machine(4), all);
   EXPECT_GE(outcome.start[0], 200);
   EXPECT_GE(outcome.end[0], 400);

@@ -85,7 +85,7 @@ TEST(SlurmControllerState, JobsThatAreNotReadyGetTheirPriorityAnewToo) {
       plain_machine(4), jobs,
       to_settings(
           {{"multifactor", 1}, {"PriorityWeightFairshare", 100}, {"PriorityCalcPeriod", 60}}),
-      {}, {}, {{-1, 1, false}, {0, 1, true}, {0, 1, true}});
+      {}, {}, {root_account(), user_below(0), user_below(0)});
   ControllerState controller(scenario, -60, {}, 0);
   for (const int job : {0, 1}) controller.submit(job, 0);
   controller.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
@@ -207,8 +207,9 @@ TEST(SlurmControllerState, JobsEndWhenResvOverRunHasPassedBehindTheirReservation
   std::vector<Job> jobs{plain_job(0, 1, 900)};
   jobs[0].conditions.reservation = 0;
   for (const double over_run : {0.0, 60.0}) {
-    const Scenario scenario(plain_machine(4), jobs, to_settings({{"ResvOverRun", over_run}}),
-                            {{-10, 0, 400, nodes_from(0, 2, 4)}});
+    const Scenario scenario(
+        plain_machine(4), jobs, to_settings({{"ResvOverRun", over_run}}),
+        {{.created_at = -10, .begin = 0, .end = 400, .nodes = nodes_from(0, 2, 4)}});
     ControllerState controller(scenario, -60, {});
     controller.submit(0, 0);
     controller.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
