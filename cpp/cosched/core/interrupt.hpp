@@ -22,7 +22,9 @@ void check_interrupt();
 /// For loops whose steps differ in size: calls check_interrupt() once in half a million steps.
 class Poll {
  public:
-  /// Notes `steps` of about a nanosecond each; may throw as check_interrupt().
+  /// Notes `steps` of about a nanosecond each; may throw as check_interrupt().  The order of
+  /// magnitude is enough: steps that take ten times as long let a stop wait for five milliseconds
+  /// instead of half a one.
   void count(std::int64_t steps) {
     steps_left_ -= steps;
     if (steps_left_ >= 0) return;

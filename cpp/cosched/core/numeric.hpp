@@ -21,6 +21,23 @@ inline constexpr double kExactTolerance = 1e-9;
 /// Relative tolerance of the independent validator.
 inline constexpr double kValidateTolerance = 1e-9;
 
+/// Relative error of a sum of positive terms that are added in different orders: n terms are off by
+/// at most n / 2^53, so this suffices for 9,000 terms.
+inline constexpr double kSumTolerance = 1e-12;
+
+/// Ends of tasks that are so close, relative to the time, are one event.  An end is the sum of a
+/// time and a quotient, so that equal ends differ by a few roundings of 1e-16 each.
+inline constexpr double kSameEventTolerance = 1e-13;
+
+/// Keeps divisors and arguments of logarithms above 0; no amount of an instance is as small.
+inline constexpr double kTinyPositive = 1e-300;
+
+/// Relative: four times the greatest rounding error of a sum of so many positive terms, for bounds
+/// that must hold whatever the rounding.
+inline double sum_rounding(double terms) {
+  return 2 * terms * std::numeric_limits<double>::epsilon();
+}
+
 /// a <= b up to `tolerance` relative to the larger magnitude; infinities exactly.
 inline bool leq(double a, double b, double tolerance = kExactTolerance) {
   const double slack = tolerance * std::max(std::abs(a), std::abs(b));

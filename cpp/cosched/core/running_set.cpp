@@ -6,12 +6,7 @@
 #include "cosched/core/progress.hpp"
 
 namespace cosched {
-namespace {
-
-// Relative.  Ends that are so close are one event: they differ by rounding alone.
-constexpr double kSameEvent = 1e-13;
-
-}  // namespace
+namespace {}  // namespace
 
 void RunningSet::start(const RunningTask& run, double now) {
   runs_.push_back(run);
@@ -27,7 +22,7 @@ double RunningSet::next_end() const {
 
 const std::vector<RunningSet::EndedTask>& RunningSet::finish() {
   const double now = next_end();
-  const double last_end = now + kSameEvent * std::abs(now);
+  const double last_end = now + kSameEventTolerance * std::abs(now);
   ended_tasks_.clear();
   std::size_t running_count = 0;
   for (std::size_t k = 0; k < states_.size(); ++k) {

@@ -206,9 +206,9 @@ double slowdown_of(const Schedule& s, const Sharing& sharing, int r,
 
 // Computes the ends from the starts: between two events every task has a constant rate.
 void check_ends(const Schedule& s, const Requirements& need) {
-  constexpr double kRounding = 1e-12;   // relative: of a task's work, or of the time
-  std::vector<int> by_start(s.rows());  // rows
-  std::vector<int> running;             // rows
+  constexpr double kRounding = kSumTolerance;  // relative: of a task's work, or of the time
+  std::vector<int> by_start(s.rows());         // rows
+  std::vector<int> running;                    // rows
   for (std::size_t r = 0; r < s.rows(); ++r) by_start[r] = static_cast<int>(r);
   std::sort(by_start.begin(), by_start.end(),
             [&](int a, int b) { return s.start[a] < s.start[b]; });

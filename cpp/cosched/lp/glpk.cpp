@@ -182,7 +182,8 @@ void run_integer(glp_prob* problem, GlpkCall& call) {
   control.out_dly = 0;
   control.mip_gap = call.mip_gap;
   // With the default, 1e-5, a solution is off by as much of a time, and cuts better nodes off.
-  control.tol_int = 1e-9;
+  constexpr double kIntegralityTolerance = 1e-9;
+  control.tol_int = kIntegralityTolerance;
   control.tm_lim = time_limit_ms();
   // The search's proven bound is asked for in the callback, while the tree lives.
   control.cb_info = &call;

@@ -5,30 +5,46 @@
 #include <limits>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::opt {
 namespace {
 
-constexpr double kPivotTolerance = 1e-9;
-constexpr double kPerturbation = 1e-6;  // of the right-hand sides, against degenerate pivots
-constexpr int kMaxCandidates = 40;      // columns that one full scan proposes
-constexpr int kCheckInterval = 100;     // pivots between checks of the inverse
-constexpr double kResidualTolerance = 1e-9;
-constexpr int kColumnsAtOnce = 64;        // of the inverse, between two looks at the clock
-constexpr double kSmallDualShare = 1e-4;  // of the largest: what free columns exchange at least
+// Entries of a direction up to this one are no pivots: they may be rounding errors of the inverse.
+constexpr double kPivotTolerance = kExactTolerance;
+// By how much right-hand sides rise at most, relative, so that few ratios are equal: large beside
+// rounding errors, small beside what a bound loses.
+constexpr double kPerturbation = 1e-6;
+// Ratios that differ by what this amount of the leaving variable makes are a tie: less than
+// kPivotTolerance, and far less than the perturbation.
+constexpr double kTieAmount = 1e-10;
+// Columns that one scan of all columns proposes for the next pivots.
+constexpr int kMaxCandidates = 40;
+// Pivots between two checks of the inverse, O(m^2) each as a pivot is.
+constexpr int kCheckInterval = 100;
+// Rows that are off by more, in tasks, and basic columns with a larger relative reduced cost have
+// the inverse computed anew.
+constexpr double kResidualTolerance = kExactTolerance;
+// Columns of the inverse that are computed between two looks at the clock.
+constexpr int kColumnsAtOnce = 64;
+// A column of cost 0 exchanges at least this share of the largest dual value: values that are
+// smaller still are rounding errors.
+constexpr double kSmallDualShare = 1e-4;
+// In the place of the number of a variable: there is none.  Columns are >= 0, slacks < 0.
+constexpr int kNoVariable = std::numeric_limits<int>::max();
 
 using ColumnMajor = Eigen::Map<Eigen::MatrixXd>;
 
 }  // namespace
 
 CoverLp::CoverLp(std::vector<double> right, double artificial_cost)
-    : right_(std::move(right)), perturbed_(right_) {
+    : right_(std::move(right)), perturbed_right_(right_) {
   const int m = rows();
   Rng rng(1);  // the perturbation is part of the algorithm, not of the caller's chance
-  for (double& b : perturbed_) b *= 1 + kPerturbation * rng.uniform();
+  for (double& b : perturbed_right_) b *= 1 + kPerturbation * rng.uniform();
   basis_.resize(m);
-  slack_basic_.assign(m, 0);
+  is_slack_basic_.assign(m, 0);
   dual_.resize(m);
   basic_value_.resize(m);
   direction_.resize(m);
@@ -39,7 +55,7 @@ CoverLp::CoverLp(std::vector<double> right, double artificial_cost)
     if (starts_covered)
       is_basic_[i] = 1;
     else
-      slack_basic_[i] = 1;
+      is_slack_basic_[i] = 1;
     basis_[i] = starts_covered ? i : -1 - i;
     inverse_[static_cast<std::size_t>(i) * m + i] = starts_covered ? 1 : -1;
   }
@@ -105,7 +121,8 @@ int CoverLp::best_candidate(double tolerance) {
     if (is_basic_[j]) continue;
     const double reduced = relative_reduced_cost(j);
     if (reduced >= -tolerance) continue;
-    candidates_[kept_count++] = j;
+    candidates_[kept_count] = j;
+    ++kept_count;
     if (reduced < least) {
       least = reduced;
       best = j;
@@ -115,21 +132,19 @@ int CoverLp::best_candidate(double tolerance) {
   return best;
 }
 
-void CoverLp::measure_dual() {
+void CoverLp::find_largest_dual() {
   largest_dual_ = 0;
   for (const double y : dual_) largest_dual_ = std::max(largest_dual_, std::abs(y));
 }
 
 // A variable that improves the objective: a slack of negative dual value before any column, so
-// that prices stay non-negative; kNone when there is none.
-constexpr int kNoVariable = std::numeric_limits<int>::max();
-
+// that prices stay non-negative; kNoVariable when there is none.
 int CoverLp::choose_entering(double tolerance) {
-  measure_dual();
+  find_largest_dual();
   int slack = -1;
   double least = -tolerance * largest_dual_;
   for (int i = 0; i < rows(); ++i)
-    if (!slack_basic_[i] && dual_[i] < least) {
+    if (!is_slack_basic_[i] && dual_[i] < least) {
       least = dual_[i];
       slack = i;
     }
@@ -157,10 +172,9 @@ bool CoverLp::solve(double tolerance, std::int64_t max_pivots) {
     // only of prices without the pivots' rounding errors.
     if (is_inverse_fresh) return variable == kNoVariable;
     recompute_values();
-    if ((variable != kNoVariable || residual() > kResidualTolerance ||
-         dual_residual() > kResidualTolerance) &&
-        !refactor())
-      return false;
+    const bool has_errors = variable != kNoVariable || residual() > kResidualTolerance ||
+                            dual_residual() > kResidualTolerance;
+    if (has_errors && !refactor()) return false;
     is_inverse_fresh = true;
   }
   return false;
@@ -172,7 +186,8 @@ bool CoverLp::pivot(int variable) {
   if (row < 0) return false;
   update_basis(variable, row);
   ++pivots_;
-  if (++pivots_since_check_ >= kCheckInterval) {
+  ++pivots_since_check_;
+  if (pivots_since_check_ >= kCheckInterval) {
     pivots_since_check_ = 0;
     if (residual() > kResidualTolerance) refactor();
   }
@@ -200,7 +215,7 @@ int CoverLp::choose_leaving() const {
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < m; ++i)
     if (direction_[i] > kPivotTolerance)
-      least = std::min(least, (std::max(basic_value_[i], 0.0) + 1e-10) / direction_[i]);
+      least = std::min(least, (std::max(basic_value_[i], 0.0) + kTieAmount) / direction_[i]);
   int best = -1;
   for (int i = 0; i < m; ++i)
     if (direction_[i] > kPivotTolerance &&
@@ -212,7 +227,7 @@ int CoverLp::choose_leaving() const {
 
 void CoverLp::set_basic(int variable, bool is_basic) {
   if (is_slack(variable))
-    slack_basic_[slack_row(variable)] = is_basic;
+    is_slack_basic_[slack_row(variable)] = is_basic;
   else
     is_basic_[variable] = is_basic;
 }
@@ -251,7 +266,8 @@ double CoverLp::residual() const {
     }
   }
   double worst = 0;
-  for (int i = 0; i < rows(); ++i) worst = std::max(worst, std::abs(left_side[i] - perturbed_[i]));
+  for (int i = 0; i < rows(); ++i)
+    worst = std::max(worst, std::abs(left_side[i] - perturbed_right_[i]));
   return worst;
 }
 
@@ -294,10 +310,10 @@ void CoverLp::recompute_values() {
   Eigen::VectorXd costs(m);
   for (int r = 0; r < m; ++r) costs[r] = is_slack(basis_[r]) ? 0 : cost_[basis_[r]];
   const ColumnMajor inverse(inverse_.data(), m, m);
-  const Eigen::Map<const Eigen::VectorXd> right(perturbed_.data(), m);
+  const Eigen::Map<const Eigen::VectorXd> right(perturbed_right_.data(), m);
   Eigen::Map<Eigen::VectorXd>(basic_value_.data(), m) = inverse * right;
   Eigen::Map<Eigen::VectorXd>(dual_.data(), m) = inverse.transpose() * costs;
-  measure_dual();
+  find_largest_dual();
 }
 
 double CoverLp::objective() const {

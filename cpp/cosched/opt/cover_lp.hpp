@@ -56,7 +56,7 @@ class CoverLp {
   bool is_slack(int variable) const { return variable < 0; }
   int slack_row(int variable) const { return -1 - variable; }
   double relative_reduced_cost(int column) const;
-  void measure_dual();
+  void find_largest_dual();
   void collect_candidates(double tolerance);
   int best_candidate(double tolerance);
   int choose_entering(double tolerance);
@@ -70,18 +70,23 @@ class CoverLp {
   double residual() const;
   double dual_residual() const;
 
-  std::vector<double> right_, perturbed_;
-  std::vector<double> cost_;
-  std::vector<int> start_{0}, row_;
-  std::vector<double> value_;
+  // A variable is the number of a column, or -1 - i for the slack of row i.
+  std::vector<double> right_;            // b
+  std::vector<double> perturbed_right_;  // b of the pivots: a little larger, against ties
+  std::vector<double> cost_;             // of each column
+  std::vector<int> start_{0};            // of each column: its first entry; and the end of the last
+  std::vector<int> row_;                 // of each entry
+  std::vector<double> value_;            // of each entry
 
-  std::vector<int> basis_;      // variable of each basis row; slack of row i = -1 - i
-  std::vector<char> is_basic_;  // of each column
-  std::vector<char> slack_basic_;
-  std::vector<double> inverse_;  // of the basis matrix, column-major
-  std::vector<double> basic_value_, dual_, direction_;
-  double largest_dual_ = 0;
-  std::vector<int> candidates_;
+  std::vector<int> basis_;            // the m basic variables
+  std::vector<char> is_basic_;        // of each column
+  std::vector<char> is_slack_basic_;  // of each row
+  std::vector<double> inverse_;       // of the basis matrix, m x m, column-major
+  std::vector<double> basic_value_;   // of basis_, in that order
+  std::vector<double> dual_;          // of each row
+  std::vector<double> direction_;     // how basic_value_ falls while the entering variable rises
+  double largest_dual_ = 0;           // the largest |dual value|
+  std::vector<int> candidates_;       // columns that the last full scan proposed
   std::int64_t pivots_ = 0;
   int pivots_since_check_ = 0;
 };

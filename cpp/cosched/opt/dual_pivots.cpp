@@ -6,8 +6,8 @@
 namespace cosched::opt {
 namespace {
 
-// More flow (amount may be negative) on an arc beside the tree and around its cycle; the
-// cycle's highest node.
+// Adds to the flow of an arc outside the tree and around its cycle; `amount` may be negative.
+// Returns the join: the node of the cycle that is nearest to the root.
 int push_flow(FlowTree& net, int arc, double amount) {
   net.flow[arc] += amount;
   int u = net.arcs[arc].from, v = net.arcs[arc].to;
@@ -25,16 +25,18 @@ int push_flow(FlowTree& net, int arc, double amount) {
 }  // namespace
 
 void DualPivots::pivot_to_feasibility(FlowTree& net) {
-  for (int arc; (arc = choose_violated(net)) >= 0;) {
-    pivot(net, arc);
+  int leaving = choose_violated(net);
+  while (leaving >= 0) {
+    pivot(net, leaving);
     net.count_pivot();
+    leaving = choose_violated(net);
   }
 }
 
-// The best of a block of violated arcs, the next block at the next call.  The square of the
-// violation over the size of the cut's smaller side stands in for steepest edge.
+// The best of a block of violated arcs, the next block at the next call; -1: none is violated.  The
+// square of the violation over the size of the cut's smaller side stands in for steepest edge.
 int DualPivots::choose_violated(FlowTree& net) {
-  constexpr std::size_t kBlock = 100;
+  constexpr std::size_t kBlock = 100;  // a look at an arc is cheap beside the scan of its cut
   int best = -1;
   double highest = 0;
   for (std::size_t scanned = 0; scanned < kBlock && scanned < net.violated_arcs.size();) {
@@ -59,12 +61,12 @@ int DualPivots::choose_violated(FlowTree& net) {
   return best;
 }
 
-// Arcs through which the side could export (or import) more.  Arcs that come after one
-// that can take the whole amount are of no use.
+// Fills entering_candidates_ with the arcs through which the nodes of one side of the cut could
+// export (or import) more.  Arcs that come after one that can take the whole amount are of no use.
 void DualPivots::find_entering_candidates(const FlowTree& net, const std::vector<int>& side,
                                           bool exporting, double amount) {
   entering_candidates_.clear();
-  double limit = kInfinity;
+  double limit = kInfinity;  // the least ratio of an arc that can take the whole amount
   // More through an arc at its lower bound in that direction, less through one at its upper
   // bound against it; only arcs with a capacity can be there.
   const FlowTree::IncidenceLists& increasing = exporting ? net.leaving : net.entering;
@@ -105,7 +107,7 @@ void DualPivots::pivot(FlowTree& net, int leaving) {
   find_entering_candidates(net, side, exporting, amount);
   std::make_heap(entering_candidates_.begin(), entering_candidates_.end());
 
-  // Long step: pass arcs that cannot take the whole amount, they change their bound.
+  // Long step: arcs that cannot take the whole amount go to their other bound, and are passed.
   EnteringCandidate entering{0, -1};
   while (!entering_candidates_.empty()) {
     std::pop_heap(entering_candidates_.begin(), entering_candidates_.end());

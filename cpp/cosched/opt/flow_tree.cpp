@@ -22,10 +22,13 @@ FlowTree::FlowTree(int number_of_nodes, std::vector<LengthArc> length_arcs,
   entering_capacitated.build_lists(node_count, arcs, false, &uncapacitated);
   for (int a = 0; a < arc_count; ++a)
     if (!uncapacitated[a]) capacitated.push_back(a);
-  for (int node = 0; node < node_count; ++node) {  // no path is longer
+  // Reduced lengths up to this part of the longest path are rounding errors.  No path is longer
+  // than the sum over the nodes of the longest arc into each.
+  constexpr double kLengthTolerance = 1e-13;
+  for (int node = 0; node < node_count; ++node) {
     double longest = 0;
     for (const IncidentArc& in : entering.arcs_at(node)) longest = std::max(longest, in.length);
-    length_tolerance += 1e-13 * longest;
+    length_tolerance += kLengthTolerance * longest;
   }
   capacity.assign(arcs.size(), kInfinity);
   flow.assign(arcs.size(), 0);

@@ -60,21 +60,27 @@ struct FlowTree {
   FlowTree(int number_of_nodes, std::vector<LengthArc> length_arcs,
            std::vector<char> is_uncapacitated);
 
+  /// Builds the longest-path tree of the uncapacitated arcs: with the whole demand on its path to
+  /// the last node it is a feasible start whatever the capacities.
   void build_first_tree();
-
+  /// Computes the potentials anew from the tree.
   void recompute_potentials();
-
+  /// Computes the flows of the tree arcs from those of the others, and lists the violated arcs.
   void recompute_flows();
 
+  /// By how much the flow gets longer for one unit more on the arc, around its cycle in the tree.
   double reduced_length(int arc) const {
     return potential[arcs[arc].from] + arcs[arc].length - potential[arcs[arc].to];
   }
+  /// By how much the flow is outside of [0, capacity]; <= 0 inside.
   double violation(int arc) const { return std::max(-flow[arc], flow[arc] - capacity[arc]); }
 
+  /// The end of a tree arc that is further from the root.
   int lower_end(int arc) const {
     return tree.arc(arcs[arc].from) == arc ? arcs[arc].from : arcs[arc].to;
   }
 
+  /// The arc leaves the tree, or stays outside, with its flow at the upper or at the lower bound.
   void set_bound(int arc, bool upper) {
     state[arc] = capacity[arc] <= 0 ? ArcState::closed : upper ? ArcState::upper : ArcState::lower;
     flow[arc] = upper ? capacity[arc] : 0;
@@ -84,22 +90,27 @@ struct FlowTree {
   void list_if_violated(int arc);
 
   void count_pivot() {
-    if (++pivots % 16 == 0) check_interrupt();
+    constexpr int kPivotsPerCheck = 16;  // of some microseconds each
+    ++pivots;
+    if (pivots % kPivotsPerCheck == 0) check_interrupt();
     if (pivots > pivot_limit) throw SolverError("network simplex: the pivots do not end");
   }
 
   int node_count, arc_count;
   std::vector<LengthArc> arcs;
-  std::vector<char> uncapacitated;
-  std::vector<int> capacitated;  // the arcs with a capacity
+  std::vector<char> uncapacitated;  // of each arc
+  std::vector<int> capacitated;     // the arcs with a capacity
   IncidenceLists leaving, entering, leaving_capacitated, entering_capacitated;
-  std::vector<double> capacity, flow, balance;
-  std::vector<double> distance;  // potentials before `potential` takes them over
-  std::vector<ArcState> state;
+  std::vector<double> capacity, flow;  // of each arc
+  std::vector<double> balance;         // scratch: of each node, what flows in and not yet out
+  std::vector<double> distance;        // potentials before `potential` takes them over
+  std::vector<ArcState> state;         // of each arc
   SpanningTree tree;
   TreePotentials potential;
   bool has_tree = false;
-  double demand = 0, tolerance = 0, length_tolerance = 0;
+  double demand = 0;
+  double tolerance = 0;         // of flows
+  double length_tolerance = 0;  // of reduced lengths
   std::int64_t pivots = 0, pivot_limit = 0;
 
   std::vector<int> violated_arcs;  // tree arcs that may violate their bounds

@@ -72,7 +72,9 @@ class NormalEquations {
     for (const int row : sparse_rows_)
       for (int remaining_pairs = pair_count(row); remaining_pairs > 0; --remaining_pairs, ++k)
         entries[entry_products_[k].first] += weight[row] * entry_products_[k].second;
-    for (int col = 0; col < lp_.columns(); ++col) matrix_.coeffRef(col, col) *= 1 + 1e-13;
+    // Relative; keeps the matrix positive definite in spite of rounding.
+    constexpr double kRegularisation = 1e-13;
+    for (int col = 0; col < lp_.columns(); ++col) matrix_.coeffRef(col, col) *= 1 + kRegularisation;
     factors_.factorize(matrix_);
     if (factors_.info() != Eigen::Success) return false;
     if (dense_rows_.empty()) return true;
@@ -161,7 +163,9 @@ class InteriorMethod {
     price_ = Vector::Ones(lp_.rows());
     if (equations_.factorise(price_)) price_ = multiply(equations_.solve(cost_));
     price_.array() += std::max(0.0, -1.5 * price_.minCoeff());
-    price_.array() += std::max(1e-3 / lp_.rows(), 0.5 * price_.dot(slack_) / slack_.sum());
+    constexpr double kLeastPriceSum = 1e-3;  // of all rows together
+    price_.array() +=
+        std::max(kLeastPriceSum / lp_.rows(), 0.5 * price_.dot(slack_) / slack_.sum());
   }
 
   Vector multiply(const Vector& z) const {  // G z

@@ -36,10 +36,14 @@ class MatrixGame {
   const std::vector<double>& prices() const { return prices_; }
 
  private:
-  static constexpr double kImprovingReducedCost =
-      1e-13;  // reduced cost, relative to the game's largest entry
-  static constexpr double kLeastChange = 1e-12;    // of a basic variable that a step changes at all
-  static constexpr double kSingularPivot = 1e-14;  // pivot of a factorisation
+  // A column enters where its reduced cost is below minus this, relative to the largest entry: what
+  // is above is a rounding error of the multipliers.
+  static constexpr double kImprovingReducedCost = 1e-13;
+  // A basic variable that a unit step changes by less is not changed by it.
+  static constexpr double kLeastChange = kSumTolerance;
+  // A factorisation with a smaller pivot is of a singular basis.
+  static constexpr double kSingularPivot = 1e-14;
+  // Of one solve(): a few for each new column are usual.
   static constexpr int kMaxPivots = 1000;
 
   // Variables: 0..rows-1 the slacks (value - row), rows the value, rows + 1 + t alpha_t.

@@ -5,14 +5,22 @@ namespace {
 
 // Dual pivots scan cuts, so they only pay while few arcs are violated.
 constexpr std::size_t kMaxViolatedForDual = 30;
+// Flows within this part of the demand of a bound are at it: a flow is a sum of capacities, with a
+// rounding error of 1e-16 for each.
+constexpr double kFlowTolerance = 1e-13;
+// Pivots after which a solve() fails: far more than it needs, against a cycle.
+constexpr std::int64_t kMaxPivots = 100'000, kMaxPivotsPerArc = 100;
+// How often flows are computed anew from the tree, and violated arcs are pivoted out.
+constexpr int kMaxSweeps = 20;
 
 }  // namespace
 
 void MaxLengthFlow::solve(const std::vector<double>& capacity, double demand,
                           const std::vector<double>& start) {
   net_.demand = demand;
-  net_.tolerance = 1e-13 * demand;
-  net_.pivot_limit = net_.pivots + 100000 + 100 * static_cast<std::int64_t>(net_.arc_count);
+  net_.tolerance = kFlowTolerance * demand;
+  net_.pivot_limit =
+      net_.pivots + kMaxPivots + kMaxPivotsPerArc * static_cast<std::int64_t>(net_.arc_count);
   for (const int a : net_.capacitated)
     // More than the demand never flows; a finite bound keeps flows at their upper bounds finite.
     net_.capacity[a] = std::min(capacity[a], 2 * demand);
@@ -29,7 +37,7 @@ void MaxLengthFlow::solve(const std::vector<double>& capacity, double demand,
     if (is_warm) primal_.adopt_flow(net_, start);
     primal_.pivot_to_optimum(net_);
   }
-  for (int repeat = 0; repeat < 20; ++repeat) {  // sweeps rounding errors out
+  for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {  // sweeps rounding errors out
     net_.recompute_flows();
     if (net_.violated_arcs.empty()) break;
     dual_.pivot_to_feasibility(net_);

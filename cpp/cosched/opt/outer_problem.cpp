@@ -54,9 +54,11 @@ void OuterProblem::close_gap(double gap) {
     if (leq(game_.value(), proof_.bound, gap)) return;
     const double value = game_.value(), bound = proof_.bound;
     evaluate(next_weights(smoothing));
-    const bool has_progress = proof_.bound > bound || game_.value() < value * (1 - 1e-12);
+    const bool has_progress = proof_.bound > bound || game_.value() < value * (1 - kSumTolerance);
     if (!has_progress && smoothing == 0) throw SolverError("the column generation stalls");
-    smoothing = has_progress ? 1 : smoothing < 0.1 ? 0 : smoothing / 2;
+    constexpr double kLeastSmoothing = 0.1;
+    const double less_smoothing = smoothing < kLeastSmoothing ? 0 : smoothing / 2;
+    smoothing = has_progress ? 1 : less_smoothing;
   }
   throw SolverError("the column generation does not end");
 }
@@ -84,16 +86,21 @@ double OuterProblem::aitken(double damping, const std::vector<double>& before,
     along += before[r] * change;
     squared += change * change;
   }
-  return squared > 0 ? std::min(1.0, std::max(0.2, -damping * along / squared)) : damping;
+  constexpr double kLeastDamping = 0.2;  // of the way: two steps alone are no reason to stand still
+  return squared > 0 ? std::clamp(-damping * along / squared, kLeastDamping, 1.0) : damping;
 }
 
 // Share of the best weights so far in the next query.  A far jump costs many pivots, so
 // stay close while the prices are still wild (measured on the Chameleon graphs).  At the end
 // a query leaves the tree nearly as it is: the prices are exact.
 double OuterProblem::smoothing_at(double gap) {
-  if (gap > 1e-2) return 0.93;
-  if (gap > 1e-4) return 0.85;
-  return gap > 1e-7 ? 0.3 : 0;
+  struct Smoothing {
+    double least_gap, share;
+  };
+  constexpr Smoothing kSmoothings[] = {{1e-2, 0.93}, {1e-4, 0.85}, {1e-7, 0.3}};
+  for (const Smoothing& smoothing : kSmoothings)
+    if (gap > smoothing.least_gap) return smoothing.share;
+  return 0;
 }
 
 void OuterProblem::evaluate(const std::vector<double>& weights) {

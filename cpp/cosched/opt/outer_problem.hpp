@@ -66,7 +66,8 @@ class OuterProblem {
 
   /// Whether the model leaves nearly all weight to the path.
   bool is_led_by_path(SurrogateModel& model, const std::vector<double>& start) const {
-    return model.best_weights(measures_, start, 1e-3).back() > params_.dominating_path_weight;
+    constexpr double kGap = 1e-3;  // relative: the path's weight is asked for roughly
+    return model.best_weights(measures_, start, kGap).back() > params_.dominating_path_weight;
   }
 
   /// Asks at these weights, then where the model takes the best ones to be, and corrects it by what

@@ -6,6 +6,7 @@
 namespace cosched::opt {
 namespace {
 
+// The node where the paths from the two ends of an arc to the root meet.
 int find_join(const FlowTree& net, int arc) {
   int u = net.arcs[arc].from, v = net.arcs[arc].to;
   while (u != v) {
@@ -17,13 +18,15 @@ int find_join(const FlowTree& net, int arc) {
   return u;
 }
 
-struct BlockingArc {  // the first arc of a cycle to reach a bound
+// The first arc of a cycle to reach a bound, by `amount` of flow around the cycle.
+struct BlockingArc {
   double amount;
-  int top;  // its lower end; -1: the entering arc itself
-  bool on_from_side;
+  int top;            // the end of the arc that is further from the root; -1: the entering arc
+  bool on_from_side;  // the arc is between the entering arc's tail and the join
 };
 
-// With sign +1 flow runs along the arc, from its head up to the join and down to its tail.
+// The arc that blocks the cycle of `arc`.  With sign +1 flow runs along the arc, from its head up
+// to the join and down to its tail.
 BlockingArc find_blocking(const FlowTree& net, int arc, double sign, int join) {
   BlockingArc blocking{sign > 0 ? net.capacity[arc] - net.flow[arc] : net.flow[arc], -1, false};
   const auto walk = [&](int node, bool from_side) {
@@ -43,6 +46,7 @@ BlockingArc find_blocking(const FlowTree& net, int arc, double sign, int join) {
   return blocking;
 }
 
+// Adds `amount`, which may be negative, to the flow of an arc and around its cycle.
 void push_cycle(FlowTree& net, int arc, double amount, int join) {
   net.flow[arc] += amount;
   for (int node = net.arcs[arc].from; node != join; node = net.tree.parent(node)) {
@@ -55,6 +59,7 @@ void push_cycle(FlowTree& net, int arc, double amount, int join) {
   }
 }
 
+// The arc enters the tree, with more flow or with less, for the arc that blocks its cycle.
 void pivot_on(FlowTree& net, int arc, bool increase) {
   const double sign = increase ? 1 : -1;
   const int join = find_join(net, arc);
@@ -97,11 +102,14 @@ void PrimalPivots::adopt_flow(FlowTree& net, const std::vector<double>& start) {
   }
 }
 
-// Block search: the arc that gains most among the next ones.
+// Block search: the arc that gains most in the first block, from where the last call ended, in
+// which some arc gains; -1: no arc of the network gains.
 int PrimalPivots::choose_entering(const FlowTree& net) {
   // A pivot costs about what scanning 100 arcs does in a network of 10^6 of them, so a small block:
   // most of the time of sqrt(count), the usual one, went into better arcs that saved no pivot.
-  const int block = std::max(20, static_cast<int>(std::sqrt(net.arc_count)) / 24);
+  constexpr int kLeastBlock = 20, kBlockDivisor = 24;
+  const int block =
+      std::max(kLeastBlock, static_cast<int>(std::sqrt(net.arc_count)) / kBlockDivisor);
   double gain = net.length_tolerance;
   for (int scanned = 0; scanned < net.arc_count;) {
     const int first = next_entering_, last = std::min(net.arc_count, first + block);
@@ -130,9 +138,11 @@ void PrimalPivots::pivot_to_optimum(FlowTree& net) {
     net.count_pivot();
   }
   arcs_between_bounds_.clear();
-  for (int arc; (arc = choose_entering(net)) >= 0;) {
-    pivot_on(net, arc, net.state[arc] == FlowTree::ArcState::lower);
+  int entering = choose_entering(net);
+  while (entering >= 0) {
+    pivot_on(net, entering, net.state[entering] == FlowTree::ArcState::lower);
     net.count_pivot();
+    entering = choose_entering(net);
   }
 }
 

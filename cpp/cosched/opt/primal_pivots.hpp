@@ -21,8 +21,8 @@ class PrimalPivots {
  private:
   int choose_entering(const FlowTree& net);
 
-  int next_entering_ = 0;
-  std::vector<int> arcs_between_bounds_;
+  int next_entering_ = 0;                 // the arc at which the next block begins
+  std::vector<int> arcs_between_bounds_;  // that the next run moves to a bound
 };
 
 }  // namespace cosched::opt

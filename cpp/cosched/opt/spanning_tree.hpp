@@ -27,8 +27,8 @@ class SpanningTree {
   /// Nodes from the root, parents before children.  O(n) where the tree has changed since.
   const std::vector<int>& breadth_first();
 
-  /// The smaller side of the cut above `top`; in_side tells which nodes it has, until the
-  /// next call.
+  /// The nodes of the smaller side of the cut above `top`: the subtree of `top`, or the rest of the
+  /// tree (side_is_subtree).  is_in_side() tells which nodes it has, until the next call.
   const std::vector<int>& smaller_side(int top);
 
   bool side_is_subtree() const { return side_is_subtree_; }
@@ -52,9 +52,11 @@ class SpanningTree {
   };
   std::vector<ParentLink> parent_link_;
   std::vector<ChildLinks> child_links_;
-  std::vector<int> order_, side_, path_, path_arcs_;
-  std::vector<std::int64_t> stamp_;
-  std::int64_t stamp_count_ = 0;
+  std::vector<int> order_;             // of breadth_first(); empty: the tree has changed
+  std::vector<int> side_;              // of the last smaller_side()
+  std::vector<std::int64_t> stamp_;    // of each node: the last smaller_side() that had it
+  std::int64_t stamp_count_ = 0;       // calls of smaller_side()
+  std::vector<int> path_, path_arcs_;  // scratch of rehang(): the nodes that are turned, with arcs
   bool side_is_subtree_ = true;
 };
 

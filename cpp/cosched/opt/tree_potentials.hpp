@@ -50,11 +50,13 @@ class TreePotentials {
   void unlink_exit(int region, int node);
 
   std::vector<NodeValue> node_values_;
-  std::vector<Exit> exits_;
-  std::vector<double> offset_;
-  std::vector<int> first_exit_;  // of each region
-  std::size_t max_regions_ = 0;
-  std::vector<int> region_part_, stack_, unassigned_size_;
+  std::vector<Exit> exits_;           // of each node that is an exit
+  std::vector<double> offset_;        // of each region
+  std::vector<int> first_exit_;       // of each region
+  std::size_t max_regions_ = 0;       // with more regions the tree is divided anew
+  std::vector<int> region_part_;      // of the last collect_region_below()
+  std::vector<int> stack_;            // scratch of shift_regions()
+  std::vector<int> unassigned_size_;  // scratch of divide_into_regions()
 };
 
 }  // namespace cosched::opt

@@ -3,7 +3,7 @@
 namespace cosched::bags::energy {
 namespace {
 
-constexpr double kVertexTolerance = 1e-12;  // vertices closer than this are one
+constexpr double kVertexTolerance = kSumTolerance;  // vertices closer than this are one
 
 // The least makespan in [walk.low(), walk.high()] with D <= power_above_idle() MS; above high()
 // where there is none.

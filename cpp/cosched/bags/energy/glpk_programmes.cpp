@@ -58,7 +58,7 @@ ProfitLp solve_profit_by_glpk(const Instance& instance) {
   // Time in units of the makespan of least energy (mean loads), shares y_ij = z_ij / T_i.
   const Walk thrifty(instance, Cut::none);
   const double second = thrifty.low(), c = instance.energy_cost();
-  const double money = std::max({instance.price(), c * instance.least_joules(), 1e-300});
+  const double money = std::max({instance.price(), c * instance.least_joules(), kTinyPositive});
   lp::Model model;
   std::vector<LpCell> cells;
   for (int i = 0; i < instance.types(); ++i) model.add_row(0, 0);
@@ -83,7 +83,8 @@ ProfitLp solve_profit_by_glpk(const Instance& instance) {
   lp::require_optimal(solution, "profit programme");
   ProfitLp result;
   result.rate = -solution.objective * money / second - c * instance.idle_power();
-  if (solution.x[r] < 1e-9) return result;
+  if (solution.x[r] < kExactTolerance)
+    return result;  // 1 / makespan: there is no plan with a profit
   result.makespan = second / solution.x[r];
   result.x = Table(instance.types(), instance.machine_types());
   for (const auto& [i, j, column] : cells)

@@ -6,7 +6,7 @@
 namespace cosched::bags {
 
 /// A load above a limit by less than this, relative, is within it: sums in another order differ.
-inline constexpr double kLoadTolerance = 1e-12;
+inline constexpr double kLoadTolerance = kSumTolerance;
 
 /// `count` tasks of one type in a row on machine `machine` (0-based within its type).
 struct TaskRun {

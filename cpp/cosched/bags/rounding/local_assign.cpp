@@ -9,6 +9,12 @@
 #include "cosched/core/order.hpp"
 
 namespace cosched::bags::rounding {
+namespace {
+
+// Poll steps (a nanosecond each) of a task that is given to the machine that is free first.
+constexpr std::int64_t kPollStepsPerTask = 50;
+
+}  // namespace
 
 double water_level(const std::vector<double>& loads, double work) {
   COSCHED_ASSERT(!loads.empty() && work >= 0);
@@ -33,7 +39,7 @@ std::vector<std::int64_t> spread_by_lpt(std::vector<double>& loads, std::int64_t
   for (std::size_t k = 0; k < loads.size() && remaining > 0; ++k) {
     // Rounded down by more than the division's rounding error: one task less at once is LPT too.
     const double free_tasks = (level - loads[k]) / length;
-    const double whole_tasks = std::floor(free_tasks * (1 - 1e-12) - 1e-9);
+    const double whole_tasks = std::floor(free_tasks * (1 - kSumTolerance) - kExactTolerance);
     if (whole_tasks < 1) continue;
     tasks_of_machine[k] = whole_tasks < static_cast<double>(remaining)
                               ? static_cast<std::int64_t>(whole_tasks)
@@ -50,7 +56,7 @@ std::vector<std::int64_t> spread_by_lpt(std::vector<double>& loads, std::int64_t
                                                                             std::move(slots));
   Poll poll;
   for (; remaining > 0; --remaining) {
-    poll.count(50);
+    poll.count(kPollStepsPerTask);
     const std::size_t k = slots_by_end.top().second;
     slots_by_end.pop();
     ++tasks_of_machine[k];

@@ -8,9 +8,13 @@ namespace {
 
 using std::to_string;
 
+// How far the shares of a row may be from what they should sum to: tables from outside are rounded
+// to six digits.
 constexpr double kRowTolerance = 1e-6;
 
-double snap_tolerance(double value) { return 1e-9 + 1e-15 * value; }
+// Counts this close to an integer are that integer.  The second term is what doubles can tell apart
+// at large counts.
+double snap_tolerance(double value) { return kExactTolerance + 1e-15 * value; }
 
 void check_row(const Instance& instance, const Table& x, int i) {
   double sum = 0;
@@ -60,7 +64,7 @@ SlotGraph make_slot_graph(const Instance& instance, const Table& part) {
         graph.pair.emplace_back(i, j);
         const double free_tasks = 1 - slot_fill;
         // A remainder that is rounding does not open a slot of its own.
-        const bool fits = remaining_part <= free_tasks + 1e-12;
+        const bool fits = remaining_part <= free_tasks + kSumTolerance;
         slot_fill = fits ? std::min(1.0, slot_fill + remaining_part) : 1;
         remaining_part = fits ? 0 : remaining_part - free_tasks;
       }

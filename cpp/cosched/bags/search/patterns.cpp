@@ -8,8 +8,17 @@
 namespace cosched::bags::search {
 namespace {
 
-constexpr double kGainTolerance = 1e-9;  // relative: a pattern must gain more than rounding
-constexpr double kCopyTolerance = 1e-7;  // copies this close to an integer are that integer
+// Relative: a pattern must gain more than rounding.
+constexpr double kGainTolerance = kExactTolerance;
+// Copies this close to an integer are that integer: GLPK's values are feasible up to 1e-7.
+constexpr double kCopyTolerance = 1e-7;
+// Relative: branches that gain no more than this beyond the best choice are cut, because prices are
+// no more precise (kCopyTolerance).  max_gain() adds it again.
+constexpr double kPruningGap = 1e-7;
+// Relative to the least energy: a task without a value must not stay without a machine for nothing.
+constexpr double kLeastMissingCost = 1e-12;
+// Poll steps (a nanosecond each) of a node of the branch and bound, without its children.
+constexpr std::int64_t kPollStepsPerNode = 20;
 
 // Depth-first search over counts of task types in falling order of value a second.
 class PatternSearch {
@@ -35,7 +44,7 @@ class PatternSearch {
   double max_gain(double limit) const {
     if (items_.empty()) return 0;
     const double by_rate = limit * (1 + kLoadTolerance) * items_[0].gain / items_[0].seconds;
-    return remaining_nodes_ < 0 ? by_rate : std::min(best_gain_ * (1 + 1e-7), by_rate);
+    return remaining_nodes_ < 0 ? by_rate : std::min(best_gain_ * (1 + kPruningGap), by_rate);
   }
 
   std::vector<std::pair<int, std::int64_t>> tasks() const {
@@ -56,13 +65,13 @@ class PatternSearch {
   // No choice from item k on gains more than `gain` plus the room at item k's rate.
   bool can_prune(std::size_t k, double free_seconds, double gain) const {
     const double rate = k < items_.size() ? items_[k].gain / items_[k].seconds : 0;
-    return gain + free_seconds * rate <= best_gain_ * (1 + 1e-7);
+    return gain + free_seconds * rate <= best_gain_ * (1 + kPruningGap);
   }
 
   void branch(std::size_t k, double free_seconds, double gain) {
     --remaining_nodes_;
     if (remaining_nodes_ < 0) return;
-    poll_.count(20);
+    poll_.count(kPollStepsPerNode);
     if (gain > best_gain_) {
       best_gain_ = gain;
       best_counts_ = counts_;
@@ -220,7 +229,7 @@ bool PatternPool::add_pattern(Pattern pattern) {
 // min joules: each task type covered, each machine type's machines not exceeded.
 PatternUse PatternPool::solve_master(double missing_task_factor) const {
   const int types = instance_->types(), machines = instance_->machine_types();
-  const double unit = std::max(instance_->least_joules(), 1e-300);
+  const double unit = std::max(instance_->least_joules(), kTinyPositive);
   lp::Model model;
   for (int i = 0; i < types; ++i) {
     const auto n = static_cast<double>(stock_.tasks[i]);
@@ -234,7 +243,8 @@ PatternUse PatternPool::solve_master(double missing_task_factor) const {
     model.add_entry(types + pattern.machine_type, column, 1);
   }
   for (int i = 0; i < types; ++i)  // without a machine
-    model.add_entry(i, model.add_column(missing_task_factor * task_values_[i] / unit + 1e-12), 1);
+    model.add_entry(
+        i, model.add_column(missing_task_factor * task_values_[i] / unit + kLeastMissingCost), 1);
 
   lp::GlpkOptions options;
   options.method = lp::GlpkOptions::Method::primal;

@@ -62,8 +62,8 @@ std::optional<std::vector<TaskRun>> PlanRecreation::try_recreation(double limit,
   }
   PatternPool pool(*instance_, limit, task_values_, stock, known_patterns);
   const PatternUse use = pool.solve(params_.pricing_rounds, kSurelyMissingTaskFactor);
-  if (!use.is_complete || (!has_overlong_machine && use.joules >= joules_before * (1 - 1e-9)))
-    return std::nullopt;
+  const bool saves_energy = use.joules < joules_before * (1 - kExactTolerance);
+  if (!use.is_complete || (!has_overlong_machine && !saves_energy)) return std::nullopt;
   auto runs = dive_into_patterns(*instance_, pool, use, stock, rng);
   if (!runs) return std::nullopt;
   std::vector<char> is_freed(loads_.size(), 0);

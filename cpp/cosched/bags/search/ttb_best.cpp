@@ -129,8 +129,9 @@ class TtbBestSearch {
   void try_dive() {
     std::optional<double> makespan = tight_bound_->draw_open_makespan(best_plan_.profit_rate, rng_);
     if (!makespan) return;
-    if (rng_.uniform() < 0.5)
-      makespan = best_plan_.makespan * std::exp(params_.near_makespan * (rng_.uniform() - 0.75));
+    if (rng_.uniform() < params_.near_dive_share)
+      makespan = best_plan_.makespan *
+                 std::exp(params_.near_makespan * (rng_.uniform() - params_.shorter_dive_share));
     for (const RelaxedPrices& prices : relaxed_prices_at(instance_, {*makespan})) {
       PatternPool pool(instance_, prices.makespan, task_values(instance_, prices));
       const PatternUse use = pool.solve(params_.pricing_rounds, kSurelyMissingTaskFactor);
@@ -211,7 +212,8 @@ class TtbBestSearch {
 
   // Mean distance of neighbours, in logarithms.
   static double spacing(std::vector<double> makespans) {
-    if (makespans.size() < 2) return 1e-3;
+    constexpr double kSpacingOfOne = 1e-3;  // of a single makespan, which has no neighbour
+    if (makespans.size() < 2) return kSpacingOfOne;
     const auto [low, high] = std::minmax_element(makespans.begin(), makespans.end());
     return std::log(*high / *low) / static_cast<double>(makespans.size() - 1);
   }

@@ -48,6 +48,8 @@ struct TtbBestParams {
   int max_recreated_machines = 40;
   /// How far from the best makespan a dive begins, as a part of it.
   double near_makespan = 0.01;
+  /// Dives that begin near the best makespan, and those of them that begin below it.
+  double near_dive_share = 0.5, shorter_dive_share = 0.75;
 };
 
 /// Work of the last step by default: moves of the annealing.

@@ -10,7 +10,10 @@
 namespace cosched::cluster::bound {
 namespace {
 
+// Relative width of the interval around a root at which its search ends.  The bound is the lower
+// end, so that the width is what it loses.
 constexpr double kRootTolerance = 1e-13;
+// Against rounding; halvings alone need 53 steps.
 constexpr int kMaxRootSteps = 200;
 
 // For Poll: about a nanosecond each.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 
 namespace cosched::cluster::bound {
@@ -78,7 +79,7 @@ class GreedyFill {
   // What jobs must have now, in order of deadlines.  An entry of `latest_starts_` may be outdated,
   // and is too large then: these jobs are found without a look at the others.
   void serve_urgent_jobs(int t) {
-    const double limit = time_from_[t + 1] * (1 - 1e-12);
+    const double limit = time_from_[t + 1] * (1 - kSumTolerance);
     urgent_jobs_.clear();
     for (; !latest_starts_.empty() && latest_starts_.top().remaining_time > limit;
          latest_starts_.pop()) {

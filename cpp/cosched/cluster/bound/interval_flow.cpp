@@ -6,6 +6,7 @@
 namespace cosched::cluster::bound {
 namespace {
 
+// An arc with less capacity left than this share of it is full: what subtractions leave of 0.
 constexpr double kFlowRounding = 1e-13;
 constexpr int kUnreached = -1;
 

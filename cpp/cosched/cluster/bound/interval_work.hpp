@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
+
 namespace cosched::cluster::bound {
 
 /// Job i needs need[i] = rate[i] x seconds in intervals first[i] .. last[i]-1, at most
@@ -17,6 +19,6 @@ struct IntervalWork {
 };
 
 /// What is left of a need counts as rounding below this.
-inline double need_rounding(double need) { return need * 1e-12; }
+inline double need_rounding(double need) { return need * kSumTolerance; }
 
 }  // namespace cosched::cluster::bound

@@ -17,7 +17,7 @@ namespace {
 // A deficit below this part of the cut's capacity is rounding.
 constexpr double kDeficitTolerance = 1e-11;
 // A smaller improvement is rounding at the root of the same cut, and another one may say more.
-constexpr double kMinImprovement = 1e-9;
+constexpr double kMinImprovement = kExactTolerance;
 
 // rate_of(job): how much of the resource the job uses; jobs that use none do not count.
 template <class RateOf>

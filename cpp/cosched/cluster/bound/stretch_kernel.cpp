@@ -7,11 +7,12 @@
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::bound {
 namespace {
 
-constexpr double kRounding = 1e-12;  // relative
+constexpr double kRounding = kSumTolerance;  // relative
 
 struct BorderEvent {
   double time;

@@ -9,7 +9,7 @@
 namespace cosched::cluster::check {
 namespace {
 
-constexpr double kNodeTolerance = 1e-9;
+constexpr double kNodeTolerance = kValidateTolerance;  // of a node's cores or memory
 
 [[noreturn]] void throw_breach(const std::string& breach) { throw InvalidSchedule(breach); }
 

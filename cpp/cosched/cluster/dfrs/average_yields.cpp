@@ -14,7 +14,7 @@ namespace cosched::cluster::dfrs {
 namespace {
 
 // A node with less room than this has none.
-constexpr double kNoRoom = 1e-12;
+constexpr double kNoRoom = kSumTolerance;
 
 // The constraint of one node.
 struct RoomRow {

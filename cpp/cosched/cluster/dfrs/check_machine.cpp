@@ -23,7 +23,7 @@ void check_machine(const DfrsMachine& machine, const Instance& instance) {
     if (static_cast<int>(job.nodes.size()) != job.tasks)
       throw_invalid(machine, name + " has " + std::to_string(job.nodes.size()) + " nodes for " +
                                  std::to_string(job.tasks) + " tasks");
-    if (!(job.yield >= 0 && job.yield <= 1 + 1e-9))
+    if (!(job.yield >= 0 && job.yield <= 1 + kValidateTolerance))
       throw_invalid(machine, name + " has yield " + to_text(job.yield) + ": expected 0 to 1");
     for (const int node : job.nodes) cpu_shares[node] += job.yield * job.cpu;
   }
@@ -35,7 +35,7 @@ void check_machine(const DfrsMachine& machine, const Instance& instance) {
                                  to_text(static_cast<double>(memory_used) /
                                          static_cast<double>(kMemoryUnit)) +
                                  " of its memory in use: expected at most 1");
-    if (cpu_shares[node] > 1 + 1e-9)
+    if (cpu_shares[node] > 1 + kValidateTolerance)
       throw_invalid(machine, name + " has CPU shares of " + to_text(cpu_shares[node]) +
                                  ": expected at most 1");
   }

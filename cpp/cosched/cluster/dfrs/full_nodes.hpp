@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cosched/cluster/dfrs/mapping.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::dfrs {
 
@@ -23,7 +24,7 @@ struct FullNodes {
 };
 
 /// A load above 1 by less than this is rounding.
-inline constexpr double kLoadTolerance = 1e-12;
+inline constexpr double kLoadTolerance = kSumTolerance;
 
 /// O(tasks).
 FullNodes find_full_nodes(const Mapping& mapping);

@@ -36,9 +36,10 @@ class ProgressiveFilling {
     for (int r = 0; r < full_nodes_.rows(); ++r) limits_.emplace(row_limit(r, 0), r);
     for (int j = 0; j < static_cast<int>(is_frozen_.size()); ++j)
       if (!is_frozen_[j]) limits_.emplace(job_limit(j), full_nodes_.rows() + j);
+    constexpr std::int64_t kPollStepsPerLimit = 1000;  // a nanosecond each
     Poll poll;
     while (!limits_.empty()) {
-      poll.count(1000);
+      poll.count(kPollStepsPerLimit);
       const auto [limit, row] = limits_.top();
       limits_.pop();
       if (row >= full_nodes_.rows())

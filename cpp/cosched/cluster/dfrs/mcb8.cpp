@@ -7,6 +7,7 @@
 #include "cosched/cluster/dfrs/value_kinds.hpp"
 #include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr double kLoadLimit = 1 + kPackTolerance;
 
 // Sums over many nodes are refused only when rounding cannot be the reason.
-constexpr double kTotalLoadLimit = 1 + 1e-9;
+constexpr double kTotalLoadLimit = 1 + kExactTolerance;
 
 // For Poll: about a nanosecond each.
 constexpr int kStepsPerFilling = 1000;
@@ -22,7 +23,7 @@ constexpr int kStepsPerPlacedNode = 100;
 
 // floor((k+1) m), for an m that is less by more than what a node may be overfilled.
 std::int64_t threshold_count(int k, double memory) {
-  return static_cast<std::int64_t>((k + 1) * std::max(0.0, memory - 1e-9));
+  return static_cast<std::int64_t>((k + 1) * std::max(0.0, memory - kExactTolerance));
 }
 
 std::vector<int> numbers_below(std::size_t count) {

@@ -20,11 +20,12 @@
 
 #include "cosched/cluster/dfrs/first_fit_list.hpp"
 #include "cosched/cluster/dfrs/node_list.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::dfrs {
 
-/// A load may exceed 1 by this: sums of 0.1.
-inline constexpr double kPackTolerance = 1e-12;
+/// A load may exceed 1 by this: ten needs of 0.1 fill a node.
+inline constexpr double kPackTolerance = kSumTolerance;
 
 class Mcb8 {
  public:

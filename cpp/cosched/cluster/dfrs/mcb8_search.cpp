@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cosched/cluster/dfrs/value_kinds.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::dfrs {
 
@@ -27,7 +28,8 @@ Target stretch_target(std::vector<double> cpu, std::vector<double> flow_time,
     requirements.cpu.resize(cpu.size());
     for (std::size_t i = 0; i < cpu.size(); ++i) {
       const double yield = std::max(0.0, (z * (flow_time[i] + period) - virtual_time[i]) / period);
-      if (yield > 1 + 1e-9 && !mcb8.is_dropped(static_cast<int>(i))) return false;
+      const bool is_above_one = yield > 1 + kExactTolerance;
+      if (is_above_one && !mcb8.is_dropped(static_cast<int>(i))) return false;
       requirements.cpu[i] = std::min(yield, 1.0) * cpu[i];
     }
     requirements.kinds_by_cpu = sort_by_decreasing_value(requirements.cpu);

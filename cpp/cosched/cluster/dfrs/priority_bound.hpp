@@ -46,7 +46,7 @@ struct PriorityBound {
     return (greatest_priority + (now - computed_at) * greatest_rate) * (1 + kRounding) + kTiny;
   }
 
-  static constexpr double kRounding = 1e-12;  // relative
+  static constexpr double kRounding = kSumTolerance;  // relative
   static constexpr double kTiny = std::numeric_limits<double>::min();
 };
 

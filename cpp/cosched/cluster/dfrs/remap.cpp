@@ -14,7 +14,7 @@ namespace {
 constexpr std::ptrdiff_t kMaxSortedJobs = 12;
 
 // The memory of all nodes together is exceeded by more than rounding.
-constexpr double kMemorySumLimit = 1 + 1e-9;
+constexpr double kMemorySumLimit = 1 + kExactTolerance;
 
 bool keeps_nodes(const DfrsMachine& machine, int rank, RemapLimit limit, double limit_seconds) {
   if (machine.job(rank).status != JobStatus::running) return false;

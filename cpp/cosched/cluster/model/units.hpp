@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cosched/core/numeric.hpp"
+
 namespace cosched::cluster {
 
 /// A whole node's memory: 2^50 units, so that a unit is 9e-16 of a node.
@@ -16,9 +18,9 @@ inline constexpr std::int64_t kMemoryUnit = std::int64_t{1} << 50;
 /// 128), are whole numbers: 0.7 + 0.2 is the same load as 0.8 + 0.1, a tie.  Below 2^32: loads
 /// may exceed it 2^31 times.
 inline constexpr std::int64_t kCpuUnit = 3'603'600'000;
-/// Greedy's tolerance on memory: 1e-9 of a node.
+/// Greedy's tolerance on memory: kExactTolerance of a node.
 inline constexpr std::int64_t kMemoryLimit =
-    kMemoryUnit + static_cast<std::int64_t>(1e-9 * static_cast<double>(kMemoryUnit));
+    kMemoryUnit + static_cast<std::int64_t>(kExactTolerance * static_cast<double>(kMemoryUnit));
 
 inline std::int64_t memory_units(double fraction) {
   const auto units = std::llround(fraction * static_cast<double>(kMemoryUnit));

@@ -22,7 +22,9 @@ void CertificateParts::require_load_weights(const std::vector<double>& weights, 
   require_amounts(weights, types, "weights of load heads");
   double sum = 0;
   for (const double weight : weights) sum += weight;
-  if (sum > 1 + 1e-15 * types) throw_breach("weights of load heads sum to " + to_text(sum));
+  constexpr double kRoundingPerTerm = 1e-15;  // several units of 2^-53
+  if (sum > 1 + kRoundingPerTerm * types)
+    throw_breach("weights of load heads sum to " + to_text(sum));
 }
 
 void CertificateParts::require_intervals(const std::vector<proof::PricedInterval>& intervals,

@@ -24,8 +24,9 @@ TransferRow::TransferRow(const TransferOpen& open, const proof::TransferStage& s
     least_need_.push_back(*std::min_element(needs_of_task.begin(), needs_of_task.end()));
     left_side_ += least_need_.back();
   }
-  double rounding = 0;  // shifts add up to nothing, but for this
-  for (const double amount : stage.shift) rounding += 1e-11 * std::abs(amount);
+  constexpr double kShiftRounding = 10 * kSumTolerance;  // shifts add up to 0, but for this
+  double rounding = 0;
+  for (const double amount : stage.shift) rounding += kShiftRounding * std::abs(amount);
   greatest_left_side_ = right_side * (1 + proof::kProofSlack) + rounding;
 }
 

@@ -14,7 +14,7 @@ double critical_path_bound(const Instance& instance) {
 }
 
 double memory_bound(const Instance& instance) {
-  constexpr int kMaxPathTasks = 2000;  // tasks
+  constexpr int kMaxPathTasks = 2000;  // beyond, the O(n^2) pairs of tasks take seconds
   const Transfers& transfers = instance.transfers();
   if (!transfers.has_memory_limits()) return 0;
   std::map<std::int64_t, double> capacity;

@@ -5,7 +5,7 @@
 namespace cosched::dags::hlp {
 namespace {
 
-constexpr double kTie = kExactTolerance;  // of shares
+constexpr double kTie = kExactTolerance;  // shares that differ by less are equal
 
 void require_finite(const Table& x, std::ptrdiff_t task) {
   for (std::ptrdiff_t type = 0; type < x.cols(); ++type)

@@ -12,7 +12,7 @@
 namespace cosched::dags::list {
 
 /// Relative tolerance for sums of bytes that are added in different orders.
-inline constexpr double kByteTolerance = 1e-12;
+inline constexpr double kByteTolerance = kSumTolerance;
 
 /// The bytes that a task needs in the memory where it runs.
 struct MemoryDemand {

@@ -187,7 +187,8 @@ int ChoiceLp::choose_leaving() {
     // Slacks have the unit of their row, shares are in 0..1.
     const bool slack = is_slack(basic_[position]);
     const double scale =
-        slack ? std::max(1e-300, std::abs(lambda_) + std::abs(limit_[basic_[position] - choices()]))
+        slack ? std::max(kTinyPositive,
+                         std::abs(lambda_) + std::abs(limit_[basic_[position] - choices()]))
               : 1;
     const double amount = basic_value_[position] / scale;
     if (amount < -kFeasibilityTolerance && amount < least) {
@@ -269,10 +270,12 @@ bool ChoiceLp::pivot(int position) {
   multiply_choices(row);
   const RatioTest entering = choose_entering(row);
   if (entering.variable == RatioTest::kNone) {
-    // The programme is infeasible: the row of the inverse is a ray of prices.
+    // The programme is infeasible: the row of the inverse is a ray of prices.  Along it the bound
+    // rises without end; so many times lambda is far above every T that is asked about.
+    constexpr double kRayLength = 1e3;
     for (int p = 0; p < rows(); ++p)
       if (basic_[p] == kLambda)
-        inverse_.row(p) -= (1 + std::abs(lambda_)) * 1e3 / -basic_value_[position] * row;
+        inverse_.row(p) -= (1 + std::abs(lambda_)) * kRayLength / -basic_value_[position] * row;
     return false;
   }
   const Eigen::VectorXd entries = inverse_ * column(entering.variable);

@@ -49,8 +49,9 @@ class ChoiceLp {
   std::int64_t steps() const { return steps_; }
 
  private:
-  static constexpr double kLeastPivot = 1e-9;            // smaller entries are no pivots
-  static constexpr double kFeasibilityTolerance = 1e-9;  // of shares
+  static constexpr double kLeastPivot = kExactTolerance;            // smaller entries are no pivots
+  static constexpr double kFeasibilityTolerance = kExactTolerance;  // of shares
+  // Pivots after which the inverse is computed anew, so that their rounding errors do not add up.
   static constexpr int kRefactorAfter = 50;
 
   static constexpr int kLambda = -1;
@@ -74,7 +75,8 @@ class ChoiceLp {
     void offer(int candidate, double alpha, double cost) {
       if (alpha >= -kLeastPivot) return;
       const double candidate_ratio = cost / -alpha;
-      if (candidate_ratio < ratio * (1 - 1e-12) || (candidate_ratio <= ratio && -alpha > size)) {
+      const bool is_less = candidate_ratio < ratio * (1 - kSumTolerance);
+      if (is_less || (candidate_ratio <= ratio && -alpha > size)) {
         variable = candidate;
         ratio = candidate_ratio;
         size = -alpha;

@@ -29,14 +29,25 @@ class GeometricSteps {
   double value() const { return value_; }
 
  private:
-  // Factor of a leap after a T that is refuted: large, because such a T takes less time than
-  // others.
-  static constexpr long kGrowth = 4;
-  static constexpr long kNone = std::numeric_limits<long>::max();
   enum class Phase { top, bare, quick, thorough, closed };
 
-  double makespan_of(long k) const {
-    return first_power_ * std::pow(1 + precision_, static_cast<double>(k));
+  // Powers that the first leap of a phase goes, of `bare` 1% at a precision of 1e-4.  A quick guess
+  // may refute much more than a bare one, a linear programme little more than a quick one.
+  static constexpr long kFirstBareLeap = 100, kFirstQuickLeap = 16, kFirstThoroughLeap = 1;
+  // Factor of a leap after a T that is refuted, and divisor after one that is not: large, because a
+  // T that is refuted takes less time than others.
+  static constexpr long kLeapFactor = 4;
+  // The bare phase ends at this distance, in powers, of what is refuted from what is not: quick
+  // guesses need the few halvings that remain anyway, as they refute more.
+  static constexpr long kBareDistance = 32;
+  // After a T that is not refuted, the value of its programme is no guess where it lies next to
+  // that T: by no more than a part of the remaining distance, or two powers.  Programmes at such
+  // guesses would creep down from T to T, and learn nothing.
+  static constexpr long kCreepDivisor = 16, kLeastCreep = 2;
+  static constexpr long kNoPower = std::numeric_limits<long>::max();
+
+  double makespan_of(long power) const {
+    return first_power_ * std::pow(1 + precision_, static_cast<double>(power));
   }
 
   double power_of(double makespan) const {
@@ -45,17 +56,19 @@ class GeometricSteps {
 
   bool is_phase_done() const;
   void enter_phase(Phase phase);
+  long leap_or_halve() const;
+  long follow_programme(long power) const;
 
-  double value_, first_power_, precision_, top_;
+  double value_, first_power_, precision_;
+  double top_;  // the makespan just below the upper bound
   Phase phase_;
-  long refuted_below_ = 0;  // the greatest power that is refuted
-  long phase_above_ =
-      kNone;  // the least power that is not refuted, or not at the depth of the phase
-  long not_refuted_ = kNone;  // the least power that is not refuted
-  long guess_ = 0;            // the power of the last guess
-  long leap_ = 100;           // how many powers further the next guess lies
-  double lp_value_ = 0;
-  bool was_refuted_ = false;  // the last guess
+  long greatest_refuted_ = 0;                 // a power, as are the next three
+  long least_unrefuted_ = kNoPower;           // at full depth
+  long least_unrefuted_in_phase_ = kNoPower;  // at the depth of the phase, or at full depth
+  long guessed_power_ = 0;
+  long leap_ = kFirstBareLeap;  // powers from greatest_refuted_ to the next guess
+  double lp_value_ = 0;         // of the last linear programme
+  bool was_refuted_ = false;    // the last guess
 };
 
 }  // namespace cosched::dags::proof

@@ -9,7 +9,7 @@ HalvingSteps::HalvingSteps(double refuted, double upper, double grain, double pr
       precision_(precision),
       top_(grain > 0 ? multiple_below(upper - grain) : upper * kJustBelow),
       tries_top_(upper < kInfinity),
-      leap_(refuted > 0 ? 0.004 * refuted : 1),
+      leap_(refuted > 0 ? kFirstLeap * refuted : 1),
       is_closed_(refuted >= upper * kJustBelow) {}
 
 std::optional<MakespanGuess> HalvingSteps::next_guess() const {
@@ -27,7 +27,7 @@ void HalvingSteps::update(bool refuted, double) {
   const double guess = next_guess()->makespan;
   if (refuted) {
     refuted_ = least_multiple_above(guess, grain_);
-    leap_ *= 3;
+    leap_ *= kLeapGrowth;
     is_closed_ = tries_top_;
   } else {
     not_refuted_ = guess;

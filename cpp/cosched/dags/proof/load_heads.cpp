@@ -55,7 +55,8 @@ std::vector<std::vector<double>> load_mixtures(std::vector<double> loads, bool t
   }
   double sum = 0;
   for (const double load : loads) sum += load;
-  if (types > 1 && sum > 1e-6) {
+  constexpr double kLeastSum = 1e-6;  // loads that add up to less, as shares of T, prove nothing
+  if (types > 1 && sum > kLeastSum) {
     for (double& load : loads) load /= sum;
     mixtures.push_back(std::move(loads));
   }

@@ -37,7 +37,7 @@ bool TimeWindows::tighten_by_load(const std::vector<double>& weights, bool backw
     const std::int64_t steps_before = load_heads_.steps();
     const double load_head = load_heads_.load_head(task, work, bound, backward);
     poll.count(load_heads_.steps() - steps_before);
-    any_tightened = any_tightened || load_head > bound[task] + 1e-9 * makespan();
+    any_tightened = any_tightened || load_head > bound[task] + kExactTolerance * makespan();
     bound[task] = std::max(bound[task], load_head);
   }
   return any_tightened;

@@ -31,6 +31,7 @@ std::vector<double> TransferLp::interior_point() const {
     for (int k = 0; k < i * j && has_plan(edge); ++k)
       point[plan_begin_[edge] + k] = 1.0 / ((i + 1) * (j + 1));
   }
+  // How far inside its rows the point lies, in T; spread over the tasks, because ends add up.
   constexpr double kMargin = 0.1;
   double lambda = 0;
   const auto shortfall = [&](int row) {

@@ -5,6 +5,9 @@
 namespace cosched::dags::proof {
 namespace {
 
+// Poll steps (a nanosecond each) of an edge whose placements are looked at.
+constexpr std::int64_t kPollStepsPerEdge = 20;
+
 // min over k in 0..count of max(rising(k), falling(k)), where the first never falls and the second
 // never rises: by bisection.  O(log count) calls of each.
 template <class Rising, class Falling>
@@ -227,8 +230,8 @@ double TransferWindows::join_head(int type, double path, std::size_t edges) {
   // One predecessor alone can run in the memory of the task, and so can all where their work fits
   // between the last of their heads and the head by paths: then the join says nothing more.
   if (join_bounds_.size() < 2 || last_head + work_sum <= path) return path;
-  // The first `staying_count` predecessors by falling cross-memory bounds run in the memory of the task: the
-  // more they are, the later they end, and the earlier the data of the others arrives.
+  // The first `staying_count` predecessors by falling cross-memory bounds run in the memory of the
+  // task: the more they are, the later they end, and the earlier the data of the others arrives.
   std::sort(join_bounds_.begin(), join_bounds_.end(),
             [](const PredecessorBound& a, const PredecessorBound& b) {
               return a.cross_memory != b.cross_memory ? a.cross_memory > b.cross_memory
@@ -284,7 +287,7 @@ bool TransferWindows::tighten_by_paths(bool backward) {
     const int task = order[backward ? order.size() - 1 - k : k];
     if (!is_stale[task]) continue;
     is_stale[task] = 0;
-    poll.count(std::int64_t{20} * costs_->preceding_edges(task, backward).size());
+    poll.count(kPollStepsPerEdge * costs_->preceding_edges(task, backward).size());
     if (!tighten_by_paths(task, backward)) return false;
   }
   steps_ += 2 * static_cast<std::int64_t>(order.size());

@@ -107,7 +107,7 @@ class TransferWindows : public OpenTypes {
 
  private:
   // Less of a rise, relative to T, is not worth another round.
-  static constexpr double kLeastRise = 1e-9;
+  static constexpr double kLeastRise = kExactTolerance;
 
   const std::vector<double>& bounds(bool backward) const { return backward ? tail_ : head_; }
   // Index of the cost of a placement.  An edge has a matrix (q, r) of the placements in different

@@ -24,7 +24,7 @@ double least_time(const Instance& instance) {
       for (int r = 0; r < instance.types(); ++r)
         if (const double time = transfers.cost_between_memories(edge, q, r); time > 0)
           least = std::min(least, time);
-  return std::max(1e-300, least < kInfinity ? 1e-3 * least : 1);
+  return std::max(kTinyPositive, least < kInfinity ? 1e-3 * least : 1);
 }
 
 // The relaxation's proof, where it says more than bisection with its precision.

@@ -9,6 +9,8 @@
 namespace cosched::dags::proof {
 namespace {
 
+// The relative gap at which the interior point method ends: its prices prove the bound whatever the
+// gap, and smaller gaps cost steps that only fight with rounding errors.
 constexpr double kGap = 1e-8;
 
 // The programme with all that it refers to.

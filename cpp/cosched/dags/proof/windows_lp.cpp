@@ -36,14 +36,17 @@ WindowsLp::WindowsLp(const TimeWindows& windows, const hlp::HlpCertificate& rela
 }
 
 RefutationStage WindowsLp::solve() {
+  // A value that refutes T, with room for the rounding of the combined row.
   const double target_value = windows_.makespan() * (1 + 4 * kSearchSlack);
-  const auto pivots = [&] { return 20 * (programme_.rows() + 5); };
+  // Pivots of one call at most: a few for each row are usual.
+  constexpr int kPivotsPerRow = 20, kExtraRows = 5;
+  const auto max_pivots = [&] { return kPivotsPerRow * (programme_.rows() + kExtraRows); };
   for (int round = 0; round < params_.max_rounds; ++round) {
     check_interrupt();
-    const bool is_solved = programme_.solve(target_value, pivots());
+    const bool is_solved = programme_.solve(target_value, max_pivots());
     if (!is_solved || programme_.value() > target_value || !add_violated_rows()) break;
   }
-  programme_.solve(target_value, pivots());
+  programme_.solve(target_value, max_pivots());
   return sum_of_rows();
 }
 
@@ -127,14 +130,16 @@ double WindowsLp::row_need(const RefutationStage& row, const std::vector<double>
 
 bool WindowsLp::add_violated_rows() {
   if (programme_.rows() > params_.max_rows) {
+    // A third of the rows is dropped at once, so that not every round drops some.
     std::vector<RefutationStage> rows;
     for (const int k : programme_.drop_loose_rows(params_.max_rows * 2 / 3))
       rows.push_back(std::move(rows_[k]));
     rows_ = std::move(rows);
   }
   const Table share = shares();
-  const bool path = add_violated_path(share);
-  return add_violated_intervals(share) || path;
+  const bool has_new_path = add_violated_path(share);
+  const bool has_new_interval = add_violated_intervals(share);
+  return has_new_path || has_new_interval;
 }
 
 // Adds the longest path under the times of the shares, if it is violated; returns whether it is.
@@ -146,7 +151,7 @@ bool WindowsLp::add_violated_path(const Table& share) {
   for (const int task : instance_.graph().order()) {
     begin[task] = windows_.head(task);
     for (const int before : instance_.graph().predecessors(task))
-      if (end[before] > begin[task] * (1 + 1e-12)) {
+      if (end[before] > begin[task] * (1 + kSumTolerance)) {
         begin[task] = end[before];
         from[task] = before;
       }

@@ -39,13 +39,14 @@ bool WindowsRefuter::tighten_by_load(TimeWindows& windows) {
 
 // Whether an interval refutes T in which tasks without a choice of type need too much.
 bool WindowsRefuter::refute_by_energy(const TimeWindows& windows) {
+  constexpr std::int64_t kPollStepsPerTask = 12;  // a nanosecond each
   const Table share = windows.decided_shares();
   for (int type = 0; type < instance_.types(); ++type) {
     const EnergySweep sweep = make_sweep(windows, type, share);
     Poll poll;
     for (const double begin : sweep.candidate_begins(params_.max_begins)) {
       const EnergySweep::Excess worst = sweep.worst_interval_from(begin);
-      poll.count(12LL * sweep.tasks());
+      poll.count(kPollStepsPerTask * sweep.tasks());
       const double right = instance_.units(type) * (worst.interval.end - worst.interval.begin);
       if (worst.amount <= 2 * kSearchSlack * right) continue;
       RefutationStage stage;

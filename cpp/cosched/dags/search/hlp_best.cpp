@@ -57,7 +57,8 @@ void offer_even_flows(const Instance& instance, const std::vector<double>& weigh
   for (int type = 0; type < instance.types(); ++type)
     price = std::max(price, weights[type] / instance.units(type));
   if (price <= 0) return;
-  for (const double share : {0.05, 0.1, 0.025, 0.2, 0.0125, 0.4}) {
+  constexpr double kFlowShares[] = {0.05, 0.1, 0.025, 0.2, 0.0125, 0.4};  // the likely ones first
+  for (const double share : kFlowShares) {
     best.offer(list::ols(instance, hlp::cheapest_types(instance, weights, share * price)));
     check_interrupt();
   }
@@ -82,18 +83,27 @@ void offer_memory_schedules(const Instance& instance, BestPlan& best) {
 
 // Tasks that the LP splits between types, whose type is therefore worth changing.
 std::vector<int> split_tasks(const Instance& instance, const Table& x) {
+  constexpr double kSplitTolerance = 1e-6;  // shares of an LP are that of a whole up to 1e-7
   std::vector<int> split;
   for (int task = 0; task < instance.tasks(); ++task)
-    if (x.row(task).greatest() < 1 - 1e-6) split.push_back(task);
+    if (x.row(task).greatest() < 1 - kSplitTolerance) split.push_back(task);
   return split;
 }
 
 std::int64_t default_evaluations(const Instance& instance) {
   const double size = instance.tasks() + static_cast<double>(instance.graph().edges());
-  return static_cast<std::int64_t>(std::min(50000.0, std::max(50.0, 1e7 / size)));
+  constexpr double kDefaultWork = 1e7;  // tasks and edges of all schedules together
+  constexpr double kMinEvaluations = 50, kMaxEvaluations = 50'000;
+  return static_cast<std::int64_t>(
+      std::clamp(kDefaultWork / size, kMinEvaluations, kMaxEvaluations));
 }
 
 constexpr std::int64_t kUnlimitedSchedules = std::numeric_limits<std::int64_t>::max();
+// Step 2 gives a type the tasks of which it has at least a multiple of this share, up to 1.
+constexpr int kShareSteps = 20;
+constexpr double kShareStep = 0.05;
+// Step 3 lets a task use only types of which it has at least this share.
+constexpr double kLeastShares[] = {0.01, 0.1, 0.3};
 // As the precision of a bound: one guess T, just below the best makespan.
 constexpr double kSingleGuessPrecision = 1;
 
@@ -235,8 +245,8 @@ class Improvement {
     const int types = instance_.types();
     const int rounded_types = types <= 2 ? types - 1 : types;
     for (int type = 0; type < rounded_types && !is_done(); ++type)
-      for (int k = 1; k <= 19; ++k)
-        best_.offer(list::ols(instance_, round_towards(instance_, x, type, 0.05 * k)));
+      for (int k = 1; k < kShareSteps; ++k)
+        best_.offer(list::ols(instance_, round_towards(instance_, x, type, kShareStep * k)));
     if (is_done()) return;
     if (!instance_.transfers().is_free()) {
       best_.offer(list::etf(instance_));
@@ -246,7 +256,7 @@ class Improvement {
     }
     const std::vector<double> rank =
         list::ranks_with_transfers(instance_, hlp::fractional_durations(instance_, x));
-    for (const double share : {0.01, 0.1, 0.3})
+    for (const double share : kLeastShares)
       best_.offer(list::insertion_schedule(restrict_types(instance_, x, share), rank));
   }
 

@@ -30,13 +30,16 @@ void move_task_in_order(const TaskGraph& graph, const std::vector<int>& chain,
                         std::vector<int>& order, std::vector<int>& position, Rng& rng) {
   const int n = graph.tasks();
   for (int k = 0; k < n; ++k) position[order[k]] = k;
-  const bool is_chain_move = rng.uniform() < 0.5;
+  constexpr double kChainMoveShare = 0.5;    // moves of a task of the chain
+  constexpr double kForwardMoveShare = 0.7;  // of these, those towards the front
+  const bool is_chain_move = rng.uniform() < kChainMoveShare;
   const int task = is_chain_move ? chain[rng.below(chain.size())] : static_cast<int>(rng.below(n));
   int low = 0, high = n - 1;
   for (const int before : graph.predecessors(task)) low = std::max(low, position[before] + 1);
   for (const int after : graph.successors(task)) high = std::min(high, position[after] - 1);
   const int position_before = position[task];
-  if (is_chain_move && low < position_before && rng.uniform() < 0.7) high = position_before - 1;
+  if (is_chain_move && low < position_before && rng.uniform() < kForwardMoveShare)
+    high = position_before - 1;
   if (high <= low && high == position_before) return;
   const int position_after = low + static_cast<int>(rng.below(high - low + 1));
   const auto first = order.begin();

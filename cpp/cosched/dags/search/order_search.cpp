@@ -96,8 +96,10 @@ bool OrderSearch::change_candidate(TypedOrder& candidate) {
 bool OrderSearch::change_types(TypedOrder& candidate) {
   bool any_changed = false;
   do {
+    const bool takes_deciding_task =
+        movable_tasks_.empty() || rng_.uniform() < params_.deciding_task_share;
     const std::vector<int>& candidate_tasks =
-        movable_tasks_.empty() || rng_.uniform() < 0.7 ? deciding_chain_ : movable_tasks_;
+        takes_deciding_task ? deciding_chain_ : movable_tasks_;
     const int task = candidate_tasks[rng_.below(candidate_tasks.size())];
     std::vector<int> other_types;
     for (int type = 0; type < instance_.types(); ++type)
@@ -106,7 +108,7 @@ bool OrderSearch::change_types(TypedOrder& candidate) {
     if (other_types.empty()) continue;
     candidate.allocation[task] = other_types[rng_.below(other_types.size())];
     any_changed = true;
-  } while (rng_.uniform() < 0.4);
+  } while (rng_.uniform() < params_.another_type_share);
   return any_changed;
 }
 

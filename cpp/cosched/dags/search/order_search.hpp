@@ -17,9 +17,11 @@ struct TypedOrder {
 
 /// Tuning of OrderSearch.
 struct OrderSearchParams {
-  double list_moves = 0.3;      ///< share of moves that list scheduling decodes
-  double type_moves = 0.8;      ///< share of moves that change types, where there are choices
-  int max_serial_tasks = 5000;  ///< with more tasks every move is decoded by list scheduling
+  double list_moves = 0.3;           ///< share of moves that list scheduling decodes
+  double type_moves = 0.8;           ///< share of moves that change types, where there are choices
+  int max_serial_tasks = 5000;       ///< with more tasks every move is decoded by list scheduling
+  double deciding_task_share = 0.7;  ///< changed types that are of tasks of the deciding chain
+  double another_type_share = 0.4;   ///< changes of a type that are followed by another one
 };
 
 class OrderSearch {

@@ -108,9 +108,12 @@ void PlaceSearch::accept(const PlacedOrder& candidate, double makespan) {
 // from a heuristic with noise.
 void PlaceSearch::restart() {
   const double share = rng_.uniform();
-  PlacedOrder candidate = share < 0.5 ? best_ : share < 0.6 ? place_on_one_unit() : rebuild();
-  if (share < 0.6)
-    for (int k = 0; k < 4; ++k) change_candidate(candidate, kInfinity);
+  const bool rebuilds = share >= params_.best_restart_share + params_.one_unit_restart_share;
+  PlacedOrder candidate = share < params_.best_restart_share ? best_
+                          : rebuilds                         ? rebuild()
+                                                             : place_on_one_unit();
+  for (int k = 0; k < params_.restart_moves && !rebuilds; ++k)
+    change_candidate(candidate, kInfinity);
   accept(candidate, decode(candidate));
 }
 
@@ -278,8 +281,9 @@ void PlaceSearch::add_removed(int task, int unit) {
 }
 
 int PlaceSearch::random_task() {
-  return rng_.uniform() < 0.6 ? deciding_chain_[rng_.below(deciding_chain_.size())]
-                              : static_cast<int>(rng_.below(instance_.tasks()));
+  return rng_.uniform() < params_.deciding_task_share
+             ? deciding_chain_[rng_.below(deciding_chain_.size())]
+             : static_cast<int>(rng_.below(instance_.tasks()));
 }
 
 int PlaceSearch::random_neighbour(int task) {

@@ -21,6 +21,10 @@ struct PlaceSearchParams {
   int max_displaced_tasks = 16;
   double return_share = 0.6;  ///< exchanges in which tasks come back from the other memory
   double blink_share = 0.05;  ///< places that Reinsertion overlooks
+  /// Restarts from the best, and from all tasks on one unit; the others rebuild a heuristic.
+  double best_restart_share = 0.5, one_unit_restart_share = 0.1;
+  int restart_moves = 4;             ///< after a restart that does not rebuild
+  double deciding_task_share = 0.6;  ///< moved tasks drawn from those that decide the makespan
 };
 
 /// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides

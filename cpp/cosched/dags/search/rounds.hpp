@@ -15,6 +15,7 @@ struct RoundParams {
   int heats = 3;
   /// A round that improves nothing makes the next ones longer by this factor.
   double growth = 1.25;
+  double max_length = 1e15;  ///< schedules of a round: lengths stay exact as doubles
 };
 
 /// Each round starts from the best: by turns a slow cooling and the restarts of OrderSearch, or of
@@ -61,7 +62,7 @@ class Rounds {
     if (!is_improved) {
       uses_restarts_ = !uses_restarts_;
       if (!uses_restarts_) heat_power_ = (heat_power_ + 1) % params_.heats;
-      length_ = std::min(1e15, params_.growth * length_);
+      length_ = std::min(params_.max_length, params_.growth * length_);
     }
     return search.schedules_built() - built_before;
   }

@@ -25,9 +25,10 @@ std::vector<Item> make_candidates(const Instance& instance, const std::vector<in
   std::vector<Item> items;
   Item stack{1, {}};
   double height = 0;
+  constexpr std::int64_t kPollStepsPerJob = 50;  // a nanosecond each
   Poll poll;
   for (const int i : remaining) {
-    poll.count(50);
+    poll.count(kPollStepsPerJob);
     const int q = instance.gamma(i, length);
     if (q == 0) continue;
     const double alone = instance.time(i, 1);

@@ -6,7 +6,9 @@
 namespace cosched::moldable::bounds {
 namespace {
 
+// Rounds of the game of resources, which mostly ends after a few dozen.
 constexpr int kMostGameRounds = 200;
+// Release dates from which areas are looked at: beyond, every second, third, ... one.
 constexpr int kMostReleases = 200;
 
 }  // namespace
@@ -89,8 +91,6 @@ double resource_area_bound(const Instance& instance) {
   return best;
 }
 
-double round_down(double value, int terms) {
-  return value * (1 - 4 * (terms + 8.0) * std::numeric_limits<double>::epsilon());
-}
+double round_down(double value, int terms) { return value * (1 - 2 * sum_rounding(terms + 8.0)); }
 
 }  // namespace cosched::moldable::bounds

@@ -262,9 +262,10 @@ std::optional<ShelfSplit> split_jobs(const Instance& instance, double d) {
   double work = 0;  // with every free job in shelf 2
   int forced = 0;
   const double limit = instance.machines() * d * (1 + kExactTolerance);
+  constexpr std::int64_t kPollStepsPerJob = 200;  // a nanosecond each; several bisections
   Poll poll;
   for (int i = 0; i < instance.jobs(); ++i) {
-    poll.count(200);
+    poll.count(kPollStepsPerJob);
     if (instance.time(i, 1) <= d / 2) {
       split.small.push_back(i);
       work += instance.work(i, instance.cheapest_procs_from(i, 1));

@@ -98,8 +98,9 @@ GuaranteedAllotment round_work_path(const Instance& instance, const JobChoices& 
   const bool is_convex_work = is_convex(choices);
   double best = kInfinity, theta = 0.5;
   int max_procs = m;
-  for (int step = 1; step < 100; ++step) {
-    const double part = step / 100.0;
+  constexpr int kParts = 100;  // the guarantee changes by less than 1% from one part to the next
+  for (int step = 1; step < kParts; ++step) {
+    const double part = static_cast<double>(step) / kParts;
     const double a = is_convex_work ? 2 / (1 + part) : 1 / part;
     const double b = is_convex_work ? 2 / (2 - part) : 1 / (1 - part);
     for (int mu = 1; mu <= (m + 1) / 2; ++mu) {

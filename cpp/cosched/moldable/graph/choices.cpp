@@ -3,6 +3,8 @@
 namespace cosched::moldable::graph {
 namespace {
 
+// Counts up to this one are all choices; beyond, a count only if its time is at most this part of
+// the time of the choice before it.
 constexpr int kAllCounts = 64;
 constexpr double kTimeRatio = 0.95;
 

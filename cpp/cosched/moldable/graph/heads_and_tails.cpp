@@ -6,7 +6,10 @@
 namespace cosched::moldable::graph {
 namespace {
 
+// Levels at which sums are looked at, at most: all pairs of them are.
 constexpr int kMaxLevels = 64;
+// Relative gap at which the bisection for a bound ends: a fifth of kExactTolerance, so that the
+// bound still proves a schedule of its value optimal.
 constexpr double kBisectionGap = 2e-10;
 
 // Levels at which sums are looked at: all values, or `kPairs` of them.

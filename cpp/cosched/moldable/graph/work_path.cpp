@@ -66,17 +66,19 @@ std::vector<TradeOffPoint> drop_dominated(std::vector<TradeOffPoint> options) {
 
 std::vector<TradeOffPoint> trade_off_points(const Instance& instance, int i) {
   const int counts = instance.useful_machines();
+  constexpr double kGroupRatio = 1.1;  // of the last and the first count of a group
   std::vector<TradeOffPoint> options;
-  double edge = 0;
+  double group_end = 0;
   for (int q = 1; q <= counts; ++q) {
     if (!(instance.exact_time(i, q) < kInfinity)) continue;
     if (instance.sharing() && !instance.sharing()->fits_alone(i, q)) continue;
     TradeOffPoint point = make_trade_off_point(instance, i, q);
-    if (counts > kMostCounts && q > kMostCounts / 4 && q <= edge && !options.empty()) {
+    const bool is_grouped = counts > kMostCounts && q > kMostCounts / 4 && q <= group_end;
+    if (is_grouped && !options.empty()) {
       lower_to(options.back(), point);
       continue;
     }
-    edge = 1.1 * q;
+    group_end = kGroupRatio * q;
     options.push_back(std::move(point));
   }
   return drop_dominated(std::move(options));
@@ -201,7 +203,9 @@ WorkPath work_and_path(const Instance& instance) {
   opt::OuterProblem outer(programme, programme.measures());
   WorkPath optimum;
   {
-    const ScopedDeadlineExtension grace(0.1);
+    // Whatever the time limit, so that there mostly is a bound.
+    constexpr double kFirstBoundSeconds = 0.1;
+    const ScopedDeadlineExtension grace(kFirstBoundSeconds);
     optimum.complete = finishes_within(std::nullopt, [&] {
       try {
         run_outer_problem(programme, outer);

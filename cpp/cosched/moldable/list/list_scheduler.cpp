@@ -11,6 +11,8 @@ namespace cosched::moldable::list {
 namespace {
 
 constexpr int kStarted = std::numeric_limits<int>::max();
+// Poll steps (a nanosecond each) of one time at which processors become free.
+constexpr std::int64_t kPollStepsPerEvent = 100;
 
 }  // namespace
 
@@ -94,7 +96,7 @@ void ListScheduler::schedule_by_list(const std::vector<int>& procs,
       push_idle(now + length[item], procs[item]);
       --waiting;
     }
-    poll.count(100);
+    poll.count(kPollStepsPerEvent);
   }
 }
 

@@ -10,8 +10,9 @@ namespace {
 
 // All counts up to 20, then steps of 5%.
 std::vector<int> candidate_counts(int max_count) {
+  constexpr double kCountRatio = 1.05;
   std::vector<int> counts;
-  for (int q = 1; q < max_count; q = std::max(q + 1, static_cast<int>(q * 1.05)))
+  for (int q = 1; q < max_count; q = std::max(q + 1, static_cast<int>(q * kCountRatio)))
     counts.push_back(q);
   counts.push_back(max_count);
   return counts;

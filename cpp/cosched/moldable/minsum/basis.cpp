@@ -83,7 +83,8 @@ void IntervalBasis::recompute() {
 
 IntervalBasis::BlockingVariable IntervalBasis::ratio_test(const Column& entering,
                                                           const Vector& alpha, bool first_leaves) {
-  constexpr double kLeastPivot = 1e-9, kSameStep = 1e-12;
+  constexpr double kLeastPivot = kExactTolerance;  // smaller entries are no pivots
+  constexpr double kSameStep = kSumTolerance;      // relative: such steps are a tie
   BlockingVariable best;
   const auto consider = [&](double value, double rate, int slot, int job, Column column) {
     if (rate <= kLeastPivot) return;

@@ -8,8 +8,13 @@
 namespace cosched::moldable::minsum {
 namespace {
 
+// Of the shortest interval of the default grid, up to the horizon.
 constexpr int kMaxDoublings = 60;
+// Beyond these numbers a grid is refused: a basis has a square of the intervals, and each pricing
+// goes through all columns.
 constexpr std::size_t kMaxIntervals = 2000, kMaxColumns = 50'000'000;
+// Steps in a row that gain nothing, besides two for each row, before Bland's rule.
+constexpr int kPatientSteps = 100;
 
 void require_intervals(std::size_t count) {
   if (count > kMaxIntervals)
@@ -125,10 +130,12 @@ class IntervalSimplex {
   bool take_step() {
     price_ = basis_.prices();
     // What all jobs together could still gain is then far below kExactTolerance.
-    entering_cost_ = -1e-11 * std::max(objective_, 1e-290) / jobs_;
+    constexpr double kLeastGain = 1e-11;
+    constexpr double kLeastObjective = 1e-290;  // so that its small shares are still positive
+    entering_cost_ = -kLeastGain * std::max(objective_, kLeastObjective) / jobs_;
     // Many steps of length zero in a row: Bland's rule, which cannot cycle.
     ++degenerate_steps_;
-    const bool bland = degenerate_steps_ > 100 + 2 * rows_;
+    const bool bland = degenerate_steps_ > kPatientSteps + 2 * rows_;
     if (!(bland ? find_first_entering_column() : find_entering_column())) return false;
     const double length = basis_.enter_column(entering_column_, bland);
     if (length == kInfinity) return false;

@@ -6,7 +6,7 @@
 namespace cosched::moldable {
 
 /// The relative error of sums of a few times, which proofs allow for.
-inline constexpr double kProofRounding = 1e-12;
+inline constexpr double kProofRounding = kSumTolerance;
 
 /// The best schedule so far for one criterion; of several, one that is best for the other one.
 class Incumbent {

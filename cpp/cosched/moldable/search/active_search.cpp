@@ -4,6 +4,15 @@
 #include "cosched/core/assert.hpp"
 
 namespace cosched::moldable::search {
+namespace {
+
+// Where between two counts a time of the programme is rounded up: early, in the middle, late.
+constexpr double kRoundingThetas[] = {0.2, 0.5, 0.8};
+// Around the mu with the best guarantee of allot_locally() for each of its models of speed-up: the
+// best one of an instance is mostly near one of them.
+constexpr double kLocalMus[] = {0.211, 0.271, 0.324, 0.381};
+
+}  // namespace
 
 ActiveSearch::ActiveSearch(const Instance& instance, Objective objective,
                            const ActiveSearchParams& params)
@@ -57,11 +66,11 @@ void ActiveSearch::offer_simple_schedules() {
 void ActiveSearch::offer_family_schedules(const graph::WorkPath& programme) {
   if (!programme.durations.empty()) {
     offer_list(graph::round_work_path(instance_, choices_, programme).choice_numbers);
-    for (const double theta : {0.2, 0.5, 0.8})
+    for (const double theta : kRoundingThetas)
       offer_list(
           graph::round_durations(choices_, programme.durations, theta, instance_.machines()));
   }
-  for (const double mu : {0.211, 0.271, 0.324, 0.381})
+  for (const double mu : kLocalMus)
     offer_list(graph::allot_locally(instance_, choices_, mu).choice_numbers);
   for (const std::vector<double>& duration : programme.trade_off_durations)
     offer_list(graph::round_durations(choices_, duration, 0.5, instance_.machines()));

@@ -39,7 +39,8 @@ std::vector<std::vector<int>> list_orders(const Instance& instance, const Allotm
   std::vector<std::vector<double>> keys(4, std::vector<double>(n));
   for (int i = 0; i < n; ++i) {
     const double t = instance.time(i, procs[i]), r = instance.release(i);
-    const double w = std::max(instance.weight(i), 1e-12);
+    constexpr double kLeastWeight = 1e-12;  // a job without a weight comes last
+    const double w = std::max(instance.weight(i), kLeastWeight);
     keys[0][i] = r - t;
     keys[1][i] = -t * procs[i];
     keys[2][i] = r + t / w;
@@ -83,7 +84,8 @@ void offer_canonical_lists(const Instance& instance, double bound, const Offer& 
   Allotment procs(instance.jobs());
   for (int k = 0; k < kDeadlines; ++k) {
     // Shorter deadlines than the bound make wide jobs: for the minsum.
-    const double d = bound * std::exp2(-3 + 4.0 * k / (kDeadlines - 1));
+    constexpr double kFirstPower = -3, kPowers = 4;  // of two: from an eighth to twice the bound
+    const double d = bound * std::exp2(kFirstPower + kPowers * k / (kDeadlines - 1));
     for (int i = 0; i < instance.jobs(); ++i) {
       const int q = instance.cheapest_procs(i, d);
       procs[i] = q > 0 ? q : instance.gamma(i, instance.least_time(i));

@@ -10,7 +10,8 @@ TimePrices::TimePrices(const Instance& instance, const std::vector<std::vector<C
       has_deadline_(costs == JobCosts::deadline) {
   for (const std::vector<Choice>& choices_of_job : choices_)
     choice_count_ += static_cast<std::int64_t>(choices_of_job.size());
-  horizon_ = std::max(horizon, cells * 1e-280);  // so that there are numbers within a cell
+  constexpr double kLeastCell = 1e-280;  // so that there are numbers within a cell
+  horizon_ = std::max(horizon, cells * kLeastCell);
   set_prices(std::vector<double>(cells, 0.0));
 }
 
@@ -54,7 +55,8 @@ void TimePrices::ascend_on_cells(double known_cost, std::int64_t work) {
        work_done += work_per_round()) {
     check_interrupt();
     const double value = evaluate();
-    const bool has_gained = value > bound_ + 1e-5 * (known_cost - bound_);
+    constexpr double kLeastGain = 1e-5;  // of the gap: less is no gain, and the steps get shorter
+    const bool has_gained = value > bound_ + kLeastGain * (known_cost - bound_);
     rounds_without_gain = has_gained ? 0 : rounds_without_gain + 1;
     if (value > bound_) {
       bound_ = value;

@@ -8,12 +8,13 @@ std::vector<std::vector<int>> useful_counts(const Instance& instance,
                                             const UsefulCountParams& params) {
   std::vector<std::vector<int>> counts(instance.jobs());
   const int max_count = instance.useful_machines();
+  constexpr std::int64_t kPollStepsPerCount = 20;  // a nanosecond each
   Poll poll;
   for (int i = 0; i < instance.jobs(); ++i) {
     int count = instance.fewest_procs(i);
     while (count > 0) {
       counts[i].push_back(count);
-      poll.count(20);
+      poll.count(kPollStepsPerCount);
       const bool leaves_none_out = max_count <= params.all_machines || count < params.all_counts;
       const int slower_count =
           leaves_none_out ? count : static_cast<int>(count * params.count_ratio);

@@ -15,7 +15,7 @@ class WorkBudget {
   /// May throw as check_interrupt().
   void spend(std::int64_t steps) {
     remaining_steps_ -= steps;
-    poll_.count(4 * steps);
+    poll_.count(kNanosecondsPerStep * steps);
   }
   bool is_exhausted() const { return remaining_steps_ < 0; }
   /// Below 0 once the budget is exhausted.
@@ -23,6 +23,8 @@ class WorkBudget {
   std::int64_t used_steps() const { return total_steps_ - remaining_steps_; }
 
  private:
+  static constexpr std::int64_t kNanosecondsPerStep = 4;  // about
+
   std::int64_t total_steps_, remaining_steps_;
   Poll poll_;
 };

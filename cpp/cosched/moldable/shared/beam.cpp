@@ -8,8 +8,10 @@
 namespace cosched::moldable::shared {
 namespace {
 
-constexpr double kFinishedShare = 1e-12;  // of its work: a job with less has ended
-constexpr double kLeastPrice = 1e-6;      // of the highest price
+// A job with less than this share of its work left has ended.
+constexpr double kFinishedShare = kSumTolerance;
+// Of the highest price: each job has some price, so that none is left to the end for nothing.
+constexpr double kLeastPrice = 1e-6;
 
 // Jobs that run side by side, with the terms of their worth.
 struct CorunMix {

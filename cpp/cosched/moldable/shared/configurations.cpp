@@ -9,6 +9,7 @@
 namespace cosched::moldable::shared {
 namespace {
 
+// In one call of the master: far more than it needs, against a cycle.
 constexpr std::int64_t kMaxPivots = 1'000'000;
 constexpr int kUnscaledBits = 30;           // times from 2^-30 to 2^30 are not scaled
 constexpr double kLeastTimeUnits = 1e-100;  // shorter times count as this: less than any rounding
@@ -70,7 +71,7 @@ class ConfigurationMaster {
     bool is_smoothed = true;
     for (;;) {
       check_interrupt();
-      master_.solve(1e-9, kMaxPivots);
+      master_.solve(kExactTolerance, kMaxPivots);
       std::vector<double> prices = master_.dual();
       const double objective = master_.objective();
       idle_rounds = objective < least_objective ? 0 : idle_rounds + 1;
@@ -143,7 +144,7 @@ class ConfigurationMaster {
     const auto [jobs, rates] = make_column(set);
     double worth = 0;
     for (std::size_t k = 0; k < jobs.size(); ++k) worth += master_.dual()[jobs[k]] * rates[k];
-    return worth > 1 + 1e-9;
+    return worth > 1 + kExactTolerance;
   }
 
   // Adds the set of jobs that run together at each time.

@@ -81,7 +81,7 @@ bool CorunOrderSearch::propose_move(double temperature) {
   operations_ += params_.move_operations;
   const int first = apply_random_move();
   if (first < job_count_) {
-    const double cutoff = value_ - temperature * std::log(std::max(rng_.uniform(), 1e-300));
+    const double cutoff = value_ - temperature * std::log(std::max(rng_.uniform(), kTinyPositive));
     const double value = evaluate_from(first, cutoff);
     if (value <= cutoff) {
       accept_move(first, value);

@@ -83,7 +83,8 @@ class CorunSimulator {
   static bool has_same_future(const MachineState& a, const MachineState& b);
 
  private:
-  static constexpr double kFinishedShare = 1e-12;  // of its work: a job with less has ended
+  // A job with less than this share of its work left has ended.
+  static constexpr double kFinishedShare = kSumTolerance;
 
   double combine_factors(double factor, double excess) const {
     return with_companion(rule_, factor, excess);

@@ -16,14 +16,15 @@ ExtensionBound::ExtensionBound(const Instance& instance, const bounds::ResourceR
 void ExtensionBound::set_prices(const std::vector<double>& prices) {
   prices_ = prices;
   order_.clear();
+  constexpr double kLeastLoad = 1e-12;  // of a job that needs next to nothing: it comes first
   std::vector<double> density(instance_.jobs(), 0);
   for (int i = 0; i < instance_.jobs(); ++i) {
     if (!(prices[i] > 0)) continue;
     order_.push_back(i);
     for (const Choice& c : rows_.choices(i))
       density[i] =
-          std::max(density[i],
-                   prices[i] / c.time / std::max(row_weight(row_mixes_.size() - 1, i, c), 1e-12));
+          std::max(density[i], prices[i] / c.time /
+                                   std::max(row_weight(row_mixes_.size() - 1, i, c), kLeastLoad));
   }
   std::stable_sort(order_.begin(), order_.end(),
                    [&](int a, int b) { return density[a] > density[b]; });

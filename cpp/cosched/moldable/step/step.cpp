@@ -16,8 +16,11 @@ constexpr double kTolerance = 0.01;  // of the bisection
 constexpr double kMaxTime = 1e300;   // sums of later times are infinite
 // Guesses over the bound that are tried: beyond twice the bound counts hardly change any more.
 constexpr double kRatios[] = {1.0, 1.1, 1.25, 1.45, 1.7, 2.0};
+// Then guesses beside the best one, at this relative distance first and at half of it each time.
+constexpr double kFirstWidth = 0.08;
 constexpr int kRefinements = 6;
-constexpr int kPatience = 20'000;  // moves in a row that make nothing better
+constexpr int kPatience = 20'000;    // moves in a row that make nothing better
+constexpr double kMaxSeconds = 1e6;  // of a budget: so that the deadline is a time of the clock
 
 /// One call: the jobs, what is free when, and what is the best so far.
 class StepPlanner {
@@ -26,8 +29,9 @@ class StepPlanner {
       : instance_(instance),
         free_times_(std::move(free)),
         scheduler_(instance.machines()),
-        deadline_(SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
-                                           std::chrono::duration<double>(std::min(budget, 1e6)))) {
+        deadline_(SteadyClock::now() +
+                  std::chrono::duration_cast<SteadyClock::duration>(
+                      std::chrono::duration<double>(std::min(budget, kMaxSeconds)))) {
     std::sort(free_times_.begin(), free_times_.end());
     best_.makespan = std::numeric_limits<double>::infinity();
   }
@@ -39,7 +43,7 @@ class StepPlanner {
       if (is_finished()) break;
       try_ratio(ratio, least);
     }
-    double width = 0.08;
+    double width = kFirstWidth;
     for (int k = 0; k < kRefinements && !is_finished(); ++k, width /= 2)
       for (const double side : {1 - width, 1 + width}) {
         const double middle = best_.state.ratio;
@@ -51,7 +55,7 @@ class StepPlanner {
 
  private:
   bool is_finished() const {
-    return best_.makespan <= best_.bound * (1 + 1e-9) ||
+    return best_.makespan <= best_.bound * (1 + kExactTolerance) ||
            (best_.makespan < std::numeric_limits<double>::infinity() &&
             SteadyClock::now() >= deadline_);
   }
@@ -61,7 +65,7 @@ class StepPlanner {
     double room = 0, work = 0;
     for (const double free_time : free_times_) room += std::max(0.0, d - free_time);
     for (int i = 0; i < instance_.jobs() && work <= room; ++i) work += instance_.least_area(i, d);
-    return work <= room * (1 + 1e-12);
+    return work <= room * (1 + kSumTolerance);
   }
 
   /// The longest of the soonest ends of single jobs.

@@ -178,7 +178,7 @@ double ColumnRelaxation::dual_objective(const Prices& prices) const {
     magnitude += std::abs(part);
   }
   const double terms = static_cast<double>(prices.task.size() + prices.count.size()) + 8;
-  return sum - 2 * terms * std::numeric_limits<double>::epsilon() * magnitude;
+  return sum - sum_rounding(terms) * magnitude;
 }
 
 double ColumnRelaxation::column_worth(const PackColumn& column, const Prices& prices) const {
@@ -208,8 +208,7 @@ bool ColumnRelaxation::price_columns(const Prices& master, double tolerance) {
 }
 
 void ColumnRelaxation::improve_bound(const Prices& prices, double ratio) {
-  const double bound =
-      dual_objective(prices) / ratio * (1 - 4 * std::numeric_limits<double>::epsilon());
+  const double bound = dual_objective(prices) / ratio * (1 - sum_rounding(2));
   if (!(bound > bound_)) return;  // also where `bound` is no number, after an overflow
   bound_ = bound;
   best_prices_ = prices;

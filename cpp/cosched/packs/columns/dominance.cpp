@@ -60,7 +60,7 @@ std::vector<CoverExchange> list_direct_exchanges(const Times& times, const Domin
     std::fill(is_indirect.begin(), is_indirect.end(), 0);
     for (std::size_t k = place; k-- > 0;) {
       const int i = order[k];
-      poll.count(1);
+      poll.count(1);  // a look at a flag, a nanosecond
       if (!dominates[j][i] || !is_as_free(restrictions, j, i)) continue;
       slower_tasks[j].push_back(i);
       if (is_indirect[i]) continue;

@@ -40,14 +40,15 @@ double Pricing::sweep(const Prices& prices, const Restrictions& restrictions,
     }
   }
   const double terms = times_->tasks() + static_cast<double>(restrictions.counts.size()) + 8;
-  return ratio * (1 + 2 * terms * std::numeric_limits<double>::epsilon());
+  return ratio * (1 + sum_rounding(terms));
 }
 
 // The least q >= from with row[q-1] < limit, or procs + 1 where there is none.  Tries a few steps
 // first, because needs mostly rise by little, and then bisection.
 int Pricing::least_need(const double* row, int from, int procs, double limit) {
+  constexpr int kFirstSteps = 8;  // about what a bisection over 2^8 counts costs
   int q = from;
-  for (int step = 0; step < 8; ++step, ++q)
+  for (int step = 0; step < kFirstSteps; ++step, ++q)
     if (q > procs || row[q - 1] < limit) return q;
   const double* first_below = std::partition_point(row + q - 1, row + procs,
                                                    [limit](double time) { return time >= limit; });

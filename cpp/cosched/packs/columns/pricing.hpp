@@ -41,9 +41,10 @@ class Pricing {
   std::int64_t operations() const { return operations_ + knapsack_.operations(); }
 
  private:
-  // With more processors than this the knapsack counts them in larger units.
+  // With more processors than this the knapsack counts them in larger units: its table, which has a
+  // cell for each count of tasks and processors, then stays in the second-level cache.
   static constexpr int kMaxCapacity = 4096;
-  // Operations between two calls of check_interrupt().
+  // Operations between two calls of check_interrupt(): about a millisecond.
   static constexpr std::int64_t kInterruptInterval = 1'000'000;
 
   static int least_need(const double* row, int from, int procs, double limit);

@@ -3,39 +3,53 @@
 namespace cosched::packs::exact {
 namespace {
 
-constexpr double kIntegralityTolerance = 1e-5;    // sums closer to an integer are integral
-constexpr double kCountFirstFractionality = 0.1;  // counts with more come before all tasks
+// Sums closer to an integer are integral: the values of a master are right up to 1e-9, and sums of
+// up to 10^4 of them up to this.
+constexpr double kIntegralityTolerance = 1e-5;
+// A count of packs that is further from an integer is branched on, before any task: it concerns all
+// tasks.  Any number below 0.5 keeps the search complete.
+constexpr double kCountFirstFractionality = 0.1;
+// A length replaces a longer one where its sum is more fractional by more than rounding.
+constexpr double kLeastGain = 1e-6;
 
-// (length, value), longest first.
-using Masses = std::vector<std::pair<double, double>>;
+constexpr int kAnyTask = -1;
 
-Masses packs_by_length(const std::vector<columns::FractionalPack>& packs, int task = -1) {
-  Masses masses;
+// Pairs (length, value) of packs, longest first.
+using ValuesByLength = std::vector<std::pair<double, double>>;
+
+// Of the packs that hold `task`.
+ValuesByLength values_by_length(const std::vector<columns::FractionalPack>& packs, int task) {
+  ValuesByLength values;
   for (const columns::FractionalPack& f : packs)
-    if (task < 0 || std::binary_search(f.pack.tasks.begin(), f.pack.tasks.end(), task))
-      masses.emplace_back(f.pack.length, f.value);
-  std::sort(masses.begin(), masses.end(), std::greater<>());
-  return masses;
+    if (task == kAnyTask || std::binary_search(f.pack.tasks.begin(), f.pack.tasks.end(), task))
+      values.emplace_back(f.pack.length, f.value);
+  std::sort(values.begin(), values.end(), std::greater<>());
+  return values;
 }
 
+// A length to branch on: the sum of the values of the packs of at least that length, which hold the
+// task, is an integer in each co-schedule.
 struct BranchingDecision {
   double fractionality = kIntegralityTolerance;  // distance of the sum from the next integer
   double length = 0;
-  double sum = 0;  // value of the packs of at least this length
-  int task = -1;
+  double sum = 0;
+  int task = kAnyTask;
 };
 
 // The length D for which the sum of the values of packs of length >= D is most fractional.
-BranchingDecision most_fractional_length(const Masses& masses) {
-  BranchingDecision question;
+BranchingDecision most_fractional_length(const ValuesByLength& values) {
+  BranchingDecision decision;
   double sum = 0;
-  for (std::size_t c = 0; c < masses.size(); ++c) {
-    sum += masses[c].second;
-    if (c + 1 < masses.size() && masses[c + 1].first == masses[c].first) continue;
-    const double openness = std::abs(sum - std::round(sum));
-    if (openness > question.fractionality + 1e-6) question = {openness, masses[c].first, sum, -1};
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    const auto& [length, value] = values[c];
+    sum += value;
+    const bool is_last_of_length = c + 1 == values.size() || values[c + 1].first != length;
+    if (!is_last_of_length) continue;
+    const double fractionality = std::abs(sum - std::round(sum));
+    if (fractionality > decision.fractionality + kLeastGain)
+      decision = {.fractionality = fractionality, .length = length, .sum = sum};
   }
-  return question;
+  return decision;
 }
 
 // Adds the restriction that at most, or at least, `packs` packs have a length >= `length`.
@@ -54,18 +68,19 @@ columns::Restrictions with_interval(columns::Restrictions restrictions, int task
 }
 
 Alternatives branch_on(const columns::Restrictions& restrictions,
-                       const BranchingDecision& question) {
-  if (question.task < 0) {
-    const int packs = static_cast<int>(std::floor(question.sum));
-    return {with_count(restrictions, question.length, packs, false),
-            with_count(restrictions, question.length, packs + 1, true)};
+                       const BranchingDecision& decision) {
+  if (decision.task == kAnyTask) {
+    const int packs = static_cast<int>(std::floor(decision.sum));
+    return {with_count(restrictions, decision.length, packs, false),
+            with_count(restrictions, decision.length, packs + 1, true)};
   }
-  return {with_interval(restrictions, question.task, question.length, kInfinity),
-          with_interval(restrictions, question.task, 0, question.length)};
+  return {with_interval(restrictions, decision.task, decision.length, kInfinity),
+          with_interval(restrictions, decision.task, 0, decision.length)};
 }
 
 double just_above(double length) { return std::nextafter(length, kInfinity); }
 
+// True where the restrictions leave just this number of packs of at least this length.
 bool is_count_pinned(const columns::Restrictions& restrictions, double length, int packs) {
   bool has_lower_limit = packs == 0, has_upper_limit = false;
   for (const columns::CountRow& row : restrictions.counts) {
@@ -75,6 +90,7 @@ bool is_count_pinned(const columns::Restrictions& restrictions, double length, i
   return has_lower_limit && has_upper_limit;
 }
 
+// Just this number of packs of at least this length; more; or less.
 Alternatives pin_count(const columns::Restrictions& restrictions, double length, int packs) {
   Alternatives result{
       with_count(with_count(restrictions, length, packs, true), length, packs, false),
@@ -87,14 +103,14 @@ Alternatives pin_count(const columns::Restrictions& restrictions, double length,
 
 std::optional<Alternatives> most_fractional_branching(
     const columns::Restrictions& restrictions, const std::vector<columns::FractionalPack>& packs) {
-  const BranchingDecision count = most_fractional_length(packs_by_length(packs));
+  const BranchingDecision count = most_fractional_length(values_by_length(packs, kAnyTask));
   if (count.fractionality > kCountFirstFractionality) return branch_on(restrictions, count);
   BranchingDecision best = count;
   for (std::size_t i = 0; i < restrictions.least_length.size(); ++i) {
-    BranchingDecision question =
-        most_fractional_length(packs_by_length(packs, static_cast<int>(i)));
-    question.task = static_cast<int>(i);
-    if (question.fractionality > best.fractionality) best = question;
+    BranchingDecision decision =
+        most_fractional_length(values_by_length(packs, static_cast<int>(i)));
+    decision.task = static_cast<int>(i);
+    if (decision.fractionality > best.fractionality) best = decision;
   }
   if (best.fractionality <= kIntegralityTolerance) return std::nullopt;
   return branch_on(restrictions, best);
@@ -104,7 +120,7 @@ std::vector<LengthLevel> length_levels(const std::vector<columns::FractionalPack
                                        int tasks) {
   std::vector<LengthLevel> result;
   double sum = 0;
-  for (const auto& [length, value] : packs_by_length(packs)) {
+  for (const auto& [length, value] : values_by_length(packs, kAnyTask)) {
     if (result.empty() || result.back().length != length) {
       result.push_back({length, 0, {}});
       sum = 0;
@@ -113,12 +129,13 @@ std::vector<LengthLevel> length_levels(const std::vector<columns::FractionalPack
     result.back().packs = static_cast<int>(std::lround(sum));
   }
   for (int i = 0; i < tasks; ++i) {
-    const Masses of_task = packs_by_length(packs, i);
-    const auto largest =
-        std::max_element(of_task.begin(), of_task.end(),
+    const ValuesByLength values = values_by_length(packs, i);
+    const auto greatest_value =
+        std::max_element(values.begin(), values.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (greatest_value == values.end()) continue;
     for (LengthLevel& level : result)
-      if (largest != of_task.end() && level.length == largest->first) level.tasks.push_back(i);
+      if (level.length == greatest_value->first) level.tasks.push_back(i);
   }
   std::erase_if(result,
                 [](const LengthLevel& level) { return level.packs == 0 && level.tasks.empty(); });

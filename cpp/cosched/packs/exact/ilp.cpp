@@ -120,9 +120,10 @@ ExactResult ilp(const Instance& instance, std::optional<double> time_limit) {
       Coschedule coschedule = programme.coschedule(solution.x);
       if (coschedule.cost <= result.coschedule.cost) result.coschedule = std::move(coschedule);
     }
-    // GLPK's bounds, and what it calls optimal, hold up to its tolerances, 1e-7 relative: taken off
-    // generously.
-    result.bound = std::max(result.bound, solution.bound * programme.scale() * (1 - 1e-6));
+    // GLPK's bounds, and what it calls optimal, hold up to its tolerances, which are 1e-7 relative:
+    // ten times that is taken off.
+    constexpr double kGlpkError = 1e-6;
+    result.bound = std::max(result.bound, solution.bound * programme.scale() * (1 - kGlpkError));
     lp::require_optimal(solution, "the integer programme");
   });
   result.bound = std::min(result.bound, result.coschedule.cost);

@@ -9,6 +9,9 @@
 namespace cosched::packs::heuristic {
 namespace {
 
+// Poll steps (a nanosecond each) of a task that a pack looks at: a bisection over its times.
+constexpr std::int64_t kPollStepsPerTask = 50;
+
 class LongestFirst {
  public:
   LongestFirst(const Instance& instance, int max_refused_tasks)
@@ -39,7 +42,7 @@ class LongestFirst {
       const int task = order_[position];
       if (packed[task]) continue;
       const int need = fewest_within(instance_.times(), task, length);
-      poll_.count(50);
+      poll_.count(kPollStepsPerTask);
       if (need > free_procs - (tasks.empty() ? 0 : free_places - 1)) {
         ++refused;
         continue;

@@ -5,6 +5,9 @@ namespace {
 
 using std::to_string;
 
+// Poll steps (a nanosecond each) of one processor given to the longest task.
+constexpr std::int64_t kPollStepsPerSift = 8;
+
 void require_pack(const Times& times, const std::vector<int>& tasks, int procs) {
   if (procs < 1 || procs > times.procs())
     throw InvalidInstance("procs = " + to_string(procs) + ": expected 1.." +
@@ -46,7 +49,7 @@ double OnePackSolver::solve(const int* tasks, int count, int procs) {
     HeapTask node = heap_[0];
     node.time = times_->row(node.task)[procs_[node.place]++];
     sift_down(0, node);
-    poll_.count(8);
+    poll_.count(kPollStepsPerSift);
   }
   return heap_[0].time;
 }

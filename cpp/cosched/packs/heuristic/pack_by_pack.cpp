@@ -37,8 +37,9 @@ class PackByPackRun {
   }
 
   Packs packs() {
+    constexpr std::int64_t kStepsPerCheck = 16384;  // of some ten nanoseconds each
     for (std::int64_t steps = 0;; ++steps) {
-      if (steps % 16384 == 0) check_interrupt();
+      if (steps % kStepsPerCheck == 0) check_interrupt();
       extend_v();
       if (head_ == v_.size()) return std::move(packs_);
       if (requested_procs_ < instance_.procs())
@@ -133,14 +134,14 @@ class PackByPackRun {
   }
 
   const Instance& instance_;
-  double threshold_factor_;
+  double threshold_factor_;  // 1 - epsilon
   PackChoice choice_;
-  std::vector<int> sigma_;
+  std::vector<int> sigma_;       // processors that each task asks for
   std::vector<TimedTask> heap_;  // L without V: a heap, which the list sorted by `precedes` is
   std::vector<TimedTask> v_;     // V is v_[head_..], sorted
   std::size_t head_ = 0;
   int requested_procs_ = 0;  // P = sum of sigma over V
-  double threshold_ = 0;
+  double threshold_ = 0;     // the least time of a task of V
   Packs packs_;
 };
 
@@ -157,9 +158,6 @@ std::vector<int> concatenate(const Packs& packs) {
   for (const auto& pack : packs) order.insert(order.end(), pack.begin(), pack.end());
   return order;
 }
-
-constexpr double kFirstEpsilon = 0.5;
-constexpr double kStartSeconds = 0.5;
 
 }  // namespace
 
@@ -185,14 +183,15 @@ Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& eps
   return with_optimal_procs(instance.times(), best_packs);
 }
 
-SearchedCoschedule best_pack_by_pack(const Instance& instance) {
+SearchedCoschedule best_pack_by_pack(const Instance& instance, const BestPackByPackParams& params) {
   SearchedCoschedule result;
-  result.coschedule = without_deadline([&] { return pack_by_pack(instance, {kFirstEpsilon}); });
-  const ScopedDeadlineExtension grace(kStartSeconds);
-  double best_epsilon = kFirstEpsilon;  // ties: the lowest
+  result.coschedule =
+      without_deadline([&] { return pack_by_pack(instance, {params.first_epsilon}); });
+  const ScopedDeadlineExtension grace(params.start_seconds);
+  double best_epsilon = params.first_epsilon;  // ties: the lowest
   result.is_complete = finishes_within(std::nullopt, [&] {
     for (const double epsilon : nine_epsilons()) {
-      if (epsilon == kFirstEpsilon) continue;
+      if (epsilon == params.first_epsilon) continue;
       Coschedule candidate = pack_by_pack(instance, {epsilon});
       const double best = result.coschedule.cost;
       if (candidate.cost > best || (candidate.cost == best && epsilon > best_epsilon)) continue;

@@ -6,9 +6,8 @@
 
 namespace cosched::packs::heuristic {
 
-// Which tasks make a pack: the dynamic programmes of section 5's variants of pack-by-pack.
-
-/// How pack-by-pack makes its packs.
+/// How pack-by-pack makes its packs: as the paper does, or by a dynamic programme (the variants of
+/// its section 5).
 enum class PackChoice {
   kGreedy,  ///< the first tasks of V, up to the first that does not fit: the paper's
   kIdle,    ///< the tasks of V that leave the least processor time idle (least_idle)
@@ -28,9 +27,17 @@ std::vector<double> nine_epsilons();
 Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
                         PackChoice choice = PackChoice::kGreedy);
 
-/// What searches start from: pack_by_pack over nine_epsilons().  They may take half a second
-/// whatever the time limit; a limit that ends them after that leaves the best of those done, which
-/// is at least that of epsilon = 0.5.
-SearchedCoschedule best_pack_by_pack(const Instance& instance);
+struct BestPackByPackParams {
+  /// The epsilon that is tried first, whatever the time limit: that of pack-by-pack-1.
+  double first_epsilon = 0.5;
+  /// Seconds that the other epsilons may take whatever the time limit: 1,000 tasks need a tenth of
+  /// it.
+  double start_seconds = 0.5;
+};
+
+/// What searches start from: pack_by_pack over nine_epsilons().  A time limit that ends them leaves
+/// the best of those done, which costs at most as much as that of the first epsilon.
+SearchedCoschedule best_pack_by_pack(const Instance& instance,
+                                     const BestPackByPackParams& params = {});
 
 }  // namespace cosched::packs::heuristic

@@ -7,11 +7,8 @@
 namespace cosched::packs {
 namespace {
 
-// A sum of n positive terms, each with a few roundings, is off by at most (n + 4) rounding units:
-// twice that is taken off.
-double rounded_down(double sum, int terms) {
-  return sum * (1 - 2 * (terms + 4.0) * std::numeric_limits<double>::epsilon());
-}
+// Each term has up to four roundings of its own.
+double rounded_down(double sum, int terms) { return sum * (1 - sum_rounding(terms + 4.0)); }
 
 }  // namespace
 

@@ -11,7 +11,8 @@
 namespace cosched::packs::search {
 namespace {
 
-constexpr int kFewTasks = 12;  // up to here the subset programme takes milliseconds
+// Up to so many tasks the subset programme, O(3^n), takes milliseconds.
+constexpr int kFewTasks = 12;
 
 void require_work(std::int64_t work) {
   if (work < 0)

@@ -109,10 +109,12 @@ void PartitionAnnealing::try_random_move() {
   }
 }
 
+// Moves a task to a pack, which may be empty.
 void PartitionAnnealing::try_move(int i, int pack, double allowed_increase) {
   const int from = partition_.pack_of(i), size = partition_.size(pack);
   if (pack == from || size >= instance_.max_tasks()) return;
-  if (size == 0 && partition_.size(from) == 1) return;
+  const bool changes_nothing = size == 0 && partition_.size(from) == 1;
+  if (changes_nothing) return;
   const double saved = partition_.cost(from) - partition_.cost_without(i) + partition_.cost(pack);
   if (partition_.least_cost_with(i, size) > saved + allowed_increase) return;
   const double change = partition_.cost_with(pack, i) - saved;
@@ -121,10 +123,11 @@ void PartitionAnnealing::try_move(int i, int pack, double allowed_increase) {
   partition_.move_task(i, pack);
 }
 
+// Exchanges two tasks of different packs.
 void PartitionAnnealing::try_exchange(int i, int j, double allowed_increase) {
   const int pack_i = partition_.pack_of(i), pack_j = partition_.pack_of(j);
   if (pack_i == pack_j) return;
-  // Most exchanges are of tasks too different: seen from one time each.
+  // Most exchanges are of tasks too different, which one time of each task tells.
   const double saved = partition_.cost(pack_i) + partition_.cost(pack_j);
   const double least = partition_.least_cost_with(j, partition_.size(pack_i) - 1) +
                        partition_.least_cost_with(i, partition_.size(pack_j) - 1);
@@ -135,13 +138,15 @@ void PartitionAnnealing::try_exchange(int i, int j, double allowed_increase) {
   partition_.exchange_tasks(i, j);
 }
 
+// Notes that the cost is about to change.  The partition is copied only before the cost rises, and
+// at the end: a descent of many moves costs one copy.
 void PartitionAnnealing::record_best_before(double change) {
   if (change > 0) record_best();
   cost_ += change;
 }
 
 void PartitionAnnealing::record_best() {
-  if (!(cost_ < best_cost_)) return;
+  if (cost_ >= best_cost_) return;
   best_cost_ = cost_;
   best_ = partition_.packs();
 }

@@ -9,11 +9,11 @@
 
 namespace cosched::packs::search {
 
-/// Tuning of PartitionAnnealing, found on Workloads II and III.
+/// Tuning of PartitionAnnealing, found on Workloads II and III of the paper at equal work.
 struct PartitionAnnealingParams {
-  double first_temperature = 0.015;  ///< relative to the mean pack cost of the start
-  double last_temperature = 0.0001;  ///< relative to the same
-  int moves_per_temperature = 1024;
+  double first_temperature = 0.015;         ///< relative to the mean pack cost of the start
+  double last_temperature = 0.0001;         ///< relative to the same
+  int moves_per_temperature = 1024;         ///< a temperature costs a power, which is not felt then
   std::int64_t move_work = 20;              ///< operations of a move besides those of the partition
   std::int64_t check_interval = 1'000'000;  ///< operations between two calls of check_interrupt()
   int alike_window = 30;     ///< two tasks are alike with at most so many others between them ...
@@ -55,13 +55,18 @@ class PartitionAnnealing {
 
   PartitionAnnealingParams params_;
   const Instance& instance_;
-  int n_;
+  int n_;  // tasks
   PackPartition partition_;
   Rng rng_;
-  std::vector<int> by_time_, rank_;
+  std::vector<int> by_time_;  // tasks by their time on p / compared_divisor processors
+  std::vector<int> rank_;     // of each task in by_time_
   Packs best_;
-  double cost_ = 0, best_cost_ = 0, scale_ = 0, temperature_ = 0;
-  std::int64_t moves_ = 0, operations_checked_ = 0;
+  double cost_ = 0;         // of partition_
+  double best_cost_ = 0;    // of best_
+  double scale_ = 0;        // the mean pack cost of the start: temperatures are relative to it
+  double temperature_ = 0;  // in units of cost
+  std::int64_t moves_ = 0;
+  std::int64_t operations_checked_ = 0;  // operations at the last call of check_interrupt()
 };
 
 }  // namespace cosched::packs::search

@@ -35,6 +35,9 @@ class CoverBranching {
   CoverResult result() const { return result_; }
 
  private:
+  // Poll steps (a nanosecond each) of a task whose columns are counted.
+  static constexpr std::int64_t kPollStepsPerTask = 100;
+
   bool is_free(int c) const {
     for (const int i : columns_[c].tasks)
       if (is_covered_[i]) return false;
@@ -55,7 +58,7 @@ class CoverBranching {
         task = i;
         fewest = count;
       }
-      poll_.count(100);
+      poll_.count(kPollStepsPerTask);
     }
     return task;
   }
@@ -115,7 +118,7 @@ class CoverBranching {
       level.parts = 0;
       for (const int i : column.tasks) level.parts += least_part_[i];
       const double least =
-          level.sum + column.reduced_cost + (open_parts_ - level.parts) * (1 - 1e-9);
+          level.sum + column.reduced_cost + (open_parts_ - level.parts) * (1 - kExactTolerance);
       if (least < budget_) return c;
     }
     return std::nullopt;

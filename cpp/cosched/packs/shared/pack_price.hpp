@@ -45,8 +45,6 @@ class PackPricer {
   std::int64_t evaluations() const { return evaluations_; }
 
  private:
-  static constexpr double kSameEventTolerance = 1e-13;  // as core/sharing.cpp
-
   void load_pack(const std::vector<int>& tasks);
   double evaluate_choices(const std::vector<int>& chosen);
   bool can_fit(const std::vector<int>& chosen) const;

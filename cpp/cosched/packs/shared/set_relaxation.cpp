@@ -120,7 +120,7 @@ void SetRelaxation::search_sets(std::vector<int>& set, double worth, int from) {
       greatest_ratio_ = std::max(greatest_ratio_, greatest_worth / least_cost);
       return;
     }
-    poll_.count(200);
+    poll_.count(kPollStepsPerNode);
     const int i = order_[a];
     const auto place = std::lower_bound(set.begin(), set.end(), i);
     const auto position = place - set.begin();

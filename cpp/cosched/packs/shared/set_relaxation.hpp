@@ -48,11 +48,13 @@ class SetRelaxation {
                                                        std::int64_t max_nodes);
 
  private:
-  // Relative: a worth above a price by less is a rounding error.
-  static constexpr double kTolerance = 1e-9;
+  // Relative: a worth above a price by less is no improvement.
+  static constexpr double kTolerance = kExactTolerance;
+  // Poll steps (a nanosecond each) of a node of the search for sets, without its children.
+  static constexpr std::int64_t kPollStepsPerNode = 200;
 
   static double rounded_down(double value, int terms) {
-    return value * (1 - 4 * (terms + 8.0) * std::numeric_limits<double>::epsilon());
+    return value * (1 - 2 * sum_rounding(terms + 8.0));
   }
 
   static double greatest_single_cost(PackTable& table, int tasks);

@@ -324,9 +324,9 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool
   const Job& job = scenario.job(entry);
   JobTry attempt{entry, job, now, job.limit, is_dry_run};
   attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
-  // A job without a reservation only asks whether it can start; where jobs are preempted, it is
-  // tested with a limit of a minute.
-  if (attempt.has_no_reserve && controller_.preemption().is_enabled()) attempt.limit = 60;
+  // A job without a reservation only asks whether it can start.
+  if (attempt.has_no_reserve && controller_.preemption().is_enabled())
+    attempt.limit = kNoReserveLimit;
   const bool has_plan =
       settings_.one_resv_per_job &&
       std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();

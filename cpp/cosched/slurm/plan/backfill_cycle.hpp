@@ -57,9 +57,10 @@ class BackfillCycle {
     QueueEntry entry;
     const Job& job;
     Second now;
-    Second limit;     // the job's, or the shorter one that NoReserve uses
-    bool is_dry_run;  // the first try, which Slurm made before it yielded, is repeated: nothing is
-                      // started or planned, but jobs count as changed as they did then
+    Second limit;  // the job's, or the shorter one that NoReserve uses
+    // Slurm yields in the middle of a job after its first test.  A dry run repeats that test, to
+    // find the time of the next one: it starts and plans nothing.
+    bool is_dry_run;
     bool starts_now_or_never = false;
     bool has_no_reserve = false;           // its QOS has the flag NoReserve
     bool depends_on_reservations = false;  // an advance reservation may take nodes from it
@@ -89,7 +90,12 @@ class BackfillCycle {
     Verdict verdict = Verdict::no_nodes;  // of a job that is rejected
   };
 
-  static constexpr double kYieldSleep = 0.5;  // bf_yield_sleep
+  // The default of bf_yield_sleep, in seconds: for so long a cycle that has yielded does not ask
+  // for its locks again.
+  static constexpr double kYieldSleep = 0.5;
+  // The limit, in seconds, with which a job of a QOS with NoReserve is tested where jobs are
+  // preempted, as in backfill.c.
+  static constexpr Second kNoReserveLimit = 60;
 
   void clear_planned_mark();
   bool keep_planned_mark(Second now);

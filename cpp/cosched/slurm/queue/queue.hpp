@@ -10,6 +10,8 @@
 
 namespace cosched::slurm {
 
+/// The entries of both schedulers: a pending job has one for each partition that it asks for.  A
+/// job that is submitted has a priority, and gets its entries once nothing else keeps it (`enter`).
 class Queue {
  public:
   /// Requires that both outlive it.

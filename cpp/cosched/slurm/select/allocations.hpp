@@ -9,6 +9,8 @@
 
 namespace cosched::slurm {
 
+/// The allocations of all jobs.  A job is pending, running (or hidden or suspended), completing
+/// while its epilog runs, and done.
 class Allocations {
  public:
   /// Requires that `scenario` outlives it.
@@ -73,7 +75,8 @@ class Allocations {
 
   /// Grows at each start, end and epilog.
   std::int64_t change_count() const { return change_count_; }
-  /// Grows also when jobs are hidden and unhidden.
+  /// Grows also when jobs are hidden and unhidden: what is computed from the allocations is valid
+  /// as long as it stays the same.
   std::int64_t version() const { return change_count_ + hide_count_; }
 
  private:

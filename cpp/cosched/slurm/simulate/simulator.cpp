@@ -18,6 +18,13 @@ namespace {
 // A reservation that ends at this second or later is endless: no job waits for its end.
 constexpr Second kEndlessReservation = Second{1} << 40;
 
+// Poll steps (a nanosecond each) of an event besides passes and cycles, which count their own.
+constexpr std::int64_t kPollStepsPerEvent = 300;
+
+// Times that each scheduler tries all pending jobs after the last change before the run counts as
+// over.  The first try may have begun before the change; the third allows for random timing.
+constexpr Second kTriesAfterLastChange = 3;
+
 class Simulator {
  public:
   Simulator(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
@@ -51,7 +58,7 @@ class Simulator {
     count_started_watched_jobs();
     while (finished_count_ < scenario_.jobs().size() && !have_watched_jobs_started() &&
            !is_quiescent()) {
-      poll_.count(300);
+      poll_.count(kPollStepsPerEvent);
       step();
       count_started_watched_jobs();
     }
@@ -230,10 +237,10 @@ class Simulator {
         next_reservation_check_ < reservation_checks_.size() || !pending_registrations_.empty())
       return false;
     const double last_change = std::max(last_change_, last_begin_time_);
-    const auto patience =
-        static_cast<double>(3 * (clocks_.periods.after(last_change, settings.backfill.interval) +
-                                 clocks_.periods.after(last_change, settings.main.interval) +
-                                 settings.main.batch_sched_delay));
+    const Second period = clocks_.periods.after(last_change, settings.backfill.interval) +
+                          clocks_.periods.after(last_change, settings.main.interval) +
+                          settings.main.batch_sched_delay;
+    const auto patience = static_cast<double>(kTriesAfterLastChange * period);
     const double next_pass =
         std::min(main_clock_->next_requesting_tick(), main_clock_->next_pass_time());
     return next_pass > last_change + patience;
@@ -381,7 +388,7 @@ class Simulator {
   // When the epilog of a job is complete that slurmctld ended at `end`.  Its messages ask for a
   // pass at once: a recorded pass that comes sooner than they usually do is that one.
   double epilog_time(double end) {
-    constexpr double kBeforePass = 0.001;
+    constexpr double kBeforePass = 0.001;  // s: from the last message to the pass
     const double usual_time = end + with_jitter(clocks_.epilog_delay);
     const double recorded_time = main_clock_->recorded_pass_time() - kBeforePass;
     return end < recorded_time ? std::min(usual_time, recorded_time) : usual_time;
