@@ -4,12 +4,13 @@
 has stands in the file of the command.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from cosched.cli.groups import GroupedOption
 from cosched.cli.option_types import (
@@ -23,6 +24,9 @@ from cosched.cli.option_types import (
     Variants,
     Words,
 )
+
+if TYPE_CHECKING:
+    from cosched.core import Family
 
 FunctionType = TypeVar("FunctionType", bound=Callable[..., Any])
 Decorator = Callable[[FunctionType], FunctionType]
@@ -51,6 +55,39 @@ def combine(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return function
 
     return decorate
+
+
+def complete_algorithms(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names of algorithms that begin as the last of the names with commas between them does."""
+    del parameter
+    return _completions(_family_of(context).algorithms, incomplete)
+
+
+def complete_bounds(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Names of bounds that begin so."""
+    del parameter
+    return _completions(_family_of(context).bounds, incomplete)
+
+
+def _family_of(context: click.Context) -> "Family":
+    """The problem class of ``cosched solve packs``: the command is called as the class."""
+    from cosched.registry import family
+
+    return family(context.info_name or "")
+
+
+def _completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Names with blanks are left out: a shell would take them for several words."""
+    previous_names, comma, begin = incomplete.rpartition(",")
+    return [
+        CompletionItem(f"{previous_names}{comma}{name}")
+        for name in names
+        if name.startswith(begin) and " " not in name
+    ]
 
 
 def output_file_option(*suffixes: str, help: str) -> Decorator[Any]:

@@ -198,12 +198,33 @@ def test_a_shell_gets_a_script_for_completion(shell, capsys):
     assert "_COSCHED_COMPLETE" in capsys.readouterr().out
 
 
-def test_a_shell_gets_completions(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("line", "completions"),
+    [
+        ("solve pa", ["packs"]),
+        ("solve packs times.csv --algorithm pair", ["pairs"]),
+        ("solve cluster log.csv --algorithm cons", ["conservative"]),
+        (
+            "compare packs times.csv --algorithms optimal,random-p",
+            [
+                "optimal,random-pack-1",
+                "optimal,random-pack-9",
+                "optimal,random-proc-1",
+                "optimal,random-proc-9",
+            ],
+        ),
+        ("compare cluster log.csv --policies F", ["FCFS"]),
+        ("bound packs times.csv --bound c", ["columns"]),
+        ("audit log.csv --reference con", ["conservative"]),
+    ],
+)
+def test_a_shell_gets_completions(line, completions, monkeypatch, capsys):
+    words = ["cosched", *line.split()]
     monkeypatch.setenv("_COSCHED_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", "cosched solve pa")
-    monkeypatch.setenv("COMP_CWORD", "2")
+    monkeypatch.setenv("COMP_WORDS", " ".join(words))
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
     assert main([]) == 0
-    assert capsys.readouterr().out.split() == ["plain,packs"]
+    assert capsys.readouterr().out.split() == [f"plain,{text}" for text in completions]
 
 
 def test_the_version_has_a_short_option(capsys):

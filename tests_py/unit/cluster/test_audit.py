@@ -2,6 +2,7 @@
 
 import base64
 import html
+import json
 import pickle
 import re
 from datetime import datetime, timedelta
@@ -358,6 +359,19 @@ def test_the_command(tmp_path, capsys):
     assert lead_of(text).startswith("15 jobs waited 8 s on average")
     assert main([*command, "-o", str(tmp_path / "audit.pdf")]) == 2
     assert ".html" in capsys.readouterr().err
+
+
+def test_the_title_of_a_table_of_jobs_is_the_name_of_its_file(tmp_path):
+    log, page, numbers = (tmp_path / name for name in ("queue.csv", "a.html", "a.json"))
+    log.write_text("submit,tasks,cpu,memory,runtime,wait\n0,2,1,0.3,60,0\n5,1,0.5,0.1,30,60\n")
+    command = ["audit", str(log), "--nodes", "2", "-o", str(page), "-o", str(numbers)]
+    assert main([*command, "--what-if", "nodes=+1"]) == 0
+    assert "<h1>Audit of queue.csv</h1>" in page.read_text()
+    assert str(tmp_path) not in page.read_text()
+    rows = json.loads(numbers.read_text())["rows"]
+    assert [row["class"] for row in rows] == ["baseline", "simulated"]
+    assert main([*command, "--drop", "run-0"]) == 0
+    assert "<h1>Audit of queue.csv</h1>" in page.read_text()
 
 
 def test_the_page_in_a_browser(tmp_path, browser):

@@ -75,6 +75,17 @@ def test_waits_count_from_eligible(read, tmp_path, capsys):
     )
 
 
+def test_a_second_between_submission_and_eligible_time_is_rounding(read, tmp_path):
+    rows = [row(1, "10:00:00", "10:00:01", "10:00:05"), row(2, "10:00:00", "10:00:03", "10:00:09")]
+    inst = read(*rows)
+    assert counts(inst.notes, NoteKind.ASSUMED)["waits"] == 1
+    cs.cluster.audit(inst, tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text()
+    assert "array limit): 1 job, on average 3 s, at most 3 s." in text
+    rounded = read(rows[0])
+    assert counts(rounded.notes, NoteKind.ASSUMED)["waits"] == 0
+
+
 def test_a_requeued_job_counts_from_when_it_became_eligible_again(read):
     inst = read(
         row(8, "10:00:00", "10:00:00", "10:00:31", "00:00:10", "REQUEUED"),

@@ -9,6 +9,7 @@ from cosched.cli.options import (
     TABLE_SUFFIXES,
     algorithm_option,
     algorithm_parameters_option,
+    complete_bounds,
     json_option,
     output_file_option,
 )
@@ -21,7 +22,12 @@ bound = CommandGroup(
 
 
 @family_commands(bound, "cosched bound {family} {file} {arguments}")
-@algorithm_option("--bound", metavar="NAME", help="Name of the bound; default: that of the class.")
+@algorithm_option(
+    "--bound",
+    metavar="NAME",
+    shell_complete=complete_bounds,
+    help="Name of the bound; default: that of the class.",
+)
 @algorithm_parameters_option
 @output_file_option(*TABLE_SUFFIXES, help="The bound: .csv, .json or .md.")
 @json_option

@@ -14,6 +14,7 @@ from cosched.cli.options import (
     TABLE_SUFFIXES,
     algorithm_option,
     algorithm_parameters_option,
+    complete_algorithms,
     json_option,
     output_file_option,
     plot_option,
@@ -77,6 +78,7 @@ def join_algorithm_names(words: list[str]) -> list[str]:
     "algorithms",
     multiple=True,
     metavar="NAME,...",
+    shell_complete=complete_algorithms,
     help="Algorithms with commas between them, as optimal,pairs; default: those that suit.",
 )
 @seed_option

@@ -8,6 +8,7 @@ from cosched.cli.groups import CommandGroup
 from cosched.cli.options import (
     algorithm_option,
     algorithm_parameters_option,
+    complete_algorithms,
     json_option,
     output_file_option,
     plot_option,
@@ -26,7 +27,12 @@ solve = CommandGroup(
     "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
     is_solve=True,
 )
-@algorithm_option("--algorithm", metavar="NAME", help="Name of the algorithm; see the list above.")
+@algorithm_option(
+    "--algorithm",
+    metavar="NAME",
+    shell_complete=complete_algorithms,
+    help="Name of the algorithm; see the list above.",
+)
 @seed_option
 @algorithm_parameters_option
 @plot_option("Gantt chart of the schedule: .png, .svg or .pdf.")

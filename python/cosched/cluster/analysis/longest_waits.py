@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched.cluster.analysis.replications import waits_of_jobs
 from cosched.cluster.analysis.runs import Runs
+from cosched.cluster.files.conventions import ROUNDING_SECONDS
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.result import Result
@@ -104,7 +105,10 @@ class LongestWait:
 
 @dataclass(frozen=True)
 class BlockedJobs:
-    """Jobs that could not start when they came: dependency, begin time, hold, array limit."""
+    """Jobs that could not start when they came: dependency, begin time, hold, array limit.
+
+    A second between submission and eligible time is rounding, and does not count.
+    """
 
     jobs: int
     #: Seconds.
@@ -115,7 +119,7 @@ class BlockedJobs:
 def blocked_jobs(instance: Instance) -> BlockedJobs | None:
     """Return how many jobs could not start when they came; None without any."""
     blocked_times = instance.column("eligible") - instance.column("submit")
-    is_blocked = blocked_times > 0
+    is_blocked = blocked_times > ROUNDING_SECONDS
     if not is_blocked.any():
         return None
     mean_time = float(blocked_times[is_blocked].mean())

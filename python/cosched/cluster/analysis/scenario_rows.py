@@ -24,6 +24,9 @@ from cosched.cluster.machine.parts import managed_resources
 from cosched.core.text import count_of
 from cosched.units import format_exact_duration
 
+#: The class of the machine as it is in JSON: each what-if has one of :class:`ScenarioClass`.
+BASELINE = "baseline"
+
 
 @dataclass(frozen=True)
 class WaitRange:
@@ -182,7 +185,7 @@ def scenario_records(runs: Runs) -> list[dict[str, Any]]:
         record |= {
             "what_if": run.name,
             "policy": runs.reference_policy,
-            "class": None if run.scenario_class is None else run.scenario_class.value,
+            "class": BASELINE if run.scenario_class is None else run.scenario_class.value,
             "reason": run.reason,
             "remarks": remarks_of(runs, run),
             "utilization": None,

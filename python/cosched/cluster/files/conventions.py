@@ -340,6 +340,11 @@ def after_preceding(table: pd.DataFrame) -> tuple[np.ndarray, list[Note]]:
     return np.fmin(eligible, np.where(np.isnan(start), np.inf, start)), notes
 
 
+#: A job that is eligible so many seconds after its submission was not blocked: accounting tables
+#: have whole seconds, and the two times are rounded each.
+ROUNDING_SECONDS = 1.0
+
+
 def apply_wait_origin(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, list[Note]]:
     """Return the jobs with waits that count from `wait_from`, and notes."""
     if wait_from not in ("eligible", "submit"):
@@ -352,7 +357,7 @@ def apply_wait_origin(jobs: Any, wait_from: str, *, of_log: bool) -> tuple[Any, 
     if not has_eligible or not of_log:
         return jobs, []
     blocked = np.asarray(jobs["eligible"] - jobs["submit"], dtype=float)
-    blocked_times = blocked[blocked > 0]
+    blocked_times = blocked[blocked > ROUNDING_SECONDS]
     if not len(blocked_times):
         text = "assumed: waits count from submission: the log has no job blocked before"
         return jobs, [Note(NoteKind.ASSUMED, text, subject="waits", count=0)]

@@ -553,7 +553,7 @@ class Instance(core.Instance):
                 log_table.jobs,
                 log_table.nodes,
                 notes=log_table.notes,
-                source=log_table.source,
+                source=log_table.source or str(path),
                 **arguments,
             )
         except InvalidInstance as error:
@@ -565,7 +565,7 @@ class Instance(core.Instance):
         if drop is not None and not log_table.source:
             jobs_left, left_out = files.dropped(instance.jobs, instance.nodes, drop, machine_read)
             notes = (*log_table.notes, files.note_of_dropped(left_out))
-            instance = cls(jobs_left, instance.nodes, notes=notes, **arguments)
+            instance = cls(jobs_left, instance.nodes, notes=notes, source=str(path), **arguments)
         return instance.without_bound() if no_bound else instance
 
     def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[Note, ...]:
