@@ -110,7 +110,7 @@ def show_end(execution: Execution) -> None:
         report.note(note)
     listed_tasks = _worth_a_row(execution.tasks)
     rows = [_cells(task) for task in listed_tasks]
-    titles = ("task", "units", "planned", "real", "error", "start", "end", "state")
+    titles = ("task", "units", "planned", "measured", "error", "start", "end", "state")
     columns = [
         Column(title, [row[k] for row in rows], 2 <= k < 7) for k, title in enumerate(titles)
     ]
@@ -126,7 +126,7 @@ def show_end(execution: Execution) -> None:
         ]
         show("packs (s): overhead = from the end of the pack before", columns)
     report.say(
-        f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
+        f"planned end {execution.planned_makespan:.3f} s, measured {_number(execution.makespan)} s "
         f"({_error(execution.makespan, execution.planned_makespan)})"
     )
     try:

@@ -219,7 +219,7 @@ def check_record(record: Execution) -> tuple[dict[str, Any], str]:
     checks = ["no unit was used twice at once"]
     if record.capacity:
         checks.append(f"{', '.join(sorted(record.capacity))} kept")
-    end = "" if math.isnan(record.makespan) else f", real end {record.makespan:.9g} s"
+    end = "" if math.isnan(record.makespan) else f", measured end {record.makespan:.9g} s"
     numbers = {
         "valid": True,
         "tasks": len(record.tasks),

@@ -376,6 +376,8 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     ):
         if not math.isnan(end):
             ax.vlines(end, low, high, color="black", linestyle="--", linewidth=1.0)
+    size = f"{count_of(len(execution.tasks), 'task')} on {count_of(len(lanes), 'unit')}"
+    ax.set_title(f"{size}: plan and measured run", fontsize=10)
     ax.set_xlabel(f"time (s); one lane for each of {count_of(len(lanes), 'unit')}")
     if not has_many:
         label_rectangles(ax, rectangles, [task.name for task, _ in owners])
