@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from cosched.cli import report
 from cosched.core.tails import conformal_limit, min_sample_count
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import CoschedError, InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.plan_input import MARGIN
 from cosched.execution.runs import current
@@ -39,6 +42,20 @@ def read_requests(
             seconds = _sufficient_limit(times) if text == "auto" else _limit_of_text(text)
             requests.append({"nodes": count, "time": seconds, "runs": times})
     return requests
+
+
+@contextmanager
+def requests_by_nodes(requests: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """A message about ``requests[0]`` names the option instead: ``--nodes 4``."""
+    try:
+        yield
+    except CoschedError as error:
+        text = str(error)
+        place = re.match(r"requests\[(\d+)\]", text)
+        if place is not None and int(place[1]) < len(requests):
+            nodes = requests[int(place[1])]["nodes"]
+            error.args = (f"--nodes {nodes}{text[place.end() :]}",)
+        raise
 
 
 def _limit_of_text(text: str) -> float:

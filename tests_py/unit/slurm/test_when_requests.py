@@ -148,8 +148,9 @@ def test_a_request_is_refused_where_sbatch_refuses_it(ask, case, mode):
     if words[mode] is None:
         assert (code, error) == (0, "")
     else:
+        nodes = dict(zip(options[::2], options[1::2], strict=True)).get("--nodes", "1")
         assert code == 2
-        assert error.startswith(f"cosched: error: requests[0]: {words[mode]}: ")
+        assert error.startswith(f"cosched: error: --nodes {nodes}: {words[mode]}: ")
         assert error.count("\n") == 1
 
 
@@ -191,7 +192,7 @@ def test_a_request_without_a_time_limit_is_taken_as_sbatch_takes_it(ask, tmp_pat
     assert ask("NO", "--time", limit)[0] == 0  # and waits with PartitionTimeLimit
     code, error = ask("ALL", "--time", limit)
     assert code == 2
-    assert error.startswith(f"cosched: error: requests[0]: {TIME}: --time UNLIMITED: ")
+    assert error.startswith(f"cosched: error: --nodes 1: {TIME}: --time UNLIMITED: ")
     texts = {
         "scontrol_config.txt": config("NO"), "scontrol_node.txt": NODES,
         "scontrol_partition.txt": PARTITIONS.replace("01:00:00", "UNLIMITED"), "times.json": TAKEN,

@@ -194,7 +194,11 @@ def when(
         scenario_progress,
         show_backtest,
     )
-    from cosched.cli.start_time_requests import megabytes_of_option, read_requests
+    from cosched.cli.start_time_requests import (
+        megabytes_of_option,
+        read_requests,
+        requests_by_nodes,
+    )
     from cosched.errors import InvalidInstance
 
     if output is not None:
@@ -250,7 +254,10 @@ def when(
             return slurm.Snapshot.ask(_HISTORY)
 
     def predict(state: slurm.Snapshot, chosen_jobs: list[str] | None) -> pd.DataFrame:
-        with scenario_progress("scenarios", is_hidden=as_json) as progress:
+        with (
+            requests_by_nodes(requests),
+            scenario_progress("scenarios", is_hidden=as_json) as progress,
+        ):
             return slurm.when(
                 state,
                 chosen_jobs,

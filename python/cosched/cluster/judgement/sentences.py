@@ -29,7 +29,7 @@ def _evidence(judgement: LogJudgement) -> list[str]:
     compared = (
         f"{waiting:,} of {count_of(judgement.jobs, 'job')} waited more than a minute in the log or "
         f"in the simulation (mean of {judgement.replications} replications); the other "
-        f"{judgement.jobs_at_once:,} started at once in both and say nothing."
+        f"{judgement.jobs_at_once:,} started at once in both and are not compared."
     )
     first = [compared, *_about_jobs_not_compared(judgement)]
     if log.jobs < MIN_WAITING_JOBS:
