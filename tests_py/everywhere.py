@@ -39,6 +39,11 @@ def _forget_registered():
     """What a test registers is gone after it: plans of studies count what is registered."""
     from cosched.registry import FAMILIES, family
 
+    tables = [family(name).algorithms for name in FAMILIES]
+    functions_before = [
+        {**table.of_family, **{name: table[name] for name in table.registered}} for table in tables
+    ]
     yield
-    for name in FAMILIES:
-        family(name).algorithms.clear()
+    for table, functions in zip(tables, functions_before, strict=True):
+        table.clear()
+        table.update(functions)

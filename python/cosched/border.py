@@ -50,7 +50,7 @@ def guard_public(exported: dict[str, Any]) -> None:
             exported[name] = _guard_member(exported[name])
     for name in ("ALGORITHMS", "BOUNDS"):
         table = exported.get(name, {})
-        for key, function in getattr(table, "built_in", table).items():
+        for key, function in getattr(table, "of_family", table).items():
             table[key] = _guard_member(function)
 
 

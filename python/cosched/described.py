@@ -108,7 +108,7 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
     ]
     for name in ("ALGORITHMS", "BOUNDS"):
         table = exported.get(name, {})
-        members += getattr(table, "built_in", table).values()
+        members += getattr(table, "of_family", table).values()
     for member in members:
         function = getattr(member, "func", member)  # a name that stands for options
         if isinstance(function, FunctionType):

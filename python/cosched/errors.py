@@ -87,6 +87,10 @@ class MissingExtra(CoschedError, ImportError):
     """A package that only some users need is not installed; the message says what to install."""
 
 
+class IncompleteInstallation(CoschedError, ImportError):
+    """The metadata of cosched itself lack an entry point, which an installation writes."""
+
+
 def optional(module: str, *, extra: str) -> ModuleType:
     """A module of a package that `extra` brings.
 

@@ -20,7 +20,7 @@ ALGORITHMS = AlgorithmTable(
 )
 
 #: What ``compare`` runs.
-DEFAULT_COMPARE = tuple(ALGORITHMS.built_in)
+DEFAULT_COMPARE = tuple(ALGORITHMS.of_family)
 
 FAMILY = Family(
     name="bags",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from os import PathLike
-from typing import Any
 
 from cosched import io
 from cosched.cluster.analysis.audit import analyse_runs
@@ -13,11 +12,9 @@ from cosched.cluster.analysis.what_if import scenario_of
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
 from cosched.core.arrays import integer, time_limit_of
+from cosched.core.installed import call_report_writer
 from cosched.core.text import texts
-from cosched.lazy import Lazy, plt
-
-#: Reports stand above the analysis: the module is looked up when an audit is written.
-_reports: Any = Lazy("cosched.reports.audit")
+from cosched.lazy import plt
 
 
 def audit(
@@ -118,6 +115,12 @@ def audit(
     scenario_texts = texts(what_if, "what_if")
     scenarios = [scenario_of(instance, text) for text in scenario_texts]
     runs = run_all(instance, scenarios, limit, count, reference or "", judgement)
-    return _reports.write_audit(
-        analyse_runs(runs), path, rightsize=rightsize, json=json, anonymise=anonymise, say=say
+    return call_report_writer(
+        "audit",
+        analyse_runs(runs),
+        path,
+        rightsize=rightsize,
+        json=json,
+        anonymise=anonymise,
+        say=say,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cosched.core import installed
@@ -42,26 +43,31 @@ class AlgorithmTable(MutableMapping[str, Algorithm]):
     ----------
     family : str
         Name of the family, which begins the names of its entry points.
-    built_in : mapping
+    of_family : mapping
         The algorithms of the family's own package. Entry points of cosched itself are built in,
         too: a package above the family offers them, and each is imported when it is asked for.
 
     Examples
     --------
     >>> table = AlgorithmTable("bags", {"nothing": lambda instance: None})
-    >>> list(table.built_in), "nothing" in table, table.registered
+    >>> list(table.of_family), "nothing" in table, table.registered
     (['nothing'], True, frozenset())
     """
 
-    def __init__(self, family: str, built_in: Mapping[str, Algorithm]) -> None:
+    def __init__(self, family: str, of_family: Mapping[str, Algorithm]) -> None:
         self._family = family
-        self._functions = dict(built_in)
-        self._built_in_names = tuple(built_in)
-        self._package_names = tuple(installed.package_algorithms(family))
+        self._functions = dict(of_family)
+        self._family_names = tuple(of_family)
         self._has_policies = False
         self._load_offered: Callable[[str], Algorithm | None] = lambda name: None
 
-    def connect(self, load: Callable[[str], Algorithm | None], *, has_policies: bool) -> None:
+    @cached_property
+    def _package_names(self) -> tuple[str, ...]:
+        """The algorithms that other layers of cosched offer; the metadata are read when a name is
+        looked up first, not when the family is imported."""
+        return tuple(installed.package_algorithms(self._family))
+
+    def set_loader(self, load: Callable[[str], Algorithm | None], *, has_policies: bool) -> None:
         """Say how an offered algorithm is imported and registered.
 
         Parameters
@@ -74,24 +80,24 @@ class AlgorithmTable(MutableMapping[str, Algorithm]):
         self._load_offered, self._has_policies = load, has_policies
 
     @property
-    def built_in(self) -> dict[str, Algorithm]:
+    def of_family(self) -> dict[str, Algorithm]:
         """The algorithms of the family's own package, by name."""
-        return {name: self._functions[name] for name in self._built_in_names}
+        return {name: self._functions[name] for name in self._family_names}
 
     @property
     def registered(self) -> frozenset[str]:
         """Names that the user registered, and those of installed packages that were used."""
-        return frozenset(self._functions).difference(self._built_in_names, self._package_names)
+        return frozenset(self._functions).difference(self._family_names, self._package_names)
 
     def is_built_in(self, name: str) -> bool:
         """Whether a name belongs to cosched: nobody else can take it."""
-        return name in self._built_in_names or name in self._package_names
+        return name in self._family_names or name in self._package_names
 
     def of_installed_packages(self) -> list[str]:
         """Names that installed packages offer, used or not; none of them is imported."""
-        names: Iterable[str] = installed.algorithms(self._family)
+        names: Iterable[str] = installed.installed_algorithms(self._family)
         if self._has_policies:
-            names = (*names, *installed.installed_entry_points(installed.POLICIES))
+            names = (*names, *installed.installed_policies())
         return [name for name in names if not self.is_built_in(name)]
 
     def offered(self) -> list[str]:
@@ -126,7 +132,7 @@ class AlgorithmTable(MutableMapping[str, Algorithm]):
             del self._functions[name]
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._built_in_names
+        yield from self._family_names
         yield from self._package_names
         yield from [name for name in self._functions if not self.is_built_in(name)]
         yield from self.offered()

@@ -93,7 +93,7 @@ class Family:
         if not isinstance(self.algorithms, AlgorithmTable):
             object.__setattr__(self, "algorithms", AlgorithmTable(self.name, self.algorithms))
         has_policies = self.register_policy is not None
-        self.algorithms.connect(self._load_offered, has_policies=has_policies)
+        self.algorithms.set_loader(self._load_offered, has_policies=has_policies)
 
     @property
     def maximise(self) -> bool:
@@ -141,7 +141,7 @@ class Family:
         """
         try:
             return accepted_options(self.algorithm(name))
-        except installed.Unusable:
+        except installed.UnusableOffer:
             return set()
 
     def offered(self) -> list[str]:
@@ -151,9 +151,11 @@ class Family:
     def _load_offered(self, name: str) -> Algorithm | None:
         """Return what an installed package offers under this name, registered; None where none
         does."""
-        installed.take(installed.ALGORITHMS, f"{self.name}.{name}", partial(self.register, name))
+        installed.register_offer(
+            installed.ALGORITHMS, f"{self.name}.{name}", partial(self.register, name)
+        )
         if self.algorithms.find(name) is None and self.register_policy is not None:
-            installed.take(installed.POLICIES, name, partial(self.register_policy, name))
+            installed.register_offer(installed.POLICIES, name, partial(self.register_policy, name))
         return self.algorithms.find(name)
 
     def solve(
@@ -313,11 +315,11 @@ class Family:
             None: the default names for this instance.
         """
         if names is None:
-            suitable = self.default_names or (lambda instance: list(self.algorithms.built_in))
+            suitable = self.default_names or (lambda instance: list(self.algorithms.of_family))
             return [*suitable(instance), *self.algorithms.of_installed_packages()]
         chosen = texts(names, "names")
         for name in chosen:
-            with suppress(installed.Unusable):  # the row of that name says so
+            with suppress(installed.UnusableOffer):  # the row of that name says so
                 self.algorithm(name)
         return chosen
 

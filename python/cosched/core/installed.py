@@ -1,4 +1,22 @@
-"""What installed packages offer by entry points, looked at only for a name that is not built in."""
+"""The registry of what installed packages offer: one group of entry points for each kind of offer.
+
+=========================== ======================================================================
+group                       what an entry point names
+=========================== ======================================================================
+``cosched.algorithms``      ``FAMILY.NAME``: a function as for :func:`cosched.register`
+``cosched.policies``        a policy as for :func:`cosched.cluster.register_policy`
+``cosched.machine_readers`` ``reader(path, slurm_version, accounts)``: a Machine, or None where the
+                            file is of another kind
+``cosched.what_if_changes`` a ChangeProvider: what-if scenarios of another layer, such as lines of a
+                            slurm.conf
+``cosched.limit_finders``   a LimitFinder: which limit of a scheduler kept a job waiting
+``cosched.report_writers``  the function that writes a report; its name is that of the command
+=========================== ======================================================================
+
+Any package may offer algorithms and policies. The other groups are those of cosched itself: a layer
+above offers to a layer below, which neither imports nor names it. An entry point is imported when
+it is used.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +24,28 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from cosched.errors import IncompleteInstallation
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: ``FAMILY.NAME`` -> function as for :func:`cosched.register`.
 ALGORITHMS = "cosched.algorithms"
-#: Name -> policy as for :func:`cosched.cluster.register_policy`.
 POLICIES = "cosched.policies"
-
-
-#: ``reader(path, slurm_version, accounts)``: a Machine, or None where the file is of another kind.
 MACHINE_READERS = "cosched.machine_readers"
-#: A ChangeProvider: what-if scenarios of another layer, such as lines of a slurm.conf.
 WHAT_IF_CHANGES = "cosched.what_if_changes"
-#: A LimitFinder: which limit of a scheduler kept a job waiting.
 LIMIT_FINDERS = "cosched.limit_finders"
+REPORT_WRITERS = "cosched.report_writers"
 #: Name of this package in its metadata.
 PACKAGE = "cosched-hpc"
 
 
+class UnusableOffer(ValueError):
+    """What an installed package offers under a name cannot be used."""
+
+
 @cache
 def installed_entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
-    """The entry points of a group by name; more than one where several packages offer it."""
+    """Return the entry points of a group by name; more than one where several packages offer it."""
     from importlib.metadata import entry_points  # as slow as a tenth of `import cosched`
 
     points_by_name: dict[str, tuple[EntryPoint, ...]] = {}
@@ -38,7 +56,7 @@ def installed_entry_points(group: str) -> dict[str, tuple[EntryPoint, ...]]:
 
 @cache
 def package_entry_points(group: str) -> dict[str, EntryPoint]:
-    """The entry points of cosched itself by name: what a layer above offers to one below.
+    """Return the entry points of cosched itself by name: what a layer above offers to one below.
 
     The metadata of the other packages are not read, which takes some ten times as long.
     """
@@ -57,11 +75,33 @@ def package_offers(group: str) -> tuple[Any, ...]:
     return tuple(point.load() for point in package_entry_points(group).values())
 
 
+def call_report_writer(name: str, *arguments: Any, **options: Any) -> Any:
+    """Write a report by the writer that the layer of reports offers under a name.
+
+    Parameters
+    ----------
+    name : str
+        ``audit``, ``rightsize``, ``tune`` or ``execution``.
+    *arguments, **options
+        What the writer takes.
+
+    Raises
+    ------
+    IncompleteInstallation
+        The metadata of the package, which are made when it is installed, have no such writer.
+    """
+    point = package_entry_points(REPORT_WRITERS).get(name)
+    if point is None:
+        raise IncompleteInstallation(
+            f"no entry point {name} of {REPORT_WRITERS} in the metadata of {PACKAGE}: "
+            "expected an installed package (install it once more)"
+        )
+    return point.load()(*arguments, **options)
+
+
 def package_algorithms(family: str) -> list[str]:
-    """The algorithms of a family that another layer of cosched offers."""
-    prefix = f"{family}."
-    names = package_entry_points(ALGORITHMS)
-    return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    """Return the names of the algorithms of a family that another layer of cosched offers."""
+    return _names_of_family(package_entry_points(ALGORITHMS), family)
 
 
 def load_package_algorithm(family: str, name: str) -> Callable[..., Any]:
@@ -69,42 +109,54 @@ def load_package_algorithm(family: str, name: str) -> Callable[..., Any]:
     return package_entry_points(ALGORITHMS)[f"{family}.{name}"].load()
 
 
-class Unusable(ValueError):
-    """What an installed package offers under a name cannot be used."""
+def installed_algorithms(family: str) -> list[str]:
+    """Return the names of the algorithms that installed packages offer to a family."""
+    return _names_of_family(installed_entry_points(ALGORITHMS), family)
 
 
-def algorithms(family: str) -> list[str]:
-    """The algorithms that installed packages offer to a family."""
+def installed_policies() -> list[str]:
+    """Return the names of the policies that installed packages offer."""
+    return list(installed_entry_points(POLICIES))
+
+
+def _names_of_family(points: dict[str, Any], family: str) -> list[str]:
     prefix = f"{family}."
-    return [
-        name.removeprefix(prefix)
-        for name in installed_entry_points(ALGORITHMS)
-        if name.startswith(prefix)
-    ]
+    return [name.removeprefix(prefix) for name in points if name.startswith(prefix)]
 
 
-def take(group: str, name: str, register: Callable[[Any], None]) -> None:
-    """Register what an installed package offers under a name, where one does: `register` is called
-    with what the entry point names.
+def register_offer(group: str, name: str, register: Callable[[Any], None]) -> None:
+    """Register what an installed package offers under a name, where one does.
 
-    ``Unusable``: several packages offer the name, the package cannot be imported, or what it offers
-    is refused.
+    Parameters
+    ----------
+    group : str
+        ``cosched.algorithms`` or ``cosched.policies``.
+    name : str
+        Name of the entry point.
+    register : callable
+        Called with what the entry point names.
+
+    Raises
+    ------
+    UnusableOffer
+        Several packages offer the name, the package cannot be imported, or what it offers is
+        refused.
     """
     points = installed_entry_points(group).get(name, ())
     if len(points) > 1:
-        packages = ", ".join(sorted(_package(point) for point in points))
-        raise Unusable(f"{name}: several installed packages offer it ({packages}): keep one")
+        packages = ", ".join(sorted(_package_name(point) for point in points))
+        raise UnusableOffer(f"{name}: several installed packages offer it ({packages}): keep one")
     for point in points:
         try:
             register(point.load())
         # Whatever somebody else's module does when it is imported.
         except (Exception, SystemExit) as error:
             why = " ".join(f"{type(error).__name__}: {error}".split())
-            raise Unusable(
-                f"{name} of the installed package {_package(point)}: "
+            raise UnusableOffer(
+                f"{name} of the installed package {_package_name(point)}: "
                 f"{point.value} cannot be used: {why}"
             ) from error
 
 
-def _package(point: EntryPoint) -> str:
+def _package_name(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.value

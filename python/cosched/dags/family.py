@@ -29,7 +29,7 @@ ALGORITHMS = AlgorithmTable(
 
 #: What ``compare`` runs: ``optimal`` up to twelve tasks, ``memheft`` where it is not HEFT; of a
 #: trace its run as well.
-DEFAULT_COMPARE = tuple(name for name in ALGORITHMS.built_in if name != "as-executed")
+DEFAULT_COMPARE = tuple(name for name in ALGORITHMS.of_family if name != "as-executed")
 
 
 def _default_names(instance: Instance) -> list[str]:

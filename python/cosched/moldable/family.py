@@ -30,7 +30,7 @@ ALGORITHMS = AlgorithmTable(
 )
 
 #: What ``compare`` runs; ``gang`` where its processors can be listed, ``optimal`` for few jobs.
-DEFAULT_COMPARE = tuple(ALGORITHMS.built_in)
+DEFAULT_COMPARE = tuple(ALGORITHMS.of_family)
 
 
 #: Those that know precedence.

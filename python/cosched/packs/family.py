@@ -33,7 +33,7 @@ ALGORITHMS = AlgorithmTable(
 )
 
 #: What ``compare`` runs; ``ilp`` only up to five tasks.
-DEFAULT_COMPARE = tuple(ALGORITHMS.built_in)
+DEFAULT_COMPARE = tuple(ALGORITHMS.of_family)
 
 
 def _default_names(instance: Instance) -> list[str]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from os import PathLike
-from typing import Any
 
+from cosched.core.installed import call_report_writer
 from cosched.execution import Execution, TaskRun
-from cosched.lazy import Lazy, pd
+from cosched.lazy import pd
 from cosched.workflows.planned import Course
-
-#: Reports stand above: the module is looked up when a report is written.
-_reports: Any = Lazy("cosched.reports.execution")
 
 
 def execution_of(
@@ -98,4 +95,4 @@ def write_report(
     InvalidInstance
         Another suffix.
     """
-    _reports.write_execution(execution, path, sentence, notes, is_workflow=True)
+    call_report_writer("execution", execution, path, sentence, notes, is_workflow=True)

@@ -3,12 +3,16 @@
 import importlib.metadata
 import json
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 
 import cosched as cs
+from cosched.core import installed
+from cosched.errors import IncompleteInstallation
 
 OWN_ENTRY_POINTS = [
     point
@@ -164,6 +168,44 @@ def test_a_cleared_table_keeps_what_is_built_in(own_algorithm):
 @pytest.mark.parametrize("point", OWN_ENTRY_POINTS, ids=lambda point: f"{point.group} {point.name}")
 def test_each_entry_point_of_the_package_can_be_imported(point):
     assert point.load() is not None
+
+
+def test_a_family_is_imported_without_reading_metadata(folder):
+    lines = python(
+        folder,
+        "import cosched as cs\n"
+        "from cosched.core import installed\n"
+        "list(cs.cluster.ALGORITHMS.of_family)\n"
+        "print(installed.package_entry_points.cache_info().misses)\n"
+        "print('slurm-backfill' in cs.cluster.ALGORITHMS)\n"
+        "print(installed.package_entry_points.cache_info().misses)\n",
+    ).splitlines()
+    assert lines == ["0", "True", "1"]
+
+
+def test_each_writer_of_a_report_is_offered_by_the_layer_of_reports():
+    writers = installed.package_entry_points(installed.REPORT_WRITERS)
+    assert set(writers) == {"audit", "execution", "rightsize", "tune"}
+    assert all(point.value.startswith("cosched.reports.") for point in writers.values())
+
+
+def test_a_writer_that_the_metadata_lack_is_named():
+    with pytest.raises(
+        IncompleteInstallation, match=r"no entry point poem of cosched\.report_writers"
+    ):
+        installed.call_report_writer("poem")
+
+
+def test_layers_below_do_not_name_the_package_of_reports():
+    package = pathlib.Path(cs.__file__).parent
+    upper_layers = ("reports", "cli")
+    naming_files = [
+        path
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in upper_layers
+        and re.search(r"[\"\s]cosched\.reports\.", path.read_text())
+    ]
+    assert naming_files == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -23,14 +22,12 @@ from cosched.cluster.sizing.backtest import (
 )
 from cosched.cluster.sizing.mail import for_user
 from cosched.cluster.sizing.use import UsageTable, usage_of
+from cosched.core.installed import call_report_writer
 from cosched.core.tails import risk_of
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
-from cosched.lazy import Lazy, pd
+from cosched.lazy import pd
 from cosched.notes import Note
-
-#: Reports stand above: the module is looked up when a page is written.
-_reports: Any = Lazy("cosched.reports.rightsize")
 
 #: The latest jobs of a log that are replayed, at most.
 _MAX_REPLAYED_JOBS = 20_000
@@ -355,7 +352,7 @@ class RightSize:
         if user is not None and str(path).endswith(".txt"):
             io.write_text(self.mail(user, time_limit), path)
         else:
-            _reports.write_rightsize(self, self.replay(user, time_limit), path, user)
+            call_report_writer("rightsize", self, self.replay(user, time_limit), path, user)
 
     def _users(self, user: str | None) -> list[str]:
         """Return the ten users who leave most unused."""

@@ -15,8 +15,9 @@ from cosched.cluster.analysis.what_if import what_if
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.result.log_fit import to_records
+from cosched.core.installed import call_report_writer
 from cosched.core.text import count_of
-from cosched.lazy import Lazy, pd
+from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
@@ -39,9 +40,6 @@ from cosched.slurm.tuning.verdict import (
 )
 from cosched.slurm.tuning.weeks import Weeks
 from cosched.slurm.whatif.classes import reason_for_no_effect
-
-#: Reports stand above: the module is looked up when a page is written.
-_reports: Any = Lazy("cosched.reports.tune")
 
 #: Keys of a what-if that are no line of slurm.conf.
 _NON_CONFIG_KEYS = ("nodes", "users", "reservation", "slurm.conf")
@@ -309,7 +307,7 @@ class Tuned:
         if io.check_suffix(path, (".html", ".json")) == ".json":
             io.write_json(io.plain(self.plain()), path)
         else:
-            _reports.write_tuning(self, path)
+            call_report_writer("tune", self, path)
 
     def __repr__(self) -> str:
         changes = ", ".join(f"{key}={value}" for key, value in self.best.items())
