@@ -134,7 +134,26 @@ class Note(str):
         """The whole text, as a plain ``str``."""
         return str(self)
 
-    def behind(self, prefix: str, *, where: str | None = None) -> Note:
+    def with_text(self, text: str, *, where: str | None = None) -> Note:
+        """The same note with another text.
+
+        Parameters
+        ----------
+        text : str
+            The whole text.
+        where : str, optional
+            Another place; None keeps the place.
+
+        Examples
+        --------
+        >>> note = Note(NoteKind.KEPT, "5 jobs kept", subject="jobs", count=5)
+        >>> note.with_text("5 kept"), note.with_text("5 kept").count
+        ('5 kept', 5)
+        """
+        place = self.where if where is None else where
+        return Note(self.kind, text, subject=self.subject, count=self.count, where=place)
+
+    def with_prefix(self, prefix: str, *, where: str | None = None) -> Note:
         """The same note, whose text begins with a further prefix.
 
         Parameters
@@ -147,7 +166,7 @@ class Note(str):
         Examples
         --------
         >>> note = Note(NoteKind.ASSUMED, "1 core per task", subject="cores", prefix="assumed: ")
-        >>> note.behind("  "), note.behind("  ").subject
+        >>> note.with_prefix("  "), note.with_prefix("  ").subject
         ('  assumed: 1 core per task', 'cores')
         """
         place = self.where if where is None else where
@@ -155,7 +174,7 @@ class Note(str):
             self.kind, prefix + self.text, self.statement, self.subject, self.count, place
         )
 
-    def at(self, place: str) -> Note:
+    def with_place(self, place: str) -> Note:
         """The same note of a place, which its text begins with.
 
         Parameters
@@ -165,10 +184,26 @@ class Note(str):
 
         Examples
         --------
-        >>> print(Note(NoteKind.READING, "column User is there twice").at("sacct.txt"))
+        >>> print(Note(NoteKind.READING, "column User is there twice").with_place("sacct.txt"))
         sacct.txt: column User is there twice
         """
-        return self.behind(f"{place}: ", where=place)
+        return self.with_prefix(f"{place}: ", where=place)
+
+    def without_folder(self) -> Note:
+        """The same note with the name of its file instead of the path, as reports show it.
+
+        The folder is cut off the place, and off the same place in the text.
+
+        Examples
+        --------
+        >>> note = Note(NoteKind.READING, "no start").with_place("/home/ada/sacct.txt:7")
+        >>> note.without_folder(), note.without_folder().where
+        ('sacct.txt:7: no start', 'sacct.txt:7')
+        """
+        place = self.where.rpartition("/")[2]
+        if place == self.where:
+            return self
+        return self.with_text(self.text.replace(self.where, place), where=place)
 
     def record(self) -> dict[str, Any]:
         """The note as JSON outputs have it.

@@ -58,7 +58,7 @@ def as_utf8(data: bytes, path: str | PathLike[str]) -> tuple[bytes, list[Note]]:
     verb = "line is" if len(wrong_lines) == 1 else "lines are"
     text = f"{len(wrong_lines):,} {verb} not UTF-8, read as Latin-1 ({shown_lines(wrong_lines)})"
     note = Note(NoteKind.READING, text, subject="encoding", count=len(wrong_lines))
-    return b"\n".join(lines), [note.at(printable(path))]
+    return b"\n".join(lines), [note.with_place(printable(path))]
 
 
 def refuse_utf16(data: bytes, path: str | PathLike[str]) -> None:

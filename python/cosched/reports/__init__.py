@@ -4,7 +4,8 @@ Each module turns the numbers of an analysis into a :class:`~cosched.reports.doc
 computes a statistic. The templates (Jinja2) stand in ``templates/``, their style sheet in
 ``cosched/templates/page.css``.
 
-* ``audit``: a log, policies and what-ifs
+* ``audit``: a log, policies and what-ifs; ``audit_lead`` has its sentences, ``audit_policies``
+  and ``audit_waits`` its tables, ``audit_notes`` its data notes
 * ``rightsize``: recommended requests
 * ``tune``: a search over settings
 * ``when``: start times of pending jobs

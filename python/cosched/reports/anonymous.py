@@ -76,7 +76,13 @@ def _renaming(names: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _anonymous_note(note: Note, rename: Callable[[str], str]) -> Note:
-    return Note(note.kind, rename(note.text), subject=rename(note.subject), count=note.count)
+    return Note(
+        note.kind,
+        rename(note.text),
+        subject=rename(note.subject),
+        count=note.count,
+        where=rename(note.where),
+    )
 
 
 def _anonymous_figure(figure: KeyFigure, rename: Callable[[str], str]) -> KeyFigure:

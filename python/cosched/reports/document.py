@@ -248,11 +248,6 @@ class Report:
         return "\n".join(line for line in lines if line)
 
 
-def with_text(note: Note, text: str) -> Note:
-    """Return a note of the same kind and subject with another text."""
-    return Note(note.kind, text, subject=note.subject, count=note.count)
-
-
 def _plain(value: Any) -> Any:
     """A value as plain data; a dataclass by its fields."""
     if is_dataclass(value) and not isinstance(value, type):

@@ -10,7 +10,7 @@ from cosched import io, plot
 from cosched.execution import Execution
 from cosched.reports.charts import drawing, svg_of
 from cosched.reports.document import Column, Figure, KeyFigure, Report, Section, Table
-from cosched.reports.sentences import notes_without_folders
+from cosched.reports.sentences import notes_of_report
 from cosched.workflows.report import by_rule
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def execution_report(
             Section("Planned and measured", tuple(figures)),
             Section(heading, (table,)),
         ),
-        notes=notes_without_folders((*notes, *execution.notes)),
+        notes=notes_of_report((*notes, *execution.notes)),
         notes_heading="Notes",
     )
 

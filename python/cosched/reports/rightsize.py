@@ -17,7 +17,7 @@ from cosched.core.formats import share
 from cosched.core.text import percent
 from cosched.lazy import pd
 from cosched.reports.document import Block, Column, KeyFigure, Paragraph, Report, Section, Table
-from cosched.reports.sentences import notes_without_folders, subject_of
+from cosched.reports.sentences import notes_of_report, subject_of
 from cosched.units import format_duration
 
 _MAX_ROWS = 20
@@ -100,7 +100,7 @@ def rightsize_report(
         lead=lead,
         key_figures=_key_figures(right_size, replayed, recommendations),
         sections=sections,
-        notes=notes_without_folders((*right_size.notes, *instance.notes)),
+        notes=notes_of_report((*right_size.notes, *instance.notes)),
         notes_heading="Data notes",
     )
 

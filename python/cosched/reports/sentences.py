@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from cosched.cluster.analysis.runs import GroupChange
@@ -10,27 +9,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.judgement.sentences import paragraphs_about
 from cosched.notes import Note
-from cosched.reports.document import Column, Paragraph, Table, with_text
-
-#: A relative path to a file, and its last part.
-_RELATIVE_PATH = re.compile(
-    r"(?<![\w/.])(?:[\w.~-]+/)+([\w.-]+\.(?:txt|csv|json|conf|swf|toml|log|gz|xz|bz2|zst|parquet)\b)"
-)
-#: A path of this machine: its last part says enough.
-_ABSOLUTE_PATH = re.compile(r"(?<![\w/.])(?:/[^\s/:;,'\"()]+)+/([^\s/:;,'\"()]+)")
-
-
-def without_folders(text: str) -> str:
-    """Return a text with the names of files instead of their paths.
-
-    Examples
-    --------
-    >>> without_folders("/home/ada/logs/sacct.txt:7: no start; 3/4 of jobs")
-    'sacct.txt:7: no start; 3/4 of jobs'
-    >>> without_folders("home/ada/sacct.txt: 511 jobs kept")
-    'sacct.txt: 511 jobs kept'
-    """
-    return _RELATIVE_PATH.sub(r"\1", _ABSOLUTE_PATH.sub(r"\1", text))
+from cosched.reports.document import Column, Paragraph, Table
 
 
 def cluster_name(instance: Instance) -> str:
@@ -45,11 +24,11 @@ def cluster_name(instance: Instance) -> str:
 def subject_of(instance: Instance) -> str:
     """Return what a report is of: the cluster, else the file of the log.
 
-    A log of several files has several names; their folders are left out.
+    The folder of the file is left out.
     """
     if name := cluster_name(instance):
         return f"cluster {name}"
-    return without_folders(instance.source).rpartition("/")[2] or "jobs"
+    return instance.source.rpartition("/")[2] or "jobs"
 
 
 def judgement_paragraphs(
@@ -80,10 +59,10 @@ def group_changes_table(changes: Sequence[GroupChange], title: str = "", note: s
     )
 
 
-def notes_without_folders(notes: Iterable[str]) -> tuple[Note, ...]:
-    """Return notes in their order, each once, without paths of this machine."""
-    return tuple(dict.fromkeys(_without_folders(Note.of(note)) for note in notes))
-
-
-def _without_folders(note: Note) -> Note:
-    return with_text(note, without_folders(note.text.strip()))
+def notes_of_report(notes: Iterable[str]) -> tuple[Note, ...]:
+    """Return notes in their order, each once, without indentation and paths of this machine."""
+    shown_notes = []
+    for text in notes:
+        note = Note.of(text)
+        shown_notes.append(note.with_text(note.text.strip()).without_folder())
+    return tuple(dict.fromkeys(shown_notes))

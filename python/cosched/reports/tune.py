@@ -33,7 +33,7 @@ from cosched.reports.formats import format_value
 from cosched.reports.sentences import (
     group_changes_table,
     judgement_paragraphs,
-    notes_without_folders,
+    notes_of_report,
     subject_of,
 )
 from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
@@ -76,7 +76,7 @@ def tuning_report(tuned: Tuned) -> Report:
         lead=outcome_sentence(tuned),
         key_figures=_key_figures(tuned),
         sections=tuple(section for section in sections if section.blocks),
-        notes=notes_without_folders(tuned.notes),
+        notes=notes_of_report(tuned.notes),
     )
 
 

@@ -11,7 +11,7 @@ from cosched.core.text import count_of
 from cosched.lazy import pd
 from cosched.notes import Note
 from cosched.reports.document import KeyFigure, Report, Section, StartBars
-from cosched.reports.sentences import notes_without_folders
+from cosched.reports.sentences import notes_of_report
 from cosched.slurm.live.prometheus import FailedReading
 from cosched.slurm.live.start_summary import summarise_starts
 from cosched.slurm.live.times import dated, duration
@@ -229,10 +229,10 @@ def _lead(rows: list[dict[str, Any]]) -> str:
 def _notes(frame: pd.DataFrame) -> tuple[Note, ...]:
     """Return how far the answer is to be trusted."""
     coverage = frame.attrs["coverage"]
-    lines = []
+    notes: list[str] = []
     if coverage is not None:
-        lines.append(f"Of such 90% prediction intervals {coverage:.0%} held in the job history.")
+        notes.append(f"Of such 90% prediction intervals {coverage:.0%} held in the job history.")
     if not frame["has_history"].all():
-        lines.append("There is no job history to sample run times from.")
-    lines += [f"Not modelled: {line}" for line in frame.attrs["not_modelled"]]
-    return notes_without_folders(lines)
+        notes.append("There is no job history to sample run times from.")
+    notes += [Note.of(text).with_prefix("Not modelled: ") for text in frame.attrs["not_modelled"]]
+    return notes_of_report(notes)

@@ -40,7 +40,7 @@ def test_a_note_is_its_text():
     "again", [copy.copy, copy.deepcopy, lambda n: pickle.loads(pickle.dumps(n))]
 )
 def test_a_copy_keeps_all_fields(again):
-    note = again(DROPPED.behind("  "))
+    note = again(DROPPED.with_prefix("  "))
     assert note == "  dropped 2: no CPUs (lines 3, 4)"
     assert note.statement == "2: no CPUs (lines 3, 4)"
     assert (note.kind, note.subject, note.count, note.where) == (
@@ -56,10 +56,34 @@ def test_a_note_never_changes():
 
 
 def test_a_place_stands_before_the_text():
-    note = Note(NoteKind.READING, "column User is there twice", subject="User").at("sacct.txt")
+    note = Note(NoteKind.READING, "column User is there twice", subject="User")
+    note = note.with_place("sacct.txt")
     assert note == "sacct.txt: column User is there twice"
     assert note.where == "sacct.txt"
     assert note.statement == "column User is there twice"
+
+
+def test_another_text_keeps_the_data():
+    note = DROPPED.with_text("2 jobs without CPUs")
+    assert note == "2 jobs without CPUs"
+    assert (note.kind, note.subject, note.count) == (DROPPED.kind, DROPPED.subject, DROPPED.count)
+    assert note.with_text("without CPUs", where="line 4").where == "line 4"
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("/home/ada/log.txt:7", "log.txt:7"),
+        ("logs of March/log.txt", "log.txt"),
+        ("log.txt", "log.txt"),
+        ("lines 2, 3", "lines 2, 3"),
+    ],
+)
+def test_folders_are_cut_off_the_place_of_a_note(place, shown):
+    note = Note(NoteKind.READING, "1/2 of the fields", subject="x").with_place(place)
+    note = note.with_prefix("  ").without_folder()
+    assert note == f"  {shown}: 1/2 of the fields"
+    assert (note.where, note.kind, note.subject) == (shown, NoteKind.READING, "x")
 
 
 def test_a_text_of_the_caller_is_a_remark():

@@ -247,7 +247,7 @@ def part_of(
         notes.append(Note(NoteKind.KEPT, text, subject=f"week {week}", count=len(jobs)))
     if begin is not None or until is not None:
         jobs, note = jobs_between(path, jobs, begin, until)
-        notes.append(note.behind("  "))
+        notes.append(note.with_prefix("  "))
     return jobs, notes
 
 

@@ -74,7 +74,10 @@ def read_events(
         )
     jobs_note = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
     text = "  the log has no starts: as-logged is left out"
-    notes = [jobs_note.at(printable(path)), Note(NoteKind.UNKNOWN, text, subject="start times")]
+    notes = [
+        jobs_note.with_place(printable(path)),
+        Note(NoteKind.UNKNOWN, text, subject="start times"),
+    ]
     notes += [
         not_followed(f"{count} events {name}", subject=f"events {name}", count=count)
         for name, count in other_events.items()

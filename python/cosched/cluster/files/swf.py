@@ -83,7 +83,9 @@ class SwfReport:
         n_dropped = self.data_lines - self.kept
         text = f"{self.data_lines} jobs, {self.kept} kept, {n_dropped} dropped"
         notes = [
-            Note(NoteKind.KEPT, text, subject="jobs", count=self.kept).at(printable(self.path))
+            Note(NoteKind.KEPT, text, subject="jobs", count=self.kept).with_place(
+                printable(self.path)
+            )
         ]
         for kind, reasons in (
             (NoteKind.DROPPED, self.dropped),

@@ -67,7 +67,7 @@ def rows_of_list(
         return rows, ()
     text = f"{count_of(comments, 'comment')} left out: lines that begin with #"
     note = Note(NoteKind.DROPPED, text, subject="comments", count=comments)
-    return rows, (note.at(printable(where)),)
+    return rows, (note.with_place(printable(where)),)
 
 
 def rows_of_table(

@@ -185,7 +185,7 @@ def _rows_of_cluster(
         f"({', '.join(other for other in clusters if other != chosen)}) are left out"
     )
     note = Note(NoteKind.DROPPED, text, subject="clusters", count=other_count)
-    notes.append(note.at(name))
+    notes.append(note.with_place(name))
     return [
         (where, row) for where, row in rows if row.get("Cluster", chosen) in ("", chosen)
     ], tuple(notes)
@@ -248,7 +248,7 @@ def _tables(lines: Iterable[tuple[str, str]], notes: list[Note]) -> Iterator[dic
                 times = header.count(column)
                 text = f"column {column!r} is there {times} times"
                 note = Note(NoteKind.READING, text, subject=column, count=times)
-                notes.append(note.at(place))
+                notes.append(note.with_place(place))
         elif header:
             if len(fields) != len(header):
                 raise InvalidInstance(

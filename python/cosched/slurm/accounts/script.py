@@ -130,7 +130,7 @@ class _Database:
     def _note(self, command: Command, text: str) -> None:
         subject = _named(command)
         note = Note(NoteKind.READING, f"{subject}: {text}", subject=subject)
-        self.notes.append(note.at(command.place))
+        self.notes.append(note.with_place(command.place))
 
     # --- words ---
 

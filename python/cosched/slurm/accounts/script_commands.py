@@ -99,7 +99,7 @@ def _bare_verb(line: str) -> str:
 
 def _note_unread(place: str, text: str) -> Note:
     """Return a note of a line that is not followed."""
-    return Note(NoteKind.NOT_READ, f"not followed: {text}", subject="line").at(place)
+    return Note(NoteKind.NOT_READ, f"not followed: {text}", subject="line").with_place(place)
 
 
 def _read_bare(verb: str, line: str, place: str, script: Script, unknown_lines: list[Note]) -> None:

@@ -94,7 +94,7 @@ def query_slurm(history: str | None) -> tuple[dict[str, str], list[Note]]:
             missing.append(_note_of_failure(command, last))
         else:
             texts[name] = printed.decode()
-            missing += [note.behind("assumed: ") for note in notes]
+            missing += [note.with_prefix("assumed: ") for note in notes]
     if not texts:
         raise InvalidInstance(
             f"cannot reach Slurm ({missing[0]}): run on a login node, or pass a snapshot, or a "

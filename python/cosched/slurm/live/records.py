@@ -359,7 +359,7 @@ def parse_history(
             f"{name}: {io.shown_lines(table.unaligned)}: expected the fields of {header}"
         )
     if notes is not None:
-        notes += [note.at(name) for note in table.notes]
+        notes += [note.with_place(name) for note in table.notes]
     for number, row in table.rows:
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue

@@ -235,7 +235,7 @@ def _repair_notes(rows_read: Rows) -> list[Note]:
         notes.append(note_of_lines(remark, rows_read.repaired, "  repaired "))
     if len(rows_read.enclosed):
         note = note_of_enclosed(rows_read.enclosed)
-        notes.append(note.behind("  "))
+        notes.append(note.with_prefix("  "))
     if rows_read.assumed:
         what = "the delimiters are those of Constraints, not of a text beside it"
         remark = Remark(NoteKind.ASSUMED, "Constraints", what)
@@ -450,7 +450,7 @@ def _finished(
     line = jobs["line"].to_numpy()
     wait = (jobs["start"] - jobs["submit"]).to_numpy()
     jobs_note = Note(NoteKind.KEPT, f"{len(jobs)} jobs kept", subject="jobs", count=len(jobs))
-    notes = [jobs_note.at(printable(path))]
+    notes = [jobs_note.with_place(printable(path))]
     for reason, lines in reasons.items():
         if len(lines):
             if reason == _RUNNING_TO_THE_END:
