@@ -7,6 +7,7 @@ that a help text needs no import.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -37,9 +38,9 @@ def option_name(parameter: click.Parameter | None) -> str:
 class TextType(click.ParamType, Generic[ValueType]):
     """The root of our types: reads a text; a default that is no text is the value itself."""
 
+    @abstractmethod
     def read(self, text: str, name: str) -> ValueType:
-        """The value of a text, which the option of this name has."""
-        raise NotImplementedError
+        """Return the value of a text, which the option of this name has."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

@@ -105,9 +105,19 @@ def output_files_option(*suffixes: str, help: str) -> Decorator[Any]:
     )
 
 
-def require_one_output(outputs: tuple[Path, ...], content: str, *, unless: bool = False) -> None:
-    """Refuse a command that writes files, and was given none, or two of one format."""
-    if not outputs and not unless:
+def require_outputs(outputs: tuple[Path, ...], content: str, *, is_optional: bool = False) -> None:
+    """Refuse a command that writes files, and was given none, or two of one format.
+
+    Parameters
+    ----------
+    outputs : tuple of Path
+        What ``--output`` has.
+    content : str
+        What is written, such as ``the report (.html)``.
+    is_optional : bool
+        Whether the command may write no file, because it prints its result.
+    """
+    if not outputs and not is_optional:
         raise click.UsageError(f"missing --output/-o: {content}")
     suffixes = [path.suffix for path in outputs]
     for suffix in suffixes:

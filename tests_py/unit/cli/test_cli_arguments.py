@@ -16,6 +16,7 @@ from cosched.cli.option_types import (
     OutputFile,
     ParsedByLibrary,
     Seconds,
+    TextType,
     Words,
 )
 from cosched.errors import InvalidInstance
@@ -119,3 +120,11 @@ def test_a_device_may_be_written_twice(tmp_path, monkeypatch):
     require_separate_outputs(parameters, {"output": Path("a"), "file": Path("b"), "picture": None})
     with pytest.raises(InvalidInstance, match="writes this file twice"):
         require_separate_outputs(parameters, {"output": Path("a"), "picture": Path("./a")})
+
+
+def test_a_type_of_options_has_to_read_texts():
+    class Unfinished(TextType[int]):
+        name = "unfinished"
+
+    with pytest.raises(TypeError, match=r"abstract method '?read'?"):
+        Unfinished()

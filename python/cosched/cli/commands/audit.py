@@ -16,7 +16,7 @@ from cosched.cli.options import (
     output_files_option,
     output_option,
     plot_option,
-    require_one_output,
+    require_outputs,
 )
 
 
@@ -89,7 +89,7 @@ def audit(
     from cosched.cli.log_judgement import judgement_with_running_jobs
     from cosched.cli.output_files import read_numbers, scratch_files
 
-    require_one_output(outputs, "the report (.html), or its numbers (.json)", unless=as_json)
+    require_outputs(outputs, "the report (.html), or its numbers (.json)", is_optional=as_json)
     instance = read_instance("cluster", file, log_values)
     with scratch_files(outputs, ".html", ".json") as (page, numbers):
         with report.working(f"audit of {file.name}"):

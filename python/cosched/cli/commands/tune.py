@@ -18,7 +18,7 @@ from cosched.cli.options import (
     log_options,
     no_bound_option,
     output_files_option,
-    require_one_output,
+    require_outputs,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def tune(
     from cosched.slurm.tuning.space import vary_of_texts
     from cosched.slurm.tuning.tuned import outcome_sentence
 
-    require_one_output(outputs, "the report (.html), or its numbers (.json)")
+    require_outputs(outputs, "the report (.html), or its numbers (.json)")
     journal = sorted(outputs, key=lambda path: path.suffix)[0].with_suffix(".runs.jsonl")
     runs_of_engine = _engine(engine, dask, jobs, journal)
     if subject:
