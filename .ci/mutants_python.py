@@ -26,8 +26,17 @@ import pytest
 
 HERE = Path(__file__).resolve().parents[1]
 #: Imported once, for all children.
-LIBRARIES = ("matplotlib.pyplot", "pandas", "scipy.optimize", "scipy.stats", "hypothesis",
-             "click.core", "_pytest.terminal", "pygments.lexers", "unittest.mock")  # fmt: skip
+LIBRARIES = (
+    "matplotlib.pyplot",
+    "pandas",
+    "scipy.optimize",
+    "scipy.stats",
+    "hypothesis",
+    "click.core",
+    "_pytest.terminal",
+    "pygments.lexers",
+    "unittest.mock",
+)
 #: Seconds that the tests of a change may take: one that does not end is noticed.
 LONGEST = 300
 

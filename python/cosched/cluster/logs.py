@@ -81,10 +81,17 @@ def from_swf(
     [[1.0, 0.0, 4.0, 60.0, 5.0], [2.0, 9.0, 2.0, 30.0, 0.0]]
     """
     return Instance.read(
-        path, nodes, convention=convention, cores_per_node=cores_per_node,
-        memory_per_node=memory_per_node, week=week, begin=begin, until=until, drop=drop,
+        path,
+        nodes,
+        convention=convention,
+        cores_per_node=cores_per_node,
+        memory_per_node=memory_per_node,
+        week=week,
+        begin=begin,
+        until=until,
+        drop=drop,
         wait_from=wait_from,
-    )  # fmt: skip
+    )
 
 
 def from_sacct(
@@ -169,29 +176,28 @@ def from_sacct(
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
     checked_machine = machine_of(machine, slurm_version=slurm_version, accounts=accounts)
+    options = files.LogOptions(
+        machine=checked_machine,
+        timezone=timezone,
+        drop=drop,
+        part=files.PartOfLog(week, begin, until),
+        include_running=include_running,
+        delimiter=delimiter,
+    )
     if files.recognize_log(path) is files.LogFormat.SACCT_JSON:
-        part = files.PartOfLog(week, begin, until)
-        jobs, notes, begins = files.read_batch_log(
-            path, files.LogFormat.SACCT_JSON, checked_machine, timezone, drop, part, include_running
-        )
+        jobs, notes, begins = files.read_batch_log(path, files.LogFormat.SACCT_JSON, options)
     else:
         io.refuse_foreign_file(path)
-        jobs, notes, begins = files.read_sacct(
-            path,
-            checked_machine,
-            timezone=timezone,
-            drop=drop,
-            week=week,
-            begin=begin,
-            until=until,
-            include_running=include_running,
-            delimiter=delimiter,
-        )
+        jobs, notes, begins = files.read_sacct(path, options)
     jobs, unmet = files.without_unmet_constraints(jobs, checked_machine)
     jobs, wait_notes = files.apply_wait_origin(jobs, wait_from, of_log=True)
     jobs, assumed = files.with_default_accounts(jobs, checked_machine)
     return Instance(
-        jobs, checked_machine.cores, notes=(*notes, *unmet, *wait_notes, *assumed),
+        jobs,
+        checked_machine.cores,
+        notes=(*notes, *unmet, *wait_notes, *assumed),
         source=Path(path).name,
-        min_runtime=min_runtime, machine=checked_machine, begins=begins,
-    )  # fmt: skip
+        min_runtime=min_runtime,
+        machine=checked_machine,
+        begins=begins,
+    )

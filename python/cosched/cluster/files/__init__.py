@@ -28,8 +28,8 @@ from cosched.cluster.files.jobs import (
     read_jobs,
     read_json,
 )
+from cosched.cluster.files.log_options import JobFileOptions, LogOptions, PartOfLog
 from cosched.cluster.files.sacct import read_sacct
-from cosched.cluster.files.sacct.jobs import PartOfLog
 from cosched.cluster.files.swf import LOGS, SwfReport, fetch, read_swf
 from cosched.cluster.files.swf_writer import swf_log, without_names
 from cosched.cluster.files.unmet_constraints import without_unmet_constraints

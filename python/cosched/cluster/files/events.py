@@ -14,7 +14,7 @@ from cosched import io
 from cosched.cluster.files.conventions import part_of
 from cosched.cluster.files.facts import FACTS, dropped, note_of_columns, note_of_dropped
 from cosched.cluster.files.sacct.columns import cores_of
-from cosched.cluster.files.sacct.jobs import machine_notes
+from cosched.cluster.files.sacct.machine_fit import machine_notes
 from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, array_tasks, options_of
 from cosched.cluster.machine.node_types import host_count
 from cosched.cluster.machine.parts import cpus_per_core, limits, node_attribute

@@ -1,6 +1,6 @@
 """Jobs of a file of any kind: a log of the archive, sacct's output, submissions, CSV, JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -31,8 +31,8 @@ from cosched.cluster.files.facts import (
     shared_machine,
     swf_facts,
 )
+from cosched.cluster.files.log_options import JobFileOptions, LogOptions
 from cosched.cluster.files.sacct import read_sacct
-from cosched.cluster.files.sacct.jobs import PartOfLog
 from cosched.cluster.files.swf import read_swf
 from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine import Machine
@@ -136,123 +136,115 @@ class LogTable(NamedTuple):
     begins: datetime | None = None  # when the clock of a log is 0
 
 
-def read_jobs(
-    path: str | PathLike[str],
-    nodes: int | None,
-    convention: str | None,
-    of_logs: dict[str, Any],
-    drop: str | Iterable[str] | None,
-    machine: Machine | None,
-    of_sacct: dict[str, Any],
-) -> LogTable:
-    """Jobs of a log (.swf, .events, sacct), where `drop` has been heeded, or of a table (.csv,
-    .json); `of_sacct`: timezone, delimiter, include_running."""
+def read_jobs(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
+    """Return the jobs of a log (.swf, .events, sacct), where ``drop`` has been heeded, or of a
+    table (.csv, .json).
+
+    Raises
+    ------
+    InvalidInstance
+        A damaged file, no usable job, or an option that is not for files of its kind.
+    """
     log_format = recognize_log(path)
     if log_format is None:
         io.refuse_foreign_file(path)
+        log_table = _read_by_name(path, options)
     else:
-        return _read_batch_log(
-            path, log_format, nodes, convention, of_logs, drop, machine, of_sacct
-        )
-    file_jobs = _read_jobs(path, nodes, convention, of_logs, drop, machine, of_sacct)
-    jobs, notes = without_unmet_constraints(file_jobs.jobs, machine)
-    return file_jobs._replace(jobs=jobs, notes=(*file_jobs.notes, *notes))
+        log_table = _read_batch_log(path, log_format, options)
+    nodes_note = _note_on_nodes(options.nodes, options.machine)
+    jobs, constraint_notes = without_unmet_constraints(log_table.jobs, options.machine)
+    return log_table._replace(jobs=jobs, notes=(*log_table.notes, *nodes_note, *constraint_notes))
 
 
-def _read_batch_log(
-    path: str | PathLike[str],
-    log_format: LogFormat,
-    nodes: int | None,
-    convention: str | None,
-    of_logs: dict[str, Any],
-    drop: str | Iterable[str] | None,
-    machine: Machine | None,
-    of_sacct: dict[str, Any],
-) -> LogTable:
-    """The jobs of a log that a batch system wrote in a format of its own."""
-    if machine is None:
-        raise InvalidInstance(f"{path}: this is {log_format.value}: expected a machine (--machine)")
-    for argument, value in {"convention": convention, "delimiter": of_sacct["delimiter"]}.items():
-        if value:
-            raise InvalidInstance(
-                f"{path}: {argument} = {shorten(value)} is not for {log_format.value}"
-            )
-    jobs, notes, begins = read_batch_log(
-        path, log_format, machine, of_sacct["timezone"], drop, PartOfLog(**_part(path, of_logs)),
-        bool(of_sacct["include_running"]),
-    )  # fmt: skip
-    jobs, constraint_notes = without_unmet_constraints(jobs, machine)
-    notes = (*notes, *_note_on_nodes(nodes, machine), *constraint_notes)
-    return LogTable(jobs, machine.cores, notes, Path(path).name, begins=begins)
-
-
-def _note_on_nodes(nodes: int | None, machine: Machine) -> tuple[Note, ...]:
-    """That a number of nodes is not used where a machine is given."""
-    if nodes is None or nodes == machine.cores:
+def _note_on_nodes(nodes: int | None, machine: Machine | None) -> tuple[Note, ...]:
+    """Return the note that a number of nodes is not used where a machine is given."""
+    if machine is None or nodes is None or nodes == machine.cores:
         return ()
     argument = f"nodes = {shorten(nodes)}"
     text = f"assumed: {argument} is not used: the machine has {machine.cores} cores"
     return (Note(NoteKind.ASSUMED, text, subject=argument),)
 
 
-def _read_jobs(
-    path: str | PathLike[str],
-    nodes: int | None,
-    convention: str | None,
-    of_logs: dict[str, Any],
-    drop: str | Iterable[str] | None,
-    machine: Machine | None,
-    of_sacct: dict[str, Any],
+def _read_batch_log(
+    path: str | PathLike[str], log_format: LogFormat, options: JobFileOptions
 ) -> LogTable:
-    """The same, as the file says it."""
-    machine_notes: tuple[Note, ...] = ()
-    if machine is not None:
-        machine_notes = _note_on_nodes(nodes, machine)
-        nodes = machine.cores
-        if convention not in (None, "rigid"):
-            raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
-        convention = "rigid" if io.bare_name(path).endswith(".swf") else None
-    name = Path(path).name
-    events = io.bare_name(path).endswith(".events")
-    if not events and _of_sacct(path, of_sacct["delimiter"]):
-        if machine is None:
-            raise InvalidInstance(
-                f"{path}: sacct output: expected a machine (--machine): slurm.conf, machine.toml "
-                "or a folder of scontrol outputs"
-            )
-        part = _part(path, of_logs)
-        sacct_options = {name: value for name, value in of_sacct.items() if value}
-        jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **sacct_options)
-        return LogTable(jobs, machine.cores, (*notes, *machine_notes), name, begins=begins)
-    for argument, value in of_sacct.items():
+    """Return the jobs of a log that a batch system wrote in a format of its own."""
+    machine = options.machine
+    if machine is None:
+        raise InvalidInstance(f"{path}: this is {log_format.value}: expected a machine (--machine)")
+    for argument in ("convention", "delimiter"):
+        value = getattr(options, argument)
         if value:
-            option = f"{argument} = {shorten(value)}"
-            raise InvalidInstance(f"{path}: {option} is for sacct output only")
-    if events:
-        if machine is None:
-            raise InvalidInstance(f"{path}: submissions: expected a machine (--machine)")
-        jobs, notes = read_events(path, machine, drop=drop, **_part(path, of_logs))
-        return LogTable(jobs, machine.cores, (*notes, *machine_notes), name)
+            raise InvalidInstance(
+                f"{path}: {argument} = {shorten(value)} is not for {log_format.value}"
+            )
+    jobs, notes, begins = read_batch_log(path, log_format, _log_options(path, options, machine))
+    return LogTable(jobs, machine.cores, notes, Path(path).name, begins=begins)
+
+
+def _read_by_name(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
+    """Return the jobs of a file whose kind its name or its first line tells."""
+    if options.machine is not None and options.convention not in (None, "rigid"):
+        raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
+    has_submissions = io.bare_name(path).endswith(".events")
+    if not has_submissions and _is_sacct_output(path, options.delimiter):
+        return _read_sacct_output(path, options)
+    for argument in ("timezone", "include_running", "delimiter"):
+        _refuse_argument(path, argument, getattr(options, argument) or None, "sacct output")
+    if has_submissions:
+        return _read_submissions(path, options)
     if io.bare_name(path).endswith(".swf"):
-        log = _of_archive(path, nodes, convention or "dfrs", of_logs, drop, machine)
-        return log._replace(notes=(*log.notes, *machine_notes))
-    for argument, value in {"convention": convention, **of_logs}.items():
-        if value is not None:
-            ignored = f"{argument} = {shorten(value)}"
-            raise InvalidInstance(f"{path}: {ignored} is for .swf logs only")
-    tables = _table(path, nodes)
-    return tables._replace(notes=(*tables.notes, *machine_notes))
+        return _read_archive_log(path, options)
+    return _read_table(path, options)
 
 
-def _part(path: object, of_logs: dict[str, Any]) -> dict[str, Any]:
-    """What of a log is wanted; how large nodes are is the machine's to say."""
+def _refuse_argument(path: object, argument: str, value: object, kind: str) -> None:
+    """Refuse an argument that is given, and is for files of another kind."""
+    if value is not None:
+        raise InvalidInstance(f"{path}: {argument} = {shorten(value)} is for {kind} only")
+
+
+def _read_sacct_output(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
+    machine = options.machine
+    if machine is None:
+        raise InvalidInstance(
+            f"{path}: sacct output: expected a machine (--machine): slurm.conf, machine.toml "
+            "or a folder of scontrol outputs"
+        )
+    jobs, notes, begins = read_sacct(path, _log_options(path, options, machine))
+    return LogTable(jobs, machine.cores, notes, Path(path).name, begins=begins)
+
+
+def _log_options(path: object, options: JobFileOptions, machine: Machine) -> LogOptions:
+    """Return the options of a log on a machine."""
+    _refuse_node_size(path, options)
+    return LogOptions(
+        machine=machine,
+        timezone=options.timezone or None,
+        drop=options.drop,
+        part=options.part,
+        include_running=bool(options.include_running),
+        delimiter=options.delimiter or "|",
+    )
+
+
+def _refuse_node_size(path: object, options: JobFileOptions) -> None:
+    """Refuse the size of nodes where the machine says how large they are."""
     for argument in ("cores_per_node", "memory_per_node"):
-        if of_logs[argument] is not None:
+        if getattr(options, argument) is not None:
             raise InvalidInstance(f"{path}: {argument}: the machine says it")
-    return {name: of_logs[name] for name in ("week", "begin", "until")}
 
 
-def _of_sacct(path: str | PathLike[str], delimiter: str | None) -> bool:
+def _read_submissions(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
+    machine = options.machine
+    if machine is None:
+        raise InvalidInstance(f"{path}: submissions: expected a machine (--machine)")
+    _refuse_node_size(path, options)
+    jobs, notes = read_events(path, machine, drop=options.drop, **options.part._asdict())
+    return LogTable(jobs, machine.cores, notes, Path(path).name)
+
+
+def _is_sacct_output(path: str | PathLike[str], delimiter: str | None) -> bool:
     """Whether sacct printed it: by the name, else by marks between the fields of its first line."""
     name = io.bare_name(path)
     if name.endswith((".txt", ".sacct", ".swf", ".json")) or not Path(path).is_file():
@@ -261,25 +253,36 @@ def _of_sacct(path: str | PathLike[str], delimiter: str | None) -> bool:
     return "|" in first_line or "jobid" in first_line.lower().split(delimiter or "|")
 
 
-def _table(path: str | PathLike[str], nodes: int | None) -> LogTable:
+def _read_table(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
+    """Return the jobs of a table in JSON or CSV."""
+    if options.machine is None:
+        _refuse_argument(path, "convention", options.convention, ".swf logs")
+    for argument in ("cores_per_node", "memory_per_node"):
+        _refuse_argument(path, argument, getattr(options, argument), ".swf logs")
+    for argument, value in options.part._asdict().items():
+        _refuse_argument(path, argument, value, ".swf logs")
     lines: list[int] = []
+    nodes_of_file = None
     if io.bare_name(path).endswith(".json"):
-        jobs, part_notes, notes = read_json(path)
-        nodes = part_notes if nodes is None else nodes
+        jobs, nodes_of_file, notes = read_json(path)
     else:
         jobs, lines, notes = read_csv(path)
+    nodes = _node_count(options)
+    if nodes is None:
+        nodes = nodes_of_file
     if nodes is None:
         raise InvalidInstance(f"{path}: nodes are missing: expected the cluster size (--nodes)")
     return LogTable(jobs, nodes, tuple(notes), lines=tuple(lines))
 
 
-def _of_archive(
-    path: str | PathLike[str], nodes: int | None, convention: str, of_logs: dict[str, Any],
-    drop: Any, of_machine: Machine | None,
-) -> LogTable:  # fmt: skip
-    """Of a log in SWF; `of_machine`: whose partitions say which jobs are too wide."""
-    week, begin, until = (of_logs[name] for name in ("week", "begin", "until"))
-    sized = {name: of_logs[name] for name in ("cores_per_node", "memory_per_node")}
+def _node_count(options: JobFileOptions) -> int | None:
+    """Return the number of processors of the machine, else of nodes as the caller says it."""
+    return options.nodes if options.machine is None else options.machine.cores
+
+
+def _read_archive_log(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
+    """Return the jobs of a log in SWF; the partitions of a machine say which are too wide."""
+    convention = "rigid" if options.machine is not None else options.convention or "dfrs"
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
     table, report = read_swf(path)
@@ -287,10 +290,16 @@ def _of_archive(
         reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
         raise InvalidInstance(f"{path}: no usable job: {reasons}")
     if convention == "rigid":
-        machine = rigid_machine(path, report.header, nodes)
+        machine = rigid_machine(path, report.header, _node_count(options))
         jobs = rigid_jobs(table)
     else:
-        machine = shared_machine(path, report.header, nodes, **sized)
+        machine = shared_machine(
+            path,
+            report.header,
+            _node_count(options),
+            cores_per_node=options.cores_per_node,
+            memory_per_node=options.memory_per_node,
+        )
         jobs = dfrs_jobs(table, machine.memory_kb, cores=machine.cores)
     repaired = jobs.attrs.get("repaired", {})
     eligible, chained = after_preceding(table)
@@ -303,16 +312,25 @@ def _of_archive(
     ]
     text = f"assumed: {', '.join(machine.notes)}; convention {convention}"
     notes.append(Note(NoteKind.ASSUMED, text, subject="machine"))
-    for name, value in sized.items():
-        if convention == "rigid" and value is not None:
+    if convention == "rigid":
+        notes += _notes_on_node_size(options)
+    cause = "it ran on more nodes than are given, or the header is of other months"
+    notes += overuse(jobs, machine.nodes, lambda: cause)
+    jobs, part_notes = part_of(path, jobs, *options.part)
+    notes += part_notes
+    jobs, left_out = dropped(jobs, machine.nodes, options.drop, options.machine)
+    notes += [note_of_columns(jobs), note_of_dropped(left_out)]
+    begins = begin_of_part(date_of_header(report.header), options.part.week, options.part.begin)
+    return LogTable(jobs, machine.nodes, tuple(notes), Path(path).name, begins=begins)
+
+
+def _notes_on_node_size(options: JobFileOptions) -> list[Note]:
+    """Return notes that the size of nodes is not used where a log counts processors."""
+    notes = []
+    for name in ("cores_per_node", "memory_per_node"):
+        value = getattr(options, name)
+        if value is not None:
             argument = f"{name} = {shorten(value)}"
             text = f"assumed: {argument} is not used: the convention rigid counts processors"
             notes.append(Note(NoteKind.ASSUMED, text, subject=argument))
-    other = "it ran on more nodes than are given, or the header is of other months"
-    notes += overuse(jobs, machine.nodes, lambda: other)
-    jobs, part_notes = part_of(path, jobs, week, begin, until)
-    notes += part_notes
-    jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
-    notes += [note_of_columns(jobs), note_of_dropped(left_out)]
-    begins = begin_of_part(date_of_header(report.header), week, begin)
-    return LogTable(jobs, machine.nodes, tuple(notes), Path(path).name, begins=begins)
+    return notes

@@ -526,20 +526,25 @@ class Instance(core.Instance):
         >>> Instance.read(path, nodes=2)
         <cluster.Instance: 2 jobs, 2 nodes>
         """
-        of_logs: dict[str, Any] = {
-            "cores_per_node": cores_per_node, "memory_per_node": memory_per_node, "week": week,
-            "begin": begin, "until": until,
-        }  # fmt: skip
         of_slurm = {"slurm_version": slurm_version, "accounts": accounts}
         machine_read = None if machine is None else machine_of(machine, **of_slurm)
         if machine_read is None:
             _refuse_settings_of_slurm(of_slurm)
         if approximate and machine_read is not None:
             machine_read = machine_read.approximated()
-        of_sacct = {
-            "timezone": timezone, "include_running": include_running, "delimiter": delimiter
-        }  # fmt: skip
-        log_table = files.read_jobs(path, nodes, convention, of_logs, drop, machine_read, of_sacct)
+        options = files.JobFileOptions(
+            nodes=nodes,
+            convention=convention,
+            cores_per_node=cores_per_node,
+            memory_per_node=memory_per_node,
+            part=files.PartOfLog(week, begin, until),
+            drop=drop,
+            machine=machine_read,
+            timezone=timezone,
+            include_running=include_running,
+            delimiter=delimiter,
+        )
+        log_table = files.read_jobs(path, options)
         jobs, wait_notes = files.apply_wait_origin(
             log_table.jobs, wait_from, of_log=bool(log_table.source)
         )

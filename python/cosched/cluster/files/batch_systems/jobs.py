@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +13,14 @@ from cosched.cluster.files.batch_systems.record_table import (
     read_record_table,
     read_sacct_table,
 )
-from cosched.cluster.files.sacct.jobs import JobsOfLog, PartOfLog, finish_jobs, jobs_of_rows
+from cosched.cluster.files.log_options import LogOptions
+from cosched.cluster.files.sacct.finished_jobs import JobsOfLog, ParsedJobs, finish_jobs
+from cosched.cluster.files.sacct.jobs import jobs_of_rows
 from cosched.cluster.files.sacct.rows import Rows
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
-
-if TYPE_CHECKING:
-    from cosched.cluster.machine import Machine
 
 #: Times of these logs are seconds since 1970.
 _TIMEZONE = "UTC"
@@ -29,43 +28,48 @@ _NO_LINES = np.zeros(0, dtype=np.int64)
 #: What may be behind jobs that hold more than the machine has.
 _CAUSE_OF_OVERUSE = "it is of other months, when the machine was another one, or nodes are missing"
 #: Facts of an instance, by the fields of a record.
-_FACTS = {"user": "user", "group": "group", "account": "account", "partition": "partition",
-          "job_name": "name", "hosts": "hosts"}  # fmt: skip
+_FACTS = {
+    "user": "user",
+    "group": "group",
+    "account": "account",
+    "partition": "partition",
+    "job_name": "name",
+    "hosts": "hosts",
+}
 _MEASURES = ("memory_gb", "used_memory_gb", "cpu_seconds")
 
 
 def read_batch_log(
-    path: str | PathLike[str],
-    log_format: LogFormat,
-    machine: Machine,
-    timezone: str | None,
-    drop: object,
-    part: PartOfLog,
-    include_running: bool = False,
+    path: str | PathLike[str], log_format: LogFormat, options: LogOptions
 ) -> JobsOfLog:
-    """Jobs (rigid, a task a core), notes, and when they begin, of a log in one of these formats.
+    """Return jobs (rigid, a task a core), notes, and when they begin, of a log in one of these
+    formats.
 
     Raises
     ------
     InvalidInstance
         A damaged file, or no usable job.
     """
+    options = replace(options, timezone=options.timezone or _TIMEZONE)
     if log_format is LogFormat.SACCT_JSON:
         table = read_sacct_table(path)
         rows = Rows(table.jobs, _NO_LINES, _NO_LINES, _NO_LINES, [], {}, _notes_of(table))
-        return jobs_of_rows(path, rows, machine, timezone or _TIMEZONE, drop, part, include_running)
+        return jobs_of_rows(path, rows, options)
     table = read_record_table(path, log_format)
-    jobs, reasons = _jobs_of_records(table)
+    jobs, lines_by_reason = _jobs_of_records(table)
     if not len(table.jobs):
         left_out = "; ".join(
             f"{count_of(len(lines), 'line')}: {reason}" for reason, lines in table.left_out.items()
         )
         raise InvalidInstance(f"{path}: no job that has ended: {left_out or 'the file has none'}")
-    notes = [*table.notes, _note_of_reading(log_format)]
-    return finish_jobs(
-        path, jobs, reasons, (notes, _notes_of_format(log_format, jobs)), machine,
-        timezone or _TIMEZONE, drop, part, lambda _: _CAUSE_OF_OVERUSE,
-    )  # fmt: skip
+    parsed = ParsedJobs(
+        jobs=jobs,
+        left_out_lines=lines_by_reason,
+        notes_before=[*table.notes, _note_of_reading(log_format)],
+        notes_behind=_notes_of_format(log_format, jobs),
+        cause_of_overuse=lambda kept_jobs: _CAUSE_OF_OVERUSE,
+    )
+    return finish_jobs(path, parsed, options)
 
 
 def _note_of_reading(log_format: LogFormat) -> Note:
@@ -117,7 +121,7 @@ def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[Note]:
 
 
 def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
-    """The columns that :func:`finish_jobs` takes, and lines that are left out by reason."""
+    """Return the columns of :class:`ParsedJobs`, and lines that are left out by reason."""
     reasons = {reason: np.array(lines, dtype=np.int64) for reason, lines in table.left_out.items()}
     records = table.jobs
     has_start = records["start"].notna()
@@ -128,7 +132,7 @@ def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.nda
     records = records[~is_backward]
     cores, nodes = records["cores"].to_numpy(), records["nodes"].to_numpy()
     is_short_of_cores = nodes > cores
-    jobs = pd.DataFrame({
+    columns = {
         "id": records["number"],
         "line": records["line"],
         "running": False,
@@ -143,7 +147,8 @@ def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.nda
         "threads": cores,
         "nodes": nodes,
         "status": records["state"].astype(str).str.lower(),
-    })  # fmt: skip
+    }
+    jobs = pd.DataFrame(columns)
     for fact, field in _FACTS.items():
         if (records[field] != "").any():
             jobs[fact] = records[field].astype(str)

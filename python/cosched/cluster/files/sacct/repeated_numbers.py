@@ -27,7 +27,7 @@ class RepeatedNumbers(NamedTuple):
     is_reused : numpy.ndarray of bool
         Another job: its number was given out again.
     overlaps : numpy.ndarray of bool
-        It started before the other had ended: nobody knows which it is.
+        It started before the other had ended: which of the two cases holds is unknown.
     previous_end : numpy.ndarray
         When the run or size before it ended, of those that are requeued or resized; else -inf.
     """
