@@ -26,9 +26,13 @@ from cosched.slurm.live.times import dated, duration, limit_text
 class Outputs:
     """Where an answer goes: the terminal, a page, metrics, a picture."""
 
+    #: Whether the answer is printed as JSON.
     as_json: bool
+    #: The HTML report; None: none is written.
     page: Path | None
+    #: The file of metrics for Prometheus; None: none is written.
     metrics: Path | None
+    #: The figure (.png, .svg or .pdf); None: none is drawn.
     picture: Path | None
 
     def write(self, frame: pd.DataFrame, failed: FailedReading | None = None) -> None:

@@ -29,8 +29,11 @@ _ENDLESS = 100_000
 class Column:
     """A column of a table on the screen: its title and cells as text."""
 
+    #: The heading.
     title: str
+    #: One text per row.
     cells: Sequence[str]
+    #: Whether the cells are aligned at their right end.
     right: bool = False
 
     @property

@@ -30,9 +30,13 @@ _STEP = 0.5
 class Candidate:
     """Times (n, Q); ``edge[i, j]``: i before j, for i < j alone; data in bytes along edges."""
 
+    #: Seconds of each task on each resource type, (n, Q).
     times: np.ndarray
+    #: Whether task i precedes task j, (n, n); true for i < j alone.
     edge: np.ndarray
+    #: Units of each resource type.
     units: tuple[int, ...]
+    #: Bytes along each edge, (n, n); None: edges carry no data.
     data: np.ndarray | None
 
     def instance(self) -> Instance:
@@ -58,8 +62,11 @@ class Candidate:
 class Space:
     """Instances of so many tasks on these units."""
 
+    #: How many tasks.
     tasks: int
+    #: Units of each resource type.
     units: tuple[int, ...]
+    #: Whether edges carry data.
     transfers: bool
 
     def drawn(self, rng: np.random.Generator) -> Candidate:

@@ -35,8 +35,11 @@ _STRETCHES = 40
 class Interval:
     """5% and 95% of the end, and what they rest on."""
 
+    #: The 5th percentile of the end (s).
     low: float
+    #: The 95th percentile of the end (s).
     high: float
+    #: What the percentiles follow from, in words.
     rests_on: tuple[str, ...]
 
 

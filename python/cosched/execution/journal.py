@@ -33,12 +33,18 @@ _OVER = ("completed", "failed", "timeout")
 class Attempt:
     """The last attempt of a task, as the journal knows it."""
 
+    #: Number of the attempt, from 1; 0: the task was never started.
     attempt: int = 0
     state: str = "pending"  # or running, lost, completed, failed, timeout, cancelled
+    #: When it started (s since the run began).
     start: float = float("nan")
+    #: When it ended (s since the run began); nan: it has not ended.
     end: float = float("nan")
+    #: Exit code of the process; None: it has none.
     exit_code: int | None = None
+    #: Processors that the task ran on; None: not known.
     units: tuple[int, ...] | None = None
+    #: Processor seconds of the task; None: not known.
     cpu_seconds: float | None = None
     driver: int = 0  # of the drivers of the run: the one that started it
 
@@ -47,14 +53,19 @@ class Attempt:
 class Past:
     """What a journal says so far."""
 
+    #: Digest of the plan that was run; None: the journal does not say it.
     plan: str | None = None
+    #: Whether packs wait for each other; None: the journal does not say it.
     barrier: bool | None = None
     begun: float | None = None  # seconds since the epoch
     elapsed: float = 0.0  # seconds of the run, up to the last line
     drivers: int = 0  # of the run, one after the other
     at_work: set[int] = field(default_factory=set)  # those of them that started a task
+    #: Names of the runs that the journal has.
     runs: list[str] = field(default_factory=list)
+    #: The last attempt of each task, by its number in the plan.
     tasks: dict[int, Attempt] = field(default_factory=dict)
+    #: The placements of the last plan that replaced another; None: none did.
     replanned: list[dict[str, Any]] | None = None
 
     def of(self, task: int) -> Attempt:

@@ -55,9 +55,13 @@ Watch = Callable[[int, "int | None", Run, float], None]
 class Bench:
     """Runs codes one after the other; a context."""
 
+    #: The codes that are run.
     codes: Codes
+    #: What starts them.
     launcher: Launcher
+    #: The folder of their outputs.
     outputs: Path
+    #: The table to which each run is added; None: none is written.
     file: RunsFile | None = None
 
     def __post_init__(self) -> None:

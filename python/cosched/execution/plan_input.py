@@ -96,12 +96,15 @@ _RISK = 0.01
 class Tasks:
     """The tasks of a plan: their names, the profiles that they share, and what was measured."""
 
+    #: The name of each task.
     names: list[str]
+    #: The profile of each task, which tasks of one sweep share.
     profiles: list[str]
     #: Whose times each has: its own, or those of all of its sweep together.
     units: list[str]
     #: Unit -> count -> seconds.
     seconds: dict[str, dict[int, list[float]]]
+    #: What was assumed about the measurements.
     notes: tuple[Note, ...]
 
 
@@ -201,9 +204,13 @@ def _behind(codes: Codes, missing: set[str]) -> list[str]:
 class Tables:
     """Times on 1..p, (n, p), and what is known of them."""
 
+    #: Seconds of each task on 1..p processors; infinite: not allowed.
     times: np.ndarray
+    #: Where each time comes from: MEASURED, INTERPOLATED or EXTRAPOLATED.
     origin: np.ndarray
+    #: (largest - smallest) / median of repeated measurements; None: there are none.
     spread: np.ndarray | None
+    #: Whether a task may run on a count.
     allowed: np.ndarray
 
 

@@ -58,9 +58,13 @@ _SAME = 1 + 1e-9
 class Search:
     """The same tasks as an instance of both families, and for how long each algorithm searches."""
 
+    #: The tasks as an instance of packs.
     packs: packs.Instance
+    #: The tasks as an instance of moldable tasks.
     moldable: moldable.Instance
+    #: Seconds for each algorithm; None: each does its usual work.
     time_limit: float | None
+    #: Seed of the algorithms; None: 0.
     seed: int | None
 
     @classmethod

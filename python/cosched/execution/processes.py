@@ -36,8 +36,11 @@ NOT_EXECUTABLE, NOT_FOUND = 126, 127
 class Launch:
     """A command ready to be started: what a launcher makes of a step."""
 
+    #: The program and its arguments.
     command: tuple[str, ...]
+    #: All variables of the environment.
     environment: Mapping[str, str]
+    #: The working directory.
     directory: Path
     #: The folder is made before, where it is not there.
     makes_directory: bool = False
@@ -49,7 +52,9 @@ class Launch:
 class Ended:
     """What became of a process."""
 
+    #: What the caller knows the process by.
     key: Any
+    #: The exit code; -N: signal N ended it.
     exit_code: int
     end: float  # time.monotonic
     why: str | None  # "timeout", "cancelled"; None: by itself
@@ -266,10 +271,13 @@ _MATTERS, _MOMENT = 0.05, 0.15
 class Usage:
     """What a run used, as ``runs.csv`` has it."""
 
+    #: Processor seconds of all its processes; nan: not known.
     cpu_seconds: float = math.nan
     memory: float = math.nan  # GB
     memory_by: str = ""  # "pss", "rss"
+    #: Load of the machine when the run began; nan: not known.
     load: float = math.nan
+    #: Whether others had the processors of the run.
     starved: bool = False
 
 

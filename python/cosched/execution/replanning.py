@@ -29,7 +29,9 @@ _IN_ORDER, _MOST_SOLVED = ("list-local", "list-lp"), 200
 class Situation:
     """A moment of a run: seconds since it began."""
 
+    #: The plan in force.
     plan: Plan
+    #: Seconds since the run began.
     now: float
     started: Mapping[int, float]  # task -> start, of what has started
     ended: Mapping[int, float]  # task -> end
@@ -40,7 +42,9 @@ class Situation:
 class Replanner:
     """Says at each moment whether there is a better plan for the rest, and which."""
 
+    #: The relative error of a planned time from which on the rest is planned anew.
     threshold: float
+    #: Seconds of each task on 1..p processors.
     times: np.ndarray
     #: task -> real time that the last plan assumed.
     _assumed: dict[int, float] = field(default_factory=dict)

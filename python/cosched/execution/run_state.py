@@ -31,13 +31,21 @@ Watch = Callable[["RunState"], None]
 class Options:
     """How a plan is run; see :func:`cosched.execution.run`."""
 
+    #: The folder of the tasks' outputs.
     outputs: Path
+    #: Whether each pack waits for the one before.
     barrier: bool = True
+    #: Whether completed tasks are run once more.
     repeat_all: bool = False
+    #: Whether no further task starts once one has failed.
     stop_on_failure: bool = False
+    #: A task is ended at so many times its planned seconds; None: never.
     limit_factor: float | None = None
+    #: Called a few times a second with the state of the run.
     watch: Watch | None = None
+    #: Called with each line for the user.
     tell: Callable[[str], None] | None = None
+    #: Called with the record when all has ended.
     done: Callable[[Execution], None] | None = None
 
 
@@ -45,11 +53,17 @@ class Options:
 class RunState:
     """A run under way: what each step of its plan waits for, is, and took."""
 
+    #: The plan in force.
     plan: Plan
+    #: What the tasks run.
     codes: Codes
+    #: The file that has each event.
     journal: Journal
+    #: How the plan is run.
     options: Options
+    #: The name of the launcher.
     launcher: str
+    #: What the user should know of the run.
     notes: tuple[Note, ...] = ()
     tried: set[int] = field(default_factory=set)  # started by this driver, or over when it began
     #: Never to be started: one before it in the graph failed.

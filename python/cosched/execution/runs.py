@@ -36,13 +36,19 @@ _MAX_SERIAL_CORES, _MIN_TIME_SHARE = 1.2, 0.9
 class Run:
     """One run of one code on one count."""
 
+    #: The name of the code.
     task: str
+    #: How many processors it had.
     processors: int
     seconds: float  # nan where it did not complete
+    #: ``completed``, or why it did not complete.
     status: str
     started: str  # ISO 8601, UTC
+    #: The name of the machine.
     host: str
+    #: Number of the attempt, from 1.
     attempt: int
+    #: Processor seconds of all its processes; nan: not known.
     cpu_seconds: float = math.nan
     memory: float = math.nan  # GB: peak of all its processes together
     memory_by: str = ""  # "pss", "rss": how that was found

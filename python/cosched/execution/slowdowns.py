@@ -38,12 +38,19 @@ MISSING = ("one", "worst")
 class Pair:
     """A row of the table: a task next to a `neighbour`; with an empty one, alone against alone."""
 
+    #: The profile that is slowed down.
     task: str
+    #: The profile that runs beside it; empty: none does.
     neighbour: str
+    #: Seconds beside the neighbour over seconds alone.
     slowdown: float
+    #: The 5th percentile of the slow-down.
     low: float
+    #: The 95th percentile of the slow-down.
     high: float
+    #: How many processors the task had.
     processors: int = 1
+    #: The share of its processors that the task had alone; nan: not measured.
     share: float = math.nan
 
     def at(self, quantile: str) -> float:
@@ -55,8 +62,11 @@ class Slow:
     """Slow-downs to plan with."""
 
     table: np.ndarray  # of a task beside another
+    #: The 5th percentile of each entry of the table.
     low: np.ndarray
+    #: The 95th percentile of each entry of the table.
     high: np.ndarray
+    #: What was assumed where a pair was not measured.
     notes: tuple[Note, ...]
 
 

@@ -33,6 +33,7 @@ def fits(step: Step, codes: Codes, plan: Plan, procs: int) -> bool:
 class Tokens:
     """What there is, and who holds it."""
 
+    #: How much there is of each limited resource.
     capacity: Mapping[str, float]
     needs: Mapping[int, Mapping[str, float]]  # task -> what it needs of what is limited
     _amounts_of_task: dict[int, Mapping[str, float]] = field(default_factory=dict)

@@ -57,10 +57,15 @@ class Outcome(NamedTuple):
 class Context:
     """What all tasks of a campaign share; `task_timeout` in seconds."""
 
+    #: The name of the study.
     study: str
+    #: The version of cosched that made the campaign.
     version: str
+    #: The folder of real data; empty: none is needed.
     data: str = ""
+    #: Pickled algorithms that the user registered; empty: none.
     registered: bytes = b""
+    #: Seconds after which a task is given up; None: never.
     task_timeout: float | None = None
 
     @classmethod

@@ -52,8 +52,11 @@ class Reading:
     that its value under the reading stands beside ours.
     """
 
+    #: The other reading, in a sentence.
     says: str
+    #: Names of the studies whose results are compared.
     studies: tuple[str, ...]
+    #: Gives what the measure of a claim is called on.
     prepare: Callable[..., Any]
 
 
@@ -79,6 +82,8 @@ class Claim:
         What may explain a difference; without one it is unexplained.
     cells : str
         The set of cells over which the order is compared, such as the column of a table.
+    prepare : Prepare
+        Turns the frame of the study into what the measure is called on.
     """
 
     place: str
@@ -104,23 +109,41 @@ class Row:
     the gap that another reading closes, whose value is ``other``. ``curve`` is a picture in words.
     """
 
+    #: The key of the paper in ``PAPERS``.
     paper: str
+    #: Where the claim stands in the paper.
     place: str
+    #: What the paper says, in our words.
     claim: str
+    #: The study whose results answer.
     study: str
+    #: What is compared: a number, an order, a curve, as ``tolerances`` has it.
     kind: str
+    #: The paper's number; a text where it gives an order only.
     paper_value: float | str | None
+    #: The value that the study gives.
     value: float | str | None
+    #: The lower end of the interval in which the value agrees; None: no end.
     low: float | None
+    #: The upper end of the interval; None: no end.
     high: float | None
+    #: The interval in words.
     tolerance: str
+    #: The cells over which an order is compared.
     cells: str = ""
+    #: Spearman's rank correlation over these cells; None: no order is compared.
     rho: float | None = None
+    #: How many cells are compared.
     n: int | None = None
+    #: Whether value and paper agree, as ``tolerances`` has it.
     verdict: str = ""
+    #: The value under another reading; None: there is none.
     other: float | None = None
+    #: The share of the gap that the other reading closes.
     explained: float | None = None
+    #: What is known of a difference.
     reason: str = ""
+    #: The curve in words.
     curve: str = ""
 
     def plain(self) -> dict[str, Any]:

@@ -25,7 +25,9 @@ class Measure(Generic[_T]):
     ``a / b``, ``a - 1`` and ``100 * a`` are measures as well.
     """
 
+    #: A function of the library.
     function: Callable[..., _T]
+    #: What it is called with behind the prepared results.
     arguments: tuple[Any, ...]
 
     def __call__(self, prepared: object) -> _T:
@@ -84,6 +86,7 @@ class Curves(Protocol):
 class Table:
     """Curves of a table: its columns, without the points that some have and others have not."""
 
+    #: One column per curve, by the points of its axis.
     wide: pd.DataFrame
 
     def curve(self, *key: object) -> pd.Series:

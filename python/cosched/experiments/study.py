@@ -211,10 +211,15 @@ class Design:
     ``ids`` fingerprint the single tasks, ``digest`` all of them.
     """
 
+    #: The name of the study.
     study: str
+    #: Whether it is the short form of the study.
     quick: bool
+    #: The tasks; a task's number is its place.
     tasks: tuple[Task, ...]
+    #: The fingerprint of each task.
     ids: tuple[str, ...]
+    #: The fingerprint of all tasks.
     digest: str
 
 

@@ -61,8 +61,11 @@ class Tolerance:
     ``says`` is what is printed.
     """
 
+    #: The rule as it is printed.
     says: str
+    #: What is compared: a number, an order, a curve.
     kind: str
+    #: ``interval(paper_value, seen)`` gives the ends between which our value agrees.
     interval: Callable[[float, Seen], Interval]
 
 

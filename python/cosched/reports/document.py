@@ -29,7 +29,9 @@ _TEMPLATES = Path(__file__).with_name("templates")
 class KeyFigure:
     """One number of the row above a report."""
 
+    #: What the number is.
     label: str
+    #: The number as it was computed; a text is shown as it is.
     value: Any
     #: A kind of :data:`cosched.reports.formats.FORMATS`.
     kind: str
@@ -46,6 +48,7 @@ class KeyFigure:
 class Column:
     """A column of a table."""
 
+    #: The heading on the page.
     heading: str
     #: A kind of :data:`cosched.reports.formats.FORMATS`.
     kind: str = "text"
@@ -62,7 +65,9 @@ class Column:
 class Cell:
     """A cell as a page shows it."""
 
+    #: What the cell shows.
     text: str
+    #: Classes of the style sheet; may be empty.
     css_class: str
 
 
@@ -71,6 +76,7 @@ class Paragraph:
     """Sentences."""
 
     block: ClassVar[str] = "paragraph"
+    #: The sentences.
     text: str
     #: Whether they are a remark in small type.
     is_small: bool = False
@@ -83,9 +89,11 @@ class Table:
     """Rows of numbers and words."""
 
     block: ClassVar[str] = "table"
+    #: The columns from left to right.
     columns: tuple[Column, ...]
     #: One value per column, as it was computed.
     rows: tuple[tuple[Any, ...], ...]
+    #: The heading of the table; may be empty.
     title: str = ""
     #: What a reader needs to know to read the table.
     note: str = ""
@@ -124,6 +132,7 @@ class Lines:
     """Lines of a file, letter by letter."""
 
     block: ClassVar[str] = "lines"
+    #: The lines with their line ends.
     text: str
 
 
@@ -132,7 +141,9 @@ class Figure:
     """A drawing in SVG."""
 
     block: ClassVar[str] = "figure"
+    #: The element ``svg`` with all that is in it.
     svg: str
+    #: What the drawing shows.
     title: str
     #: Whether the drawing is left out on paper.
     is_for_screen: bool = False
@@ -145,6 +156,7 @@ class StartBars:
     """Start times of jobs as bars on one logarithmic axis."""
 
     block: ClassVar[str] = "start_bars"
+    #: One :class:`cosched.reports.when.StartRow` per pending job.
     rows: tuple[Any, ...]
     #: (text, position in percent)
     ticks: tuple[tuple[str, float], ...]
@@ -159,7 +171,9 @@ Block = Paragraph | Table | Lines | Figure | StartBars
 class Section:
     """A part of a report under a heading."""
 
+    #: The heading; empty: the blocks belong to the section before.
     heading: str
+    #: What the section shows, from top to bottom.
     blocks: tuple[Block, ...]
     #: Whether the blocks stand in two columns where there is room.
     has_two_columns: bool = False
@@ -187,6 +201,10 @@ class Report:
         What was ignored, and what was assumed.
     warning : str
         What readers have to know before anything else; may be empty.
+    notes_heading : str
+        The heading of the notes.
+    version : str
+        The version of cosched that wrote the report.
     """
 
     kind: str

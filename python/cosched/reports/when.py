@@ -39,6 +39,7 @@ class Bar:
 
     #: The element of the page, which has a colour in the style sheet.
     tag: str
+    #: Where the part begins.
     left: float
     #: None: a mark.
     width: float | None
@@ -48,12 +49,17 @@ class Bar:
 class StartRow:
     """One pending job, as the page shows it."""
 
+    #: The number of the job.
     job: str
     #: Cells between the job and its median start: those of :attr:`StartBars.columns`.
     details: tuple[str, ...]
+    #: The median start time, as the page shows it.
     median: str
+    #: The 90% prediction interval in words.
     interval: str
+    #: The prediction intervals and the median, on the axis of the page.
     bars: tuple[Bar, ...]
+    #: Why the job waits.
     reason: str
 
 

@@ -317,7 +317,9 @@ class Sample:
     time: float  # Unix, of the Slurm's clock
     #: Rows of squeue, sprio and sshare.
     squeue: list[list[str]]
+    #: Rows of sprio.
     sprio: list[list[str]]
+    #: Rows of sshare.
     sshare: list[list[str]]
 
     def since(self, epoch: int, places: Mapping[int, int]) -> dict[str, Any]:

@@ -215,12 +215,19 @@ def _instance(
 class JobRun:
     """One job: where it is, and how it went."""
 
+    #: The rule and what it makes.
     name: str
+    #: Numbers of the cores that the job has, from 0.
     units: tuple[int, ...]
+    #: How much it needs of each resource.
     needs: Mapping[str, int]
+    #: When it started (s since the run began).
     start: float
+    #: When it ended (s since the run began); nan: it has not ended.
     end: float = math.nan
+    #: ``pending`` while it runs, then how it ended, such as ``completed``.
     state: str = "pending"
+    #: Number of the attempt, from 1.
     attempt: int = 1
 
 
@@ -239,7 +246,9 @@ class Course:
     4.0
     """
 
+    #: How much there is of each resource.
     capacity: Mapping[str, int]
+    #: The resource that is cores.
     cores: str = "cores"
     _runs: dict[Hashable, JobRun] = field(default_factory=dict)
     _free: list[int] = field(default_factory=list)

@@ -28,8 +28,11 @@ from cosched.cluster.analysis.scenario_rows import ScenarioRow, scenario_records
 class Attainable:
     """The smallest largest stretch that a policy without perfect knowledge has."""
 
+    #: The largest bounded slowdown of the policy's schedule.
     value: float
+    #: The name of the policy.
     policy: str
+    #: What the policy plans with, such as ``requested``.
     estimates: str
 
 

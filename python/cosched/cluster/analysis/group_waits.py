@@ -45,6 +45,7 @@ class Grouping:
 
     #: One of :data:`GROUPINGS`.
     by: str
+    #: The groups, one row of a table each.
     groups: tuple[GroupWaits, ...]
 
 

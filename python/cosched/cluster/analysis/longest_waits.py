@@ -110,9 +110,11 @@ class BlockedJobs:
     A second between submission and eligible time is rounding, and does not count.
     """
 
+    #: How many jobs.
     jobs: int
     #: Seconds.
     mean_time: float
+    #: The longest time before a job was eligible (s).
     max_time: float
 
 

@@ -47,9 +47,13 @@ MAX_GROUPS = 10
 class GroupChange:
     """How much longer a group of jobs waits (s)."""
 
+    #: The column that makes the groups, such as ``account``.
     what: str
+    #: The value of the column.
     name: str
+    #: How many jobs the group has.
     jobs: int
+    #: Mean wait under the change minus mean wait today (s), over the replications.
     difference: Spread
 
 
@@ -164,9 +168,13 @@ class ScenarioRun(Run):
 class Runs:
     """All simulations of a page."""
 
+    #: The log.
     instance: Instance
+    #: The log's own schedule, where it has one, and those of the policies.
     policy_runs: tuple[PolicyRun, ...]
+    #: The current configuration, then each what-if.
     scenario_runs: tuple[ScenarioRun, ...]
+    #: Seconds for the bound and for each policy; None: no limit.
     time_limit: float | None
     #: How well the simulator of Slurm explains the log; None where the log has no waits or the
     #: machine is not a slurm.conf.

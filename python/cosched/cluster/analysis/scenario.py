@@ -60,8 +60,11 @@ class ChangedKey:
 class Verdict:
     """The class of a whole scenario, its reason, and what else is to be said of its keys."""
 
+    #: The class of the scenario.
     scenario_class: ScenarioClass
+    #: Why; empty where it is simulated.
     reason: str = ""
+    #: Sentences about single keys.
     remarks: tuple[str, ...] = ()
 
 

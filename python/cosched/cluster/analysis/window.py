@@ -22,7 +22,9 @@ class Window:
     the last long jobs, and would change the utilization of one row and not of the other.
     """
 
+    #: The first submission (s on the instance's clock).
     begin: float
+    #: The last submission (s on the instance's clock).
     end: float
 
     def utilization(self, result: Result) -> float:

@@ -225,6 +225,7 @@ def _estimates(jobs: pd.DataFrame) -> pd.Series:
 class LogMachine:
     """Nodes of a log's machine; cores and memory where the convention needs them."""
 
+    #: How many nodes.
     nodes: int
     #: Cores of a node.
     cores: int

@@ -252,8 +252,11 @@ def _header(lines: Sequence[bytes]) -> dict[str, str]:
 class Log:
     """A named log: where it is, its SHA-256 checksum, what it records."""
 
+    #: Where the log is fetched from.
     url: str
+    #: The checksum of the file, in hexadecimal.
     sha256: str
+    #: What the log records, in a sentence.
     about: str
 
     @property

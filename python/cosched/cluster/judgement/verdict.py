@@ -93,6 +93,7 @@ class ReasonKind(Enum):
 class Reason:
     """A likely reason why the simulator does not explain a log."""
 
+    #: What keeps the simulator from explaining the log.
     kind: ReasonKind
     #: Jobs, nodes or settings that are the evidence.
     count: int

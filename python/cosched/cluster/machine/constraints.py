@@ -38,11 +38,13 @@ _MAX_COUNTED_GROUPS = 10
 class Group:
     """A feature, or features in parentheses."""
 
+    #: Names of the features.
     names: tuple[str, ...]
     #: Between the names: ``&`` or ``|``.
     operators: tuple[str, ...]
     #: Nodes that have them; 0: all of the job.
     count: int
+    #: Whether the group stands in brackets: all nodes then have the same alternative.
     in_brackets: bool
     #: Before the group: ``&`` or ``|``; ``&`` where it is the first.
     operator: str
@@ -68,7 +70,9 @@ def _combined(left_value: bool, operator: str, right_value: bool) -> bool:
 class Constraint:
     """What a job asks for with ``--constraint``."""
 
+    #: The constraint as the user typed it.
     text: str
+    #: The groups from left to right.
     groups: tuple[Group, ...]
     #: Number of nodes behind a pair of brackets, as in ``[a|b]*2``; 0: none.
     count_of_brackets: int = 0

@@ -28,12 +28,15 @@ class WaitComparison:
     jobs: float
     #: Shares of these jobs whose starts are within 60 s, and within :data:`NEAR`.
     near_60: float
+    #: The share of these jobs whose starts are within :data:`NEAR`.
     near_300: float
     #: Mean waits of these jobs (s), in the first and in the second schedule.
     mean: float
+    #: The mean wait of these jobs in the second schedule (s).
     other_mean: float
     #: 95th percentiles of their waits (s).
     p95: float
+    #: The 95th percentile of their waits in the second schedule (s).
     other_p95: float
 
     @property

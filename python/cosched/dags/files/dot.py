@@ -134,9 +134,13 @@ class Dot:
     ``lines`` says where a node was described, or else first mentioned; an arc has its line last.
     """
 
+    #: Whether the file says ``digraph``.
     directed: bool
+    #: Attributes of each node, by its name.
     nodes: dict[str, Attributes] = field(default_factory=dict)
+    #: The line that describes a node or mentions it first, by the node's name.
     lines: dict[str, int] = field(default_factory=dict)
+    #: Source, target, attributes and line of each arc.
     arcs: list[tuple[str, str, Attributes, int]] = field(default_factory=list)
 
 

@@ -94,15 +94,21 @@ class Graph(NamedTuple):
 class Parsed:
     """A graph while it is read. Times are one column (one resource type) or more."""
 
+    #: The file, for messages.
     path: str
+    #: Names of the tasks, in the order of the file.
     names: list[str] = field(default_factory=list)
+    #: Seconds of each task, one per column.
     times: list[list[float]] = field(default_factory=list)
+    #: The kernel that each task runs; None: the file does not say it.
     kernels: list[str | None] = field(default_factory=list)
+    #: What was assumed, dropped and repaired.
     notes: list[Note] = field(default_factory=list)
     #: Why a name that looks like something else was read as a predecessor.
     hint: str = ""
     #: Of the trace of a run: the machine, and where and when each task ran.
     units: tuple[int, ...] | None = None
+    #: Where and when each task ran; None: the file is no trace of a run.
     executed: Run | None = None
     _where: dict[str, str] = field(default_factory=dict)
     _edges: list[tuple[str, str, str]] = field(default_factory=list)

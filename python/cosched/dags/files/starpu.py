@@ -28,8 +28,11 @@ from cosched.notes import Note, NoteKind
 class Block:
     """A record: the line that it begins on, its type (``%rec: timing``), its fields."""
 
+    #: The line on which the record begins, from 1.
     line: int
+    #: The type of the record, such as ``timing``.
     kind: str
+    #: The text of each field, by its name.
     fields: dict[str, str] = field(default_factory=dict)
 
 
@@ -77,9 +80,13 @@ _MICROSECONDS = 1e-6
 class Machine:
     """Workers by id: ``places`` = (type, unit within it), ``architectures`` as the models say."""
 
+    #: The file or folder that describes the workers.
     source: str
+    #: Units of each resource type.
     units: tuple[int, ...]
+    #: The resource type of each worker, and its unit within the type.
     places: dict[int, tuple[int, int]]
+    #: The architecture of each worker, as performance models call it.
     architectures: dict[int, str] = field(default_factory=dict)
     #: (model, footprint) -> architecture -> seconds.
     means: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)

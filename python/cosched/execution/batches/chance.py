@@ -27,7 +27,9 @@ class Chance:
     task_factors: np.ndarray
     #: Factors of the time of all tasks of an allocation together.
     common_factors: np.ndarray
+    #: The probability with which an allocation ends in its time.
     level: float
+    #: Seed of the draws.
     seed: int = 0
 
     @classmethod

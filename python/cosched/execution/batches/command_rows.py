@@ -19,8 +19,11 @@ COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 class Times:
     """Where the seconds of tasks come from that have none of their own."""
 
+    #: Seconds of a task with no measured time, one value per run; empty: not known.
     seconds: tuple[float, ...]
+    #: Measured seconds by the name of a code and its cores; None: nothing was measured.
     measured: Mapping[str, Mapping[int, Sequence[float]]] | None
+    #: The file of the measured times, for messages.
     path: str | PathLike[str] | None
 
     @property

@@ -42,6 +42,8 @@ class Problem:
         Of each task, of what a node and what an allocation has.
     before : list of list of int
         Tasks that complete before each starts.
+    after : list of list of int
+        Tasks that each task completes before.
     """
 
     nodes: int

@@ -33,6 +33,7 @@ class Wide:
     ``LP*`` is the bound, ``root`` sqrt(m/k) times it, ``guarantee`` four times that.
     """
 
+    #: The table, one row per instance.
     rows: pd.DataFrame
 
     def curve(

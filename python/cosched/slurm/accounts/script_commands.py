@@ -40,6 +40,7 @@ _HARMLESS = ("show", "list", "help", "version", "ping", "exit", "quit", "dump", 
 class Command:
     """One command that adds, modifies or deletes."""
 
+    #: File and line, for messages.
     place: str
     #: ``add``, ``modify`` or ``delete``.
     verb: str
@@ -53,11 +54,15 @@ class Command:
 class CommandOption:
     """A setting or a condition of a command: ``MaxJobs=4``, ``qos+=high``."""
 
+    #: The column of ``sacctmgr show`` that the option sets or compares.
     column: str
+    #: How the value is read, such as ``count``.
     kind: str
     #: ``+`` or ``-`` of ``+=`` and ``-=``, else empty.
     operator: str
+    #: The text behind the equals sign.
     value: str
+    #: The option as it was typed.
     word: str
 
 
@@ -65,7 +70,9 @@ class CommandOption:
 class Script:
     """The commands of a script in their order, and lines that are not followed."""
 
+    #: The commands in their order.
     commands: list[Command] = field(default_factory=list)
+    #: Lines that are not followed.
     notes: list[Note] = field(default_factory=list)
 
 

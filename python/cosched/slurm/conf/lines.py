@@ -44,8 +44,11 @@ class Source:
 
     #: The file, its lines, the version that it is read as, and types of GPUs by host.
     path: str
+    #: The lines of the file and of those that it includes.
     lines: tuple[Line, ...]
+    #: The version of Slurm that the file is read as; None: the file says it.
     version: str | None
+    #: The type of the GPUs of a host, by its name.
     gpu_types: Mapping[str, str]
 
 

@@ -12,8 +12,11 @@ from cosched.lazy import pd
 class StartSummary:
     """Counts of pending jobs, by their median start times."""
 
+    #: How many jobs wait.
     pending_jobs: int
+    #: How many of them start within an hour, by the median.
     within_hour: int
+    #: How many of them start within 24 hours, by the median.
     within_day: int
     #: Jobs that start in no more than half of the samples.
     never: int

@@ -165,6 +165,7 @@ class ExecutedJob:
 
     #: Exact start, and second of the end.
     begin: float
+    #: The second in which it ended.
     end: float
     guess: float  # when it ended, as far as its run time tells
     #: Names of its nodes.
@@ -256,12 +257,14 @@ class RecordedRun:
 
     submit: np.ndarray  # as exactly as they are known
     start: np.ndarray  # in whole seconds, as ends are
+    #: When each job ended, in whole seconds.
     end: np.ndarray
     nodes: tuple[tuple[str, ...], ...]  # names of each job's nodes
     controller_start: float  # when slurmctld started
     epoch: int  # Unix time of the base's second 0
     #: When backfill cycles began, and limit checks that ended a job; empty: not recorded.
     cycles: tuple[float, ...] = ()
+    #: When a limit check ended a job; empty: not recorded.
     checks: tuple[float, ...] = ()
     #: When cycles ended, and how many jobs they looked at; empty: not recorded.
     ends: tuple[tuple[float, int], ...] = ()
@@ -281,6 +284,7 @@ class RecordedRun:
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
     #: Advance reservations by name, and what an administrator did, as :class:`Requests` has them.
     reservations: Mapping[str, _core.slurm.Reservation] = field(default_factory=dict)
+    #: What an administrator did.
     admin_events: tuple[_core.slurm.AdminEvent, ...] = ()
     #: What sshare and sprio showed.
     samples: tuple[Sample, ...] = ()

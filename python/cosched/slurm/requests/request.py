@@ -78,6 +78,7 @@ class Request:
     exclusive: bool = False
     memory: int | None = None  # MB of each node; 0: all of its nodes
     memory_per_core: int | None = None  # MB
+    #: The GPUs that it asks for.
     gpus: Gpus | None = None
     partition: str = ""  # whose usual memory a job has that does not say it
     constraint: str = ""  # in the words of sbatch: (a|b)&c
@@ -90,6 +91,7 @@ class Request:
     after: Sequence[tuple[int, list[int]]] = ()
     #: User and name of one that waits for all others of that name, and of one of these.
     singleton: tuple[str, str] | None = None
+    #: User and name that a singleton waits for, of a job that has them.
     namesake: tuple[str, str] | None = None
     #: Number of the array that it is of, and how many of its tasks may run (0: all).
     array: tuple[int, int] | None = None
@@ -105,6 +107,7 @@ class Request:
     reservation: str | None = None
     #: What it has, if it runs already; its priority, if it waits with a known one.
     running: Running | None = None
+    #: Its priority, if it waits with a known one.
     waiting: Waiting | None = None
 
 
@@ -140,10 +143,13 @@ class Requests:
     #: Nodes with some features, to which ``node_set`` and ``alternative_sets`` refer.
     sets: tuple[Spans, ...] = ()
     licences: tuple[int, ...] = ()  # how many of each there are
+    #: Advance reservations.
     reservations: tuple[_core.slurm.Reservation, ...] = ()
+    #: What an administrator does, in the order of time.
     admin_events: tuple[_core.slurm.AdminEvent, ...] = ()
     #: Associations of a slurmdbd; the root first.
     associations: tuple[_core.slurm.Association, ...] = ()
+    #: QOS of a slurmdbd.
     qos: tuple[_core.slurm.Qos, ...] = ()
     partition_qos: Mapping[str, int] = field(default_factory=dict)  # numbers, where there is one
     billing: Mapping[str, Sequence[float]] = field(default_factory=dict)  # TRESBillingWeights

@@ -30,6 +30,7 @@ class TraceNames:
     name_of_job: Callable[[int], str]
     #: By number.
     partitions: Sequence[str]
+    #: Names of the nodes, by number.
     nodes: Sequence[str]
 
     def trace(self, recorder: _core.slurm.TraceRecorder, cycle_count: int, epoch: float) -> Trace:

@@ -12,8 +12,11 @@ from typing import Any
 class QueuedJob:
     """An entry of the queue of a cycle or pass: a job in one of its partitions."""
 
+    #: The number of the job; of an array, of a task.
     job: str
+    #: The partition of this entry.
     partition: str
+    #: Slurm's priority of the job.
     priority: float
 
 
@@ -29,6 +32,7 @@ class JobTest:
     avail_nodes: tuple[str, ...]
     #: When the job can begin on the selected nodes; infinite: there are too few.
     begin: float
+    #: The nodes that were selected; empty: there are too few.
     select_nodes: tuple[str, ...]
     #: ``none``: the test decides. ``at_later_start``: the job would begin after `later_start`, and
     #: is tested again from then on. ``after_overlap``: a record of the node space lacks a selected
@@ -40,11 +44,15 @@ class JobTest:
 class TracedJob:
     """What a cycle or pass did with an entry of its queue."""
 
+    #: The number of the job; of an array, of a task.
     job: str
+    #: The partition of this entry.
     partition: str
+    #: Slurm's priority of the job.
     priority: float
     #: Second of the controller in which the job was taken from the queue.
     now: float
+    #: The tests of the job, one after the other.
     tests: tuple[JobTest, ...]
     #: ``started``, ``reserved``, or why neither (``docs/howto/trace-a-cycle.md`` has the list).
     verdict: str
@@ -54,7 +62,9 @@ class TracedJob:
     started_job: str
     #: Begin and end of the start or reservation; not a number: there is none.
     begin: float
+    #: The end of the start or reservation (s); not a number: there is none.
     end: float
+    #: Nodes of the start or reservation; empty: there is none.
     nodes: tuple[str, ...]
 
 
@@ -62,8 +72,11 @@ class TracedJob:
 class NodeSpaceRecord:
     """A record of the node space: nodes that no pending job has reserved from begin to end."""
 
+    #: From when on (s).
     begin: float
+    #: Until when (s).
     end: float
+    #: The nodes that are not reserved.
     nodes: tuple[str, ...]
 
 
@@ -71,7 +84,9 @@ class NodeSpaceRecord:
 class LockYield:
     """A cycle gives its locks back for a while, and goes on later."""
 
+    #: When the cycle gave its locks back (s).
     time: float
+    #: When it went on (s).
     resume_time: float
     #: Jobs that the cycle had examined by then.
     jobs_examined: int

@@ -38,11 +38,13 @@ class HeldOutGain:
     measure: Measure
     #: The measure today, and under the other setting.
     today: float
+    #: The measure under the other setting.
     then: float
     #: The share of today's that the setting saves.
     gain: float
     #: Bounds of the gain in weeks like these; -inf and 1 where the weeks do not bound it.
     low: float
+    #: The upper bound of the gain.
     high: float
 
     @property

@@ -54,6 +54,7 @@ class Course:
     blocks: tuple[int, ...]
     #: How many of the measures are objectives; the others are of the constraints.
     objectives: int
+    #: What a setting has to keep.
     constraints: tuple[MeasureConstraint, ...]
 
     @property

@@ -37,6 +37,7 @@ class Dimension:
     values: tuple[str, ...] = ()
     #: Ends of the range.
     low: float = 0.0
+    #: The upper end of the range.
     high: float = 0.0
     #: What stands before a number of the range, as ``cpu=``.
     prefix: str = ""

@@ -58,9 +58,11 @@ class KeyChange:
     partition: str
     #: Its new value, and the current one.
     value: str
+    #: The current value of the key.
     current: str
     #: The machine before and after the change.
     before: Machine
+    #: The machine after the change.
     after: Machine
 
 

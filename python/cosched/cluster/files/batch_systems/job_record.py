@@ -43,11 +43,15 @@ class JobRecord:
     used_memory_gb: float = math.nan
     #: Processor seconds that the whole job used; nan: not known.
     cpu_seconds: float = math.nan
+    #: Who submitted the job; empty: not known.
     user: str = ""
+    #: The Unix group of the user; empty: not known.
     group: str = ""
+    #: The account or project that is charged; empty: not known.
     account: str = ""
     #: The queue.
     partition: str = ""
+    #: The name that the user gave the job; empty: not known.
     name: str = ""
     #: Names of the nodes, joined by commas.
     hosts: str = ""
