@@ -79,8 +79,9 @@ def failing(build: Path, family: str, tests: str) -> list[str]:
     try:
         ran = subprocess.run(
             [build / "tests_cpp" / target, f"--gtest_filter={tests}", "--gtest_brief=1"],
-            capture_output=True, timeout=LONGEST,
-        )  # fmt: skip
+            capture_output=True,
+            timeout=LONGEST,
+        )
         said, end = ran.stdout, f"exit code {ran.returncode}" if ran.returncode else None
     except subprocess.TimeoutExpired as hangs:
         said, end = hangs.stdout or b"", "the clock"
@@ -115,8 +116,10 @@ def survivors(build: Path, source: Path, family: str, only: list[str]) -> Counte
         tests = failing(build, family, suites(family, name))
         path.write_text(text)
         counts[room, tests not in ([], ["the compiler"])] += 1
-        print(f"{rule:6} {name}: {old!r} => {new!r}: {', '.join(tests[:3]) or 'NO TEST FAILS'}",
-              flush=True)  # fmt: skip
+        print(
+            f"{rule:6} {name}: {old!r} => {new!r}: {', '.join(tests[:3]) or 'NO TEST FAILS'}",
+            flush=True,
+        )
     return counts
 
 
@@ -135,11 +138,23 @@ def main() -> int:
         parser.error(f"--only {' '.join(unknown)}: no change of {', '.join(args.family)} has it")
     source = copied(args.build)
     subprocess.run(
-        ["cmake", "-G", "Ninja", "-S", source, "-B", args.build, "-DCMAKE_BUILD_TYPE=Debug",
-         "-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DCMAKE_UNITY_BUILD=OFF", "-DCOSCHED_BUILD_PYTHON=OFF",
-         "-DCOSCHED_BUILD_TESTS=ON"],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        [
+            "cmake",
+            "-G",
+            "Ninja",
+            "-S",
+            source,
+            "-B",
+            args.build,
+            "-DCMAKE_BUILD_TYPE=Debug",
+            "-DCMAKE_CXX_FLAGS_DEBUG=-O1",
+            "-DCMAKE_UNITY_BUILD=OFF",
+            "-DCOSCHED_BUILD_PYTHON=OFF",
+            "-DCOSCHED_BUILD_TESTS=ON",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     counts = {family: survivors(args.build, source, family, args.only) for family in args.family}
     print(f"\n{'room':20}{'changes':>9}{'noticed':>9}{'moves of a search':>19}{'no change':>11}")
     for family, of_rooms in counts.items():
@@ -147,8 +162,10 @@ def main() -> int:
         moves, same = untried(path, "~"), untried(path, "=")
         for room in sorted({room for room, _ in of_rooms}):
             noticed, missed = of_rooms[room, True], of_rooms[room, False]
-            print(f"{(family + '/' + room).rstrip('/'):20}{noticed + missed:9}{noticed:9}"
-                  f"{moves[room]:19}{same[room]:11}")  # fmt: skip
+            print(
+                f"{(family + '/' + room).rstrip('/'):20}{noticed + missed:9}{noticed:9}"
+                f"{moves[room]:19}{same[room]:11}"
+            )
     survived = sum(of_rooms[key] for of_rooms in counts.values() for key in of_rooms if not key[1])
     print(f"{survived} without a test")
     return 1 if survived else 0

@@ -116,8 +116,10 @@ def render_reports() -> None:
         words = [*command.split(), "-o", str(folder / f"{name}.html")]
         subprocess.run(
             [sys.executable, "-m", "cosched", *words],
-            check=True, cwd=notebooks, capture_output=True,
-        )  # fmt: skip
+            check=True,
+            cwd=notebooks,
+            capture_output=True,
+        )
     mark.write_text(current)
 
 

@@ -122,9 +122,12 @@ class Note(str):
     ) -> Note:
         note = super().__new__(cls, prefix + statement)
         fields = {
-            "kind": kind, "statement": str(statement), "subject": subject, "count": count,
+            "kind": kind,
+            "statement": str(statement),
+            "subject": subject,
+            "count": count,
             "where": where,
-        }  # fmt: skip
+        }
         for name, value in fields.items():
             object.__setattr__(note, name, value)
         return note

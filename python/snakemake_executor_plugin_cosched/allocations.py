@@ -198,9 +198,12 @@ class LocalAllocations:
             with open(self._folder / f"{part}.log", "ab") as log:
                 process = subprocess.Popen(
                     ["bash", f"{part}.sh"],
-                    cwd=self._folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    cwd=self._folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
                     start_new_session=True,
-                )  # fmt: skip
+                )
         except OSError as error:
             raise SubmissionRefused(f"bash: {error}") from error
         self._running[part] = _LocalAllocation(process, time.monotonic())

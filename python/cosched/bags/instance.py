@@ -365,8 +365,18 @@ class Instance(core.Instance):
         path : str or path-like
             Ends in .json; a name without suffix is the folder's.
         """
-        fields = ("counts", "machines", "etc", "apc", "price", "energy_cost", "idle_power",
-                  "power_cap", "names", "machine_names")  # fmt: skip
+        fields = (
+            "counts",
+            "machines",
+            "etc",
+            "apc",
+            "price",
+            "energy_cost",
+            "idle_power",
+            "power_cap",
+            "names",
+            "machine_names",
+        )
         labelled = self.given_names is not None or self.given_machine_names is not None
         files.write(path, {name: getattr(self, name) for name in fields}, labelled)
 

@@ -80,9 +80,12 @@ def trace_of_log(
     if start.epilog is not None:
         options["epilog"] = start.epilog
     result = backfill(
-        start.instance.without_bound(), seed=seed, approximate=approximate, trace=selection,
+        start.instance.without_bound(),
+        seed=seed,
+        approximate=approximate,
+        trace=selection,
         **options,
-    )  # fmt: skip
+    )
     for note in start.notes:
         report.complain(f"note: {note}")
     traced = result.trace

@@ -195,8 +195,18 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
         return
     listed = frame.drop(columns=list(DEPRECATED_COLUMNS)).sort_values("p50", kind="stable")
     frame = frame.loc[listed.index]
-    for name in ("p05", "p25", "p50", "p75", "p95", "limit_based_start", "slurm", "run_p50",
-                 "end_p50", "end_p95"):  # fmt: skip
+    for name in (
+        "p05",
+        "p25",
+        "p50",
+        "p75",
+        "p95",
+        "limit_based_start",
+        "slurm",
+        "run_p50",
+        "end_p50",
+        "end_p95",
+    ):
         if name in listed:
             listed[name] = [duration(value) for value in frame[name]]
     if "time" in listed:
@@ -233,7 +243,9 @@ def to_record(frame: pd.DataFrame) -> dict[str, Any]:
     ]
     keys = ("not_modelled", "coverage")
     return {
-        "taken": frame.attrs["taken"], "as_of": _as_of(frame), "jobs": rows,
+        "taken": frame.attrs["taken"],
+        "as_of": _as_of(frame),
+        "jobs": rows,
         **{key: frame.attrs[key] for key in keys},
         "note_records": note_records(frame.attrs["not_modelled"]),
-    }  # fmt: skip
+    }

@@ -78,9 +78,14 @@ def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     )
     t_could, could = _averaged(t, np.minimum(demand, nodes))
     ax.fill_between(
-        t_could / seconds, could, step="post", color="tab:orange", alpha=0.45, linewidth=0,
+        t_could / seconds,
+        could,
+        step="post",
+        color="tab:orange",
+        alpha=0.45,
+        linewidth=0,
         label="not used: min(P, D(t)) - u(t)",
-    )  # fmt: skip
+    )
     ax.fill_between(
         t_used / seconds, mean_used, step="post", color="tab:blue", linewidth=0, label="used: u(t)"
     )

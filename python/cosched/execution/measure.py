@@ -296,9 +296,16 @@ def profile(
             (name, count) for name, pair_counts in unit_counts.items() for count in pair_counts
         ]
         todo = _RunsToDo(
-            codes, units, pairs, file, runs_each, most_failures, watch, random,
+            codes,
+            units,
+            pairs,
+            file,
+            runs_each,
+            most_failures,
+            watch,
+            random,
             total=None if adaptive else 0,
-        )  # fmt: skip
+        )
         folder = Path(out).with_suffix(".outputs")
         with Bench(codes, chosen_launcher, folder, file) as bench:
             try:

@@ -119,9 +119,14 @@ def draw_scenarios(rows: Sequence[ScenarioRow]) -> Figure | None:
         ax.axvline(baseline.mean / 3600, color=TEXT_COLOR, linewidth=0.8, linestyle=":")
         if any(row.has_other_jobs for row in drawn_rows):
             ax.plot(
-                [], [], "|", color=TEXT_COLOR, markersize=14, linestyle="none",
+                [],
+                [],
+                "|",
+                color=TEXT_COLOR,
+                markersize=14,
+                linestyle="none",
                 label="same jobs, current configuration",
-            )  # fmt: skip
+            )
         ax.set_yticks(range(len(drawn_rows)), [_label(row) for row in drawn_rows])
         ax.set_ylim(len(drawn_rows) - 0.5, -0.5)
         ax.set_xlim(left=0)

@@ -18,8 +18,9 @@ _CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
 _YIELD = re.compile(
     _TIME + r"sched/backfill: _attempt_backfill: yielding locks after testing (\d+)\("
     r".* jobs( tested, .* time slots)?,.*\n(?:.*\n)*?"
-    + _TIME + r"sched/backfill: (_attempt_backfill: BACKFILL: system state changed)?"
-)  # fmt: skip
+    + _TIME
+    + r"sched/backfill: (_attempt_backfill: BACKFILL: system state changed)?"
+)
 _DEALLOCATED = re.compile(_TIME + rf"TRACE_JOBS: deallocate_nodes: {_JOB}$", re.MULTILINE)
 _CLEAN = re.compile(_TIME + rf"TRACE_JOBS: cleanup_completing: {_JOB}$", re.MULTILINE)
 _TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")

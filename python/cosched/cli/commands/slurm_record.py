@@ -177,12 +177,14 @@ def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...], tuple[st
     def whole(record: str) -> tuple[str, ...]:
         return tuple(
             " ".join(f"{line.spellings[key]}={value}" for key, value in line.keys.items())
-            for line in lines if line.record == record
-        )  # fmt: skip
+            for line in lines
+            if line.record == record
+        )
 
     single = {
         line.spellings[key]: value
-        for line in lines if not line.record
+        for line in lines
+        if not line.record
         for key, value in line.keys.items()
-    }  # fmt: skip
+    }
     return single, whole("partitionname"), whole("nodename")

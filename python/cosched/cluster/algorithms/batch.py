@@ -238,10 +238,17 @@ def _batch(
     outcome, rows, decisions = simulate(instance, trace=keeps, log=bool(log))
     outcome |= {"estimates": estimates}
     return result_of_simulation(
-        instance, rule, outcome, decisions, threshold,
-        None if keeps else partial(_trace, simulate), 0.0, True,
-        rows=rows if keeps else None, at_limit=at_limit,
-    )  # fmt: skip
+        instance,
+        rule,
+        outcome,
+        decisions,
+        threshold,
+        None if keeps else partial(_trace, simulate),
+        0.0,
+        True,
+        rows=rows if keeps else None,
+        at_limit=at_limit,
+    )
 
 
 def killed(instance: Instance) -> tuple[Instance, np.ndarray]:

@@ -51,6 +51,9 @@ def display_name(name: str) -> str:
 def used_in_words(instance: Instance) -> str:
     """Return a clause on the used share of requested time and memory; empty if unknown."""
     time, memory = used_of(instance)
-    parts = [f"{share(part)} of the {what} they asked for"
-             for part, what in ((time, "time"), (memory, "memory")) if part > 0]  # fmt: skip
+    parts = [
+        f"{share(part)} of the {what} they asked for"
+        for part, what in ((time, "time"), (memory, "memory"))
+        if part > 0
+    ]
     return " and ".join(parts)

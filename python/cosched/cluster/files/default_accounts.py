@@ -34,9 +34,10 @@ def with_default_accounts(jobs: Any, machine: Machine | None) -> tuple[Any, list
         "" if account is None or pd.isna(account) else str(account) for account in accounts_of_jobs
     ]
     rows = [
-        row for row, (user, account) in enumerate(zip(users, account_names, strict=True))
+        row
+        for row, (user, account) in enumerate(zip(users, account_names, strict=True))
         if not account and user in defaults
-    ]  # fmt: skip
+    ]
     if not rows:
         return jobs, []
     accounts = np.array(account_names, dtype=object)

@@ -188,8 +188,19 @@ def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
         jobs["id"] = jobs["id"].astype(np.int64)
     if not ("dependency" in jobs and jobs["dependency"].str.contains("singleton", na=False).any()):
         jobs = jobs.drop(columns="name", errors="ignore")  # who is called the same as who
-    texts = ("user", "account", "qos", "partition", "constraint", "memory_per", "gpu_type",
-             "gpus_per", "name", "array", *EXTRA_OPTIONS)  # fmt: skip
+    texts = (
+        "user",
+        "account",
+        "qos",
+        "partition",
+        "constraint",
+        "memory_per",
+        "gpu_type",
+        "gpus_per",
+        "name",
+        "array",
+        *EXTRA_OPTIONS,
+    )
     for name in (name for name in texts if name in jobs):
         jobs[name] = jobs[name].fillna("")
     if "gpus" in jobs:

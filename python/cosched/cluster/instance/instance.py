@@ -137,12 +137,17 @@ class Instance(core.Instance):
             jobs = arguments.with_running(jobs, running, count, names)
         columns, facts, uncut = arguments.columns_of(jobs, machine)
         inner = _core.cluster.Instance(
-            columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
-            columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
+            columns.get("eligible", columns["submit"]),
+            columns["tasks"],
+            columns["cpu"],
+            columns["memory"],
+            columns["runtime"],
+            columns.get("estimate", np.zeros(0)),
             integer(nodes, "nodes", 1),
             id=[str(job_id) for job_id in facts["id"].tolist()] if "id" in facts else [],
-            line=facts.get("line", np.zeros(0)), source=source,
-        )  # fmt: skip
+            line=facts.get("line", np.zeros(0)),
+            source=source,
+        )
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         minimum = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
@@ -151,10 +156,17 @@ class Instance(core.Instance):
             kinds = None if machine is None else machine.nodes
             texts += constraint_notes(facts["constraint"].tolist(), kinds)
         self._set(
-            _core=inner, _columns=columns, _facts=facts, _raw_estimates=uncut, nodes=inner.nodes,
+            _core=inner,
+            _columns=columns,
+            _facts=facts,
+            _raw_estimates=uncut,
+            nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
-            source=source, min_runtime=minimum, machine=machine, begins=begins,
-        )  # fmt: skip
+            source=source,
+            min_runtime=minimum,
+            machine=machine,
+            begins=begins,
+        )
         if not self.measured.any():
             raise InvalidInstance(
                 f"min_runtime = {min_runtime:g}: the longest job runs for "

@@ -205,10 +205,16 @@ def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJ
     if verdict is FitVerdict.NOT_EXPLAINED:
         reasons = likely_reasons(simulated, start.instance, is_in_comparison)
     return LogJudgement(
-        verdict, len(log_waits), comparison, len(simulated_starts), start.begin,
-        fit_by_partition(simulated), reasons, start.notes,
+        verdict,
+        len(log_waits),
+        comparison,
+        len(simulated_starts),
+        start.begin,
+        fit_by_partition(simulated),
+        reasons,
+        start.notes,
         _jobs_not_compared(simulated, is_in_comparison, start, log),
-    )  # fmt: skip
+    )
 
 
 def _refused_share(simulated: Instance, log: Instance) -> float:

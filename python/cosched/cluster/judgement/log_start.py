@@ -179,10 +179,14 @@ def _rest_from(instance: Instance, begin: float) -> Instance:
     jobs_from_begin, note = jobs_between(instance.source, table, begin, None)
     date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
     rest_of_log = Instance(
-        jobs_from_begin, instance.nodes, notes=(*instance.notes, note.with_prefix("  ")),
+        jobs_from_begin,
+        instance.nodes,
+        notes=(*instance.notes, note.with_prefix("  ")),
         source=instance.source,
-        min_runtime=instance.min_runtime, machine=instance.machine, begins=date,
-    )  # fmt: skip
+        min_runtime=instance.min_runtime,
+        machine=instance.machine,
+        begins=date,
+    )
     return rest_of_log.without_bound()
 
 

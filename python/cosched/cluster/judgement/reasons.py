@@ -99,16 +99,18 @@ def _about_missing_nodes(log: Instance, log_starts: np.ndarray) -> Iterator[Reas
     missing = sorted(_hosts_of_log(log) - set(machine.slurm.names))
     if missing:
         yield Reason(
-            ReasonKind.UNKNOWN_NODES, len(missing),
+            ReasonKind.UNKNOWN_NODES,
+            len(missing),
             f"jobs of the log ran on {count_of(len(missing), 'node')} that slurm.conf does not "
             f"have: {_abbreviate(missing)}",
-        )  # fmt: skip
+        )
     elif overused(log, log_starts, log_starts + log.column("runtime")):
         yield Reason(
-            ReasonKind.OVERUSED_MACHINE, 0,
+            ReasonKind.OVERUSED_MACHINE,
+            0,
             "the log has more cores in use than slurm.conf has: nodes are missing, or it is of "
             "another time",
-        )  # fmt: skip
+        )
 
 
 def _about_unused_nodes(simulated: Result, log: Instance) -> Iterator[Reason]:
@@ -120,11 +122,12 @@ def _about_unused_nodes(simulated: Result, log: Instance) -> Iterator[Reason]:
     unused = sorted(used_hosts - hosts_of_log, key=natural)
     if len(unused) >= max(1, MIN_NODE_SHARE * len(used_hosts)):
         yield Reason(
-            ReasonKind.UNUSED_NODES, len(unused),
+            ReasonKind.UNUSED_NODES,
+            len(unused),
             f"{count_of(len(unused), 'node')} of {len(used_hosts)} that run jobs in the simulation "
             "ran "
             f"none in the log (down, drained or reserved?): {_abbreviate(unused)}",
-        )  # fmt: skip
+        )
 
 
 def _hosts_of_log(log: Instance) -> set[str]:
@@ -149,10 +152,11 @@ def _about_refused_jobs(simulated: Result) -> Iterator[Reason]:
         notes = notes_of_kind(simulated.instance.notes, NoteKind.REFUSED_JOBS)
         limits = "; ".join(note.subject for note in notes)
         yield Reason(
-            ReasonKind.REFUSED_JOBS, count,
+            ReasonKind.REFUSED_JOBS,
+            count,
             f"{count_of(count, 'job')} of the log can never start with this configuration: "
             f"{limits}",
-        )  # fmt: skip
+        )
 
 
 def _about_denied_jobs(instance: Instance) -> Iterator[Reason]:
@@ -162,10 +166,11 @@ def _about_denied_jobs(instance: Instance) -> Iterator[Reason]:
         total = sum(counts.values())
         names = _abbreviate([f"{name} {count:,}" for name, count in counts.items()])
         yield Reason(
-            ReasonKind.REFUSED_JOBS, total,
+            ReasonKind.REFUSED_JOBS,
+            total,
             f"AllowAccounts, AllowQos or their likes of this configuration do not let in "
             f"{count_of(total, 'job')} of the log (by partition: {names})",
-        )  # fmt: skip
+        )
 
 
 def denied_jobs_by_partition(instance: Instance) -> dict[str, int]:
@@ -180,11 +185,12 @@ def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
     in_log, in_simulation = (int(jobs.sum()) for jobs in starts.has_idle_waits)
     if starts.is_evidence(instance, in_log - in_simulation):
         yield Reason(
-            ReasonKind.IDLE_MACHINE, in_log,
+            ReasonKind.IDLE_MACHINE,
+            in_log,
             f"{count_of(in_log, 'job')} waited in the log while their nodes had room for them at "
             f"least half of the time ({in_simulation:,} in the simulation): a limit, a "
             "reservation, a hold, or nodes that were down",
-        )  # fmt: skip
+        )
 
 
 def _about_accounts(log: Instance) -> Iterator[Reason]:
@@ -201,10 +207,11 @@ def _about_accounts(log: Instance) -> Iterator[Reason]:
     who = f"the log names {count_of(len(names), 'account')}, and " if names else ""
     settings = ", ".join(machine.slurm.needs_accounting)
     yield Reason(
-        ReasonKind.ACCOUNTS, len(names),
+        ReasonKind.ACCOUNTS,
+        len(names),
         f"{who}no accounts were given (--accounts): their limits and shares are unknown; "
         f"slurm.conf needs them for {settings}",
-    )  # fmt: skip
+    )
 
 
 def _about_priorities(instance: Instance, starts: _Starts) -> Iterator[Reason]:
@@ -217,11 +224,12 @@ def _about_priorities(instance: Instance, starts: _Starts) -> Iterator[Reason]:
     differ = int((in_log != in_simulation).sum())
     if starts.is_evidence(instance, differ):
         yield Reason(
-            ReasonKind.PRIORITIES, differ,
+            ReasonKind.PRIORITIES,
+            differ,
             f"priorities differ for {count_of(differ, 'job')}: later jobs with the same request "
             f"overtook {int(in_log.sum()):,} jobs in the log and {int(in_simulation.sum()):,} in "
             "the simulation, not the same ones (fair-share, age, QOS, nice)",
-        )  # fmt: skip
+        )
 
 
 def is_overtaken(instance: Instance, start: np.ndarray) -> np.ndarray:
@@ -269,10 +277,11 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
     ]
     if settings:
         yield Reason(
-            ReasonKind.SETTINGS, len(settings),
+            ReasonKind.SETTINGS,
+            len(settings),
             f"the simulator leaves out {count_of(len(settings), 'setting')}: "
             f"{'; '.join(settings[:MAX_NAMES])}{'; ...' if len(settings) > MAX_NAMES else ''}",
-        )  # fmt: skip
+        )
 
 
 def _about_time_limits(log: Instance) -> Iterator[Reason]:
@@ -282,6 +291,7 @@ def _about_time_limits(log: Instance) -> Iterator[Reason]:
     if has_unlimited_jobs or not np.isnan(limits_of(log)).all():
         return
     yield Reason(
-        ReasonKind.TIME_LIMITS, len(log),
+        ReasonKind.TIME_LIMITS,
+        len(log),
         "the log has no time limits (Timelimit): backfill plans with run times instead",
-    )  # fmt: skip
+    )

@@ -232,10 +232,15 @@ class _Reader:
 
     def _close_group(self) -> None:
         if self._names:  # else the brackets that end here have closed it
-            self._groups.append(Group(
-                tuple(self._names), tuple(self._operators), self._count, self._in_brackets,
-                self._operator,
-            ))  # fmt: skip
+            self._groups.append(
+                Group(
+                    tuple(self._names),
+                    tuple(self._operators),
+                    self._count,
+                    self._in_brackets,
+                    self._operator,
+                )
+            )
         self._names, self._operators, self._count = [], [], 0
 
     def finish(self) -> tuple[Group, ...]:

@@ -71,10 +71,14 @@ def compare_waits(waits: np.ndarray, other_waits: np.ndarray) -> WaitComparison:
     differences = np.abs(first - second)
     p95, other_p95 = np.percentile([first, second], 95, axis=1).tolist()
     return WaitComparison(
-        float(count), float((differences <= AT_ONCE).mean()),
+        float(count),
+        float((differences <= AT_ONCE).mean()),
         float((differences <= NEAR_SECONDS).mean()),
-        float(first.mean()), float(second.mean()), p95, other_p95,
-    )  # fmt: skip
+        float(first.mean()),
+        float(second.mean()),
+        p95,
+        other_p95,
+    )
 
 
 def swapped(comparison: WaitComparison) -> WaitComparison:

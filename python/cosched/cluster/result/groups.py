@@ -130,8 +130,10 @@ def nearness(starts: np.ndarray, logged: np.ndarray) -> pd.DataFrame:
     shares = {f"within_{seconds}": (differences <= seconds).mean(axis=1) for seconds in (60, 300)}
     ranks = pd.DataFrame(starts.T).rank(), pd.Series(logged).rank()
     varied = np.ptp(starts, axis=1) * np.ptp(logged) > 0
-    correlations = [np.corrcoef(ranks_of_run, ranks[1])[0, 1] if good else np.nan
-             for good, ranks_of_run in zip(varied, ranks[0].to_numpy().T, strict=True)]  # fmt: skip
+    correlations = [
+        np.corrcoef(ranks_of_run, ranks[1])[0, 1] if good else np.nan
+        for good, ranks_of_run in zip(varied, ranks[0].to_numpy().T, strict=True)
+    ]
     return pd.DataFrame({**shares, "rank_correlation": correlations})
 
 
@@ -205,9 +207,13 @@ class _Queue:
     waiting: np.ndarray
 
     def __init__(
-        self, eligible: np.ndarray, start: np.ndarray, end: np.ndarray, is_inside: np.ndarray,
+        self,
+        eligible: np.ndarray,
+        start: np.ndarray,
+        end: np.ndarray,
+        is_inside: np.ndarray,
         is_of_mask: np.ndarray,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._start, self._end = start, end
         self.times = np.unique(
             np.concatenate([start[is_inside], end[is_inside], eligible[is_of_mask]])

@@ -21,9 +21,12 @@ from cosched.errors import InvalidSchedule
 def check_counts(instance: Instance, job: np.ndarray, parts: np.ndarray, first: np.ndarray) -> None:
     """As many nodes as the log says, but for what runs from the beginning."""
     requested_nodes = numbers_of(instance, "nodes")[job]
-    refuse((requested_nodes > 0) & (requested_nodes != parts) & ~first, lambda k: (
-        f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {requested_nodes[k]:g}"
-    ))  # fmt: skip
+    refuse(
+        (requested_nodes > 0) & (requested_nodes != parts) & ~first,
+        lambda k: (
+            f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {requested_nodes[k]:g}"
+        ),
+    )
 
 
 def check_features(
@@ -431,11 +434,13 @@ def _check_parts(
     np.maximum.at(max_held, row, cores)
     np.minimum.at(min_free, row, cores)
     nodes = numbers_of(instance, "nodes")[job]
-    refuse(equal & ((nodes != parts) | (max_held - min_free > 1)), lambda k: (
-        f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {min_free[k]:g} to {max_held[k]:g} "
-        "cores of "
-        f"each: expected equal parts on {nodes[k]:g}"
-    ))  # fmt: skip
+    refuse(
+        equal & ((nodes != parts) | (max_held - min_free > 1)),
+        lambda k: (
+            f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {min_free[k]:g} to "
+            f"{max_held[k]:g} cores of each: expected equal parts on {nodes[k]:g}"
+        ),
+    )
 
 
 def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, holdings: _Holdings) -> None:

@@ -54,11 +54,13 @@ def check_partitions(instance: Instance, rows: Rows) -> None:
     is_named_unit = rows.unit < len(part)  # others are named below
     job = np.repeat(rows.task, np.diff(rows.unit_begin))[is_named_unit]
     bit = np.left_shift(np.uint64(1), part[rows.unit[is_named_unit]].astype(np.uint64))
-    refuse((allowed[job] & bit) == 0, lambda row_number: (
-        f"job {instance.ids[job[row_number]]} is on node {rows.unit[is_named_unit][row_number]}, "
-        "which its partition does "
-        "not have"
-    ))  # fmt: skip
+    refuse(
+        (allowed[job] & bit) == 0,
+        lambda row_number: (
+            f"job {instance.ids[job[row_number]]} is on node "
+            f"{rows.unit[is_named_unit][row_number]}, which its partition does not have"
+        ),
+    )
 
 
 def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: Rows) -> None:
@@ -72,9 +74,10 @@ def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: R
             raise InvalidSchedule(f"job {instance.ids[row]} has {name} {other}")
     count = np.bincount(rows.task, np.diff(rows.unit_begin), minlength=len(instance))
     tasks = instance.column("tasks")
-    refuse(count != tasks, lambda row: (
-        f"job {instance.ids[row]} has {count[row]:g} nodes for {tasks[row]} tasks"
-    ))  # fmt: skip
+    refuse(
+        count != tasks,
+        lambda row: f"job {instance.ids[row]} has {count[row]:g} nodes for {tasks[row]} tasks",
+    )
     check_partitions(instance, rows)
 
 
@@ -93,10 +96,13 @@ def cut_at_limits(
     wrong = outcome["at_limit"] & ~(
         (elapsed >= limit - 1) & (elapsed <= run_times * (1 + 1e-9)) & (elapsed >= 0)
     )
-    refuse(wrong, lambda row: (
-        f"job {instance.ids[row]} is ended at its limit after {elapsed[row]:g} s: expected "
-        f"{limit[row]:g} to {run_times[row]:g} s"
-    ))  # fmt: skip
+    refuse(
+        wrong,
+        lambda row: (
+            f"job {instance.ids[row]} is ended at its limit after {elapsed[row]:g} s: expected "
+            f"{limit[row]:g} to {run_times[row]:g} s"
+        ),
+    )
     return instance.replace(runtime=np.where(outcome["at_limit"], elapsed, run_times))
 
 

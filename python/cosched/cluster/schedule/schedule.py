@@ -90,10 +90,18 @@ class Schedule(core.Schedule):
     ) -> None:
         # What makes it again in another process: the replay where there is one, not its rows.
         self._made_by = partial(
-            Schedule, instance, totals, rows=rows, replay=replay, penalty=penalty,
-            exclusive=exclusive, checked=checked, threshold=threshold, recorded=recorded,
+            Schedule,
+            instance,
+            totals,
+            rows=rows,
+            replay=replay,
+            penalty=penalty,
+            exclusive=exclusive,
+            checked=checked,
+            threshold=threshold,
+            recorded=recorded,
             by_cores=by_cores,
-        )  # fmt: skip
+        )
         self.instance = instance
         self.totals = totals
         self.penalty = penalty
@@ -163,13 +171,25 @@ class Schedule(core.Schedule):
             return
         of_rows.check_partitions(self.instance, self.rows)
         rows = (
-            self.task, self.unit_begin, self.unit, self.start, self.end,
-            self.yield_, self.progress, self.cause,
-        )  # fmt: skip
+            self.task,
+            self.unit_begin,
+            self.unit,
+            self.start,
+            self.end,
+            self.yield_,
+            self.progress,
+            self.cause,
+        )
         _core.cluster.validate(
-            self.instance._core, rows, totals["start"], totals["end"], totals["preemptions"],
-            totals["migrations"], self.penalty, self.exclusive,
-        )  # fmt: skip
+            self.instance._core,
+            rows,
+            totals["start"],
+            totals["end"],
+            totals["preemptions"],
+            totals["migrations"],
+            self.penalty,
+            self.exclusive,
+        )
         if self.by_cores is not None:
             check_held_by_cores(self.instance, self.rows, self.by_cores)
         elif self.exclusive:
@@ -332,11 +352,15 @@ class Schedule(core.Schedule):
         try:
             placements, totals = data["placements"], data["jobs"]
             rows = (
-                base_schedule.task, base_schedule.unit_begin, base_schedule.unit,
-                base_schedule.start, base_schedule.end,
-                [row["yield"] for row in placements], [row["progress"] for row in placements],
+                base_schedule.task,
+                base_schedule.unit_begin,
+                base_schedule.unit,
+                base_schedule.start,
+                base_schedule.end,
+                [row["yield"] for row in placements],
+                [row["progress"] for row in placements],
                 [of_rows.CAUSES.index(row["cause"]) for row in placements],
-            )  # fmt: skip
+            )
             outcome = {key: real_array(totals[key], f"jobs.{key}", 1) for key in TOTALS}
             for key in ("preemptions", "migrations"):
                 outcome[key] = integer_array(totals[key], f"jobs.{key}", 1)
@@ -368,7 +392,12 @@ class Schedule(core.Schedule):
             )
             instance = of_rows.cut_at_limits(instance, outcome, run_times)
         return cls(
-            instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
-            threshold=threshold, recorded=recorded,
+            instance,
+            outcome,
+            rows=rows,
+            penalty=penalty,
+            exclusive=exclusive,
+            threshold=threshold,
+            recorded=recorded,
             by_cores=instance.machine if by_cores else None,
-        )  # fmt: skip
+        )

@@ -184,16 +184,23 @@ def requests(
     seconds = codes_of_jobs["median_time"] * spread * _drifted(random, submit, code, moves)
     peak = codes_of_jobs["median_memory"] * memory * _drifted(random, submit, code, moves)
     peak = np.minimum(peak, 2 * codes_of_jobs["asked"])
-    return pd.DataFrame({
-        "submit": submit, "tasks": codes_of_jobs["tasks"], "cpu": 1.0, "memory": 1.0,
-        **_ended(random, seconds.to_numpy(), peak.to_numpy(), codes_of_jobs),
-        "user": codes_of_jobs["user"], "account": codes_of_jobs["account"],
-        "job_name": codes_of_jobs["name"] + random.integers(1, 1000, count).astype(str),
-        "nodes": codes_of_jobs["nodes"],
-        "memory_gb": codes_of_jobs["asked"] * codes_of_jobs["nodes"],
-        "cpu_efficiency": codes_of_jobs["efficiency"],
-        "need_seconds": np.ceil(seconds), "need_memory_gb": peak * codes_of_jobs["nodes"],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "submit": submit,
+            "tasks": codes_of_jobs["tasks"],
+            "cpu": 1.0,
+            "memory": 1.0,
+            **_ended(random, seconds.to_numpy(), peak.to_numpy(), codes_of_jobs),
+            "user": codes_of_jobs["user"],
+            "account": codes_of_jobs["account"],
+            "job_name": codes_of_jobs["name"] + random.integers(1, 1000, count).astype(str),
+            "nodes": codes_of_jobs["nodes"],
+            "memory_gb": codes_of_jobs["asked"] * codes_of_jobs["nodes"],
+            "cpu_efficiency": codes_of_jobs["efficiency"],
+            "need_seconds": np.ceil(seconds),
+            "need_memory_gb": peak * codes_of_jobs["nodes"],
+        }
+    )
 
 
 def _codes(
@@ -209,18 +216,24 @@ def _codes(
     factors = np.exp(random.normal(np.log(3.0), 0.35, (2, count)))
     hours = np.minimum(np.searchsorted(_HOURS, median_time * factors[0] / 3600), len(_HOURS) - 1)
     sizes = np.minimum(np.searchsorted(_GIGABYTES, median * factors[1]), len(_GIGABYTES) - 1)
-    return pd.DataFrame({
-        "share": rank**-0.8 / (rank**-0.8).sum(),
-        "user": [f"user{k}" for k in owner], "account": [f"lab{k % 5}" for k in owner],
-        "name": [f"code{chr(97 + k % 26)}{chr(97 + k // 26 % 26)}_" for k in range(count)],
-        "tasks": tasks, "nodes": -(-tasks // cores),
-        "median_time": median_time, "median_memory": median,
-        "spread_time": random.uniform(0.1, 0.5, count),
-        "spread_memory": random.uniform(0.05, 0.3, count),
-        "heavy": random.random(count) < 0.25, "limit": _HOURS[hours] * 3600,
-        "asked": np.minimum(_GIGABYTES[sizes], np.floor(room)),
-        "efficiency": np.round(random.beta(2, 2, count), 3),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "share": rank**-0.8 / (rank**-0.8).sum(),
+            "user": [f"user{k}" for k in owner],
+            "account": [f"lab{k % 5}" for k in owner],
+            "name": [f"code{chr(97 + k % 26)}{chr(97 + k // 26 % 26)}_" for k in range(count)],
+            "tasks": tasks,
+            "nodes": -(-tasks // cores),
+            "median_time": median_time,
+            "median_memory": median,
+            "spread_time": random.uniform(0.1, 0.5, count),
+            "spread_memory": random.uniform(0.05, 0.3, count),
+            "heavy": random.random(count) < 0.25,
+            "limit": _HOURS[hours] * 3600,
+            "asked": np.minimum(_GIGABYTES[sizes], np.floor(room)),
+            "efficiency": np.round(random.beta(2, 2, count), 3),
+        }
+    )
 
 
 def _draw_column(random: np.random.Generator, codes_of_jobs: pd.DataFrame, name: str) -> np.ndarray:
@@ -263,8 +276,9 @@ def _ended(
     runtime = np.ceil(np.where(stopped, part * runtime, runtime))
     status = np.select(
         [exceeds_memory, stopped & (draws < 0.02), stopped, exceeds_limit],
-        ["out_of_memory", "failed", "cancelled", "timeout"], "completed",
-    )  # fmt: skip
+        ["out_of_memory", "failed", "cancelled", "timeout"],
+        "completed",
+    )
     used_memory = (
         np.where(stopped, peak * np.sqrt(part), np.minimum(peak, requested_memory)) * nodes
     )

@@ -102,7 +102,7 @@ def _require_all_nodes(text: str, path: str, nodes_read: int) -> None:
     names = [element.tag.rpartition("}")[2] for element in elements]
     nodes = {
         element.get("id") for element, name in zip(elements, names, strict=True) if name == "node"
-    }  # fmt: skip
+    }
     if names.count("graph") > 1 and len(nodes) > nodes_read:
         raise InvalidInstance(
             f"{path}: {names.count('graph')} graphs, {len(nodes)} nodes, of which the first graph "

@@ -39,10 +39,13 @@ class TraceSelection:
     def recorder(self) -> _core.slurm.TraceRecorder:
         """What the core's simulator writes the selected cycles and passes to."""
         return _core.slurm.TraceRecorder(
-            first_cycle=self.first_cycle, last_cycle=self.last_cycle, begin_time=self.begin_time,
-            end_time=self.end_time, job=-1 if self.row is None else self.row,
+            first_cycle=self.first_cycle,
+            last_cycle=self.last_cycle,
+            begin_time=self.begin_time,
+            end_time=self.end_time,
+            job=-1 if self.row is None else self.row,
             with_passes=self.with_passes,
-        )  # fmt: skip
+        )
 
 
 def selection_of(trace: bool | int | range | TraceSelection) -> TraceSelection | None:

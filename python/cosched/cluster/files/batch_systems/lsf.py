@@ -92,8 +92,10 @@ def read_lsf(lines: Iterable[tuple[int, str]]) -> Records:
     ('7', 4, 1.0, 'COMPLETED', 90.0, 2.0)
     """
     for line, text in _joined(lines):
-        texts = [match[1].replace('""', '"') if match[2] is None else match[2]
-                 for match in _FIELD.finditer(text)]  # fmt: skip
+        texts = [
+            match[1].replace('""', '"') if match[2] is None else match[2]
+            for match in _FIELD.finditer(text)
+        ]
         if not texts:
             continue
         if texts[0] != "JOB_FINISH":

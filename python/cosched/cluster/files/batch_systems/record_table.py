@@ -80,12 +80,14 @@ def read_record_table(path: str | PathLike[str], log_format: LogFormat) -> Recor
             column.append(getattr(record, name))
         for name, values in texts.items():
             values.append(intern(getattr(record, name)))
-    frame = pd.DataFrame({
-        "number": numbers,
-        "line": np.array(lines, dtype=np.int64),
-        **{name: np.array(column, dtype=float) for name, column in columns.items()},
-        **{name: pd.Categorical(values) for name, values in texts.items()},
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "number": numbers,
+            "line": np.array(lines, dtype=np.int64),
+            **{name: np.array(column, dtype=float) for name, column in columns.items()},
+            **{name: pd.Categorical(values) for name, values in texts.items()},
+        }
+    )
     return RecordTable(frame, left_out, notes)
 
 
@@ -102,11 +104,15 @@ def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
         lines.append(row.line)
         for name, text in zip(COLUMNS, row.texts, strict=True):
             columns[name].append(intern(text))
-    frame = pd.DataFrame({
-        **{name: pd.Categorical(values) if name != "JobID" else values
-           for name, values in columns.items()},
-        "line": np.array(lines, dtype=np.int64),
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            **{
+                name: pd.Categorical(values) if name != "JobID" else values
+                for name, values in columns.items()
+            },
+            "line": np.array(lines, dtype=np.int64),
+        }
+    )
     return RecordTable(frame, left_out, _notes_of_files(path, files))
 
 

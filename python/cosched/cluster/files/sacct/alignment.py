@@ -319,8 +319,9 @@ class Aligner:
         begins = {0}
         for place, column in enumerate(self._columns):
             latest_end = count - (len(self._columns) - place - 1)
-            ends_of = {begin: self._ends(column, begin, latest_end, fields, fits)
-                       for begin in begins}  # fmt: skip
+            ends_of = {
+                begin: self._ends(column, begin, latest_end, fields, fits) for begin in begins
+            }
             ways.append(ends_of)
             begins = {end for ends in ends_of.values() for end in ends}
         spans: _Spans = []

@@ -259,9 +259,10 @@ class _Region:
             lost_lines, cut_rows = self._give_out(range(begin, end), before, after)
             repaired.rowless += lost_lines
             repaired.unaligned += [
-                k for k in lost_lines
+                k
+                for k in lost_lines
                 if k == lost_lines[0] or k in cut_rows or self._lines.is_row[k]
-            ]  # fmt: skip
+            ]
             begin = end if after is None else after.last + 1
         kept_lines = set()
         for row in self._rows:

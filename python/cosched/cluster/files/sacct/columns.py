@@ -89,9 +89,11 @@ def _dated_and_local(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
 def _utc(path: object, local: pd.Series, timezone: str, first: bool) -> pd.Series:
     try:
         ambiguous = np.full(len(local), first)
-        utc = local.dt.tz_localize(
-            timezone, ambiguous=ambiguous, nonexistent="shift_forward"
-        ).dt.tz_convert("UTC").dt.tz_localize(None)  # fmt: skip
+        utc = (
+            local.dt.tz_localize(timezone, ambiguous=ambiguous, nonexistent="shift_forward")
+            .dt.tz_convert("UTC")
+            .dt.tz_localize(None)
+        )
     except (KeyError, ValueError):
         raise InvalidInstance(
             f"{path}: timezone = {shorten(timezone)}: expected a name such as Europe/Stockholm"
@@ -281,9 +283,14 @@ class Usage(NamedTuple):
 
 
 def usage_columns(
-    path: object, rows: pd.DataFrame, steps: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray,
-    elapsed: np.ndarray, timezone: str | None,
-) -> Usage:  # fmt: skip
+    path: object,
+    rows: pd.DataFrame,
+    steps: pd.DataFrame,
+    cpus: np.ndarray,
+    nodes: np.ndarray,
+    elapsed: np.ndarray,
+    timezone: str | None,
+) -> Usage:
     """``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency`` of each job, where a column
     says it; nan where its cell does not. A zero says that nobody looked."""
     if not len(rows):

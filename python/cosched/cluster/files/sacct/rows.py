@@ -122,9 +122,11 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
         return Rows(texts, no_lines, no_lines, no_lines, [], {}, notes)
     is_closed = closing > 0
     aligner = Aligner(
-        columns[:-1] if is_closed else columns, mark, closed=is_closed,
+        columns[:-1] if is_closed else columns,
+        mark,
+        closed=is_closed,
         names=_names_in(texts, machine),
-    )  # fmt: skip
+    )
     repaired = repair(lines, aligner)
     for number, record in repaired.records:
         _require_same_cells(f"{path}: line {number + 1}", record.cells, repeats)
@@ -169,8 +171,11 @@ def rows_of_text(text: str, name: str, needed: Sequence[str]) -> TextRows:
         number: dict(zip(header, lines[number].split("|"), strict=False))
         for number in np.flatnonzero(lines.is_row).tolist()
     }
-    names = {column: {row[column] for row in rows.values()} - {""}
-             for column in NAMES if column in header}  # fmt: skip
+    names = {
+        column: {row[column] for row in rows.values()} - {""}
+        for column in NAMES
+        if column in header
+    }
     repaired = repair(lines, Aligner(header, "|", closed=is_closed, names=names))
     for number in repaired.replaced:
         rows.pop(number)
@@ -234,9 +239,11 @@ def _notes_of_repeats(repeats: Sequence[_Repeat]) -> list[Note]:
 
 
 def _require_same(
-    path: str | PathLike[str], texts: pd.DataFrame, repeated: pd.DataFrame,
+    path: str | PathLike[str],
+    texts: pd.DataFrame,
+    repeated: pd.DataFrame,
     repeats: Sequence[_Repeat],
-) -> None:  # fmt: skip
+) -> None:
     """sacct prints a column twice when it is asked for twice: both say the same in each row."""
     for name, renamed in repeats:
         differs = np.flatnonzero(texts[name].astype(str) != repeated[renamed].astype(str))
@@ -263,10 +270,18 @@ def _frame(text: bytes, columns: list[str], read_columns: list[str], mark: str) 
     if not text:
         return pd.DataFrame({name: [] for name in read_columns}).astype(kinds)
     return pd.read_csv(
-        BytesIO(text), sep=mark, header=None, names=columns, usecols=read_columns, quoting=3,
-        dtype=kinds, keep_default_na=False, na_filter=False, index_col=False,
+        BytesIO(text),
+        sep=mark,
+        header=None,
+        names=columns,
+        usecols=read_columns,
+        quoting=3,
+        dtype=kinds,
+        keep_default_na=False,
+        na_filter=False,
+        index_col=False,
         lineterminator="\n",  # a carriage return may stand in a name
-    )  # fmt: skip
+    )
 
 
 def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str]]:
@@ -356,22 +371,17 @@ def texts_of_submit_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], li
     not followed."""
     if "SubmitLine" not in rows:
         return {}, []
-    texts_of_column = {
-        name: np.full(len(rows), "", dtype=object) for name in SUBMIT_LINE_COLUMNS
-    }  # fmt: skip
+    texts_of_column = {name: np.full(len(rows), "", dtype=object) for name in SUBMIT_LINE_COLUMNS}
     codes, lines = pd.factorize(rows["SubmitLine"])
     has_options = pd.Series(lines, dtype=str).str.contains(_OPTIONS_READ).to_numpy(dtype=bool)
     requests = OptionReader()
     texts_of_line = {
-        code: _texts_of_line(lines[code], requests)
-        for code in np.flatnonzero(has_options).tolist()
-    }  # fmt: skip
+        code: _texts_of_line(lines[code], requests) for code in np.flatnonzero(has_options).tolist()
+    }
     for row in np.flatnonzero(has_options[codes]).tolist():
         for name, text in texts_of_line[codes[row]].items():
             texts_of_column[name][row] = text
-    filled_columns = {
-        name: texts for name, texts in texts_of_column.items() if (texts != "").any()
-    }  # fmt: skip
+    filled_columns = {name: texts for name, texts in texts_of_column.items() if (texts != "").any()}
     return filled_columns, requests.notes()
 
 
