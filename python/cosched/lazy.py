@@ -32,13 +32,21 @@ def on_first_use(
     package: str,
     places: Mapping[str, str],
     prepare: Callable[[dict[str, Any]], None] | None = None,
+    renamed: Mapping[str, str] | None = None,
 ) -> Callable[[str], Any]:
     """``__getattr__`` of a package: names -> modules, imported when one is asked for.
 
     `prepare` is given a table of the name and what it stands for, and may put another thing there.
+    `renamed` has older names, which warn, and the names of today.
     """
 
     def __getattr__(name: str) -> Any:  # noqa: N807
+        if renamed is not None and name in renamed:
+            new_name = renamed[name]
+            warnings.warn(
+                f"{package}.{name} is now {package}.{new_name}", DeprecationWarning, stacklevel=2
+            )
+            return __getattr__(new_name)
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         exported = {name: getattr(import_module(places[name]), name)}

@@ -97,10 +97,10 @@ class Scheduler(SchedulerBase):
 
     def _make(self) -> None:
         try:
-            from snakemake_scheduler_plugin_cosched.run import Run
+            from snakemake_scheduler_plugin_cosched.run import SchedulerRun
 
             settings = self.settings or SchedulerSettings()
-            run = Run(self.dag, settings, self.logger, self._began)
+            run = SchedulerRun(self.dag, settings, self.logger, self._began)
             with self._handing_over:
                 if self._begin_state is not None:
                     run.take_over(self._events, *self._begin_state)

@@ -36,7 +36,7 @@ def ready(job: Any, sizes: Mapping[Any, int | None]) -> Ready:
     )
 
 
-class Run:
+class SchedulerRun:
     """What is known of the jobs, and what has happened."""
 
     def __init__(
@@ -239,7 +239,7 @@ class Run:
 class _Records(logging.Handler):
     """Snakemake tells its log what it has done: the moment to look."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: SchedulerRun) -> None:
         super().__init__(logging.INFO)
         self._run = run
 

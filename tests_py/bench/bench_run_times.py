@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosched.slurm.live import run_times
-from cosched.slurm.live.model import FinishedJob, Job
+from cosched.slurm.live.model import FinishedJob, SnapshotJob
 
 MOMENTS, DRAWS, NEXT_JOBS, MAX_JOBS = 40, 100, 15, 60_000
 #: Numbers of the columns of the Standard Workload Format.
@@ -53,8 +53,8 @@ def read_log(path: Path) -> Log:
     return Log(submit, start, start + run, np.maximum(requested, run), user)
 
 
-def job_of(log: Log, row: int, **fields: object) -> Job:
-    return Job(id=int(row) + 1, user=str(int(log.user[row])), partition="p", **fields)
+def job_of(log: Log, row: int, **fields: object) -> SnapshotJob:
+    return SnapshotJob(id=int(row) + 1, user=str(int(log.user[row])), partition="p", **fields)
 
 
 def moments(log: Log, past: int) -> Iterator[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:

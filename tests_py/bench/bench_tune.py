@@ -17,7 +17,7 @@ import numpy as np
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tuning import tune
-from cosched.slurm.tuning.space import Measure
+from cosched.slurm.tuning.space import TuningMeasure
 from cosched.slurm.tuning.trials import SimulationContext
 from cosched.slurm.tuning.weeks import weeks_of
 
@@ -72,7 +72,9 @@ def values(seed, weeks, jobs, *settings):
     block = weeks_of(log, f"train=1,test=2-{weeks + 1}", 7).folds[0].test
     found = []
     for setting in settings:
-        world = SimulationContext(tuple(setting), (block,), (Measure.of_text(OBJECTIVE),), 1, 99)
+        world = SimulationContext(
+            tuple(setting), (block,), (TuningMeasure.of_text(OBJECTIVE),), 1, 99
+        )
         task = {"setting": tuple(setting.values()), "block": 0, "first": 0, "last": 1}
         found.append(float(np.mean(world.run(task)["values"])))
     return found

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from planted_slurm_logs import FAMILIES, WITH_GAIN, WITHOUT_GAIN
 
 import cosched as cs
-from cosched.slurm.tuning.space import BASELINE, Measure
+from cosched.slurm.tuning.space import BASELINE, TuningMeasure
 from cosched.slurm.tuning.trials import SimulationContext
 from cosched.slurm.tuning.weeks import weeks_of
 
@@ -74,7 +74,9 @@ def wait_table(family, seed):
     """The waits of a log of a family under all settings."""
     instance = family.instance(seed)
     weeks = weeks_of(instance, None, None)
-    world = SimulationContext(tuple(family.vary), weeks.train, (Measure("mean_wait"),), DRAWS, seed)
+    world = SimulationContext(
+        tuple(family.vary), weeks.train, (TuningMeasure("mean_wait"),), DRAWS, seed
+    )
     settings = [BASELINE, *product(*family.vary.values())]
     waits, parts, response_times = [], [], []
     for number, block in enumerate(weeks.train):

@@ -205,7 +205,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "workloads.algorithm": lambda: "heft",
     "workloads.week": lambda: 0,
     "dags.algorithm": lambda: "heft",
-    "dags.Relaxation.x": lambda: RELAXATION.x,
+    "dags.HlpRelaxation.x": lambda: RELAXATION.x,
     "io.frame": lambda: pd.DataFrame({"a": [1.0]}),
     "io.header": lambda: ["a", "b"],
     "io.cells": lambda: ["1", "2"],

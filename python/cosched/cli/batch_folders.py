@@ -90,7 +90,7 @@ def _rounds_record(rounds: batches.Rounds) -> dict[str, object]:
     }
 
 
-def _counts(state: batches.State) -> dict[str, list[str]]:
+def _counts(state: batches.BatchState) -> dict[str, list[str]]:
     return {
         "completed": state.completed,
         "failed": state.failed,
@@ -100,7 +100,7 @@ def _counts(state: batches.State) -> dict[str, list[str]]:
     }
 
 
-def _names(state: batches.State) -> list[str]:
+def _names(state: batches.BatchState) -> list[str]:
     return [name for names in _counts(state).values() for name in names]
 
 

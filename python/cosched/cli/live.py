@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.cli import report
-from cosched.cli.tables import Column, column, show
+from cosched.cli.tables import ScreenColumn, column, show
 from cosched.core.result import spans
 from cosched.errors import InvalidSchedule, printable
 from cosched.lazy import pd
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cosched.execution import Execution, TaskRun
     from cosched.execution.run_state import RunState
-    from cosched.execution.runs import Run
+    from cosched.execution.runs import MeasuredRun
 
 #: Longer lists of running tasks are cut.
 _MOST_ROWS = 20
@@ -65,12 +65,12 @@ def picture(run: RunState) -> Group:
 
 
 @contextmanager
-def measuring() -> Iterator[Callable[[int, int | None, Run, float], None]]:
+def measuring() -> Iterator[Callable[[int, int | None, MeasuredRun, float], None]]:
     """What ``execution.profile`` is to call: progress with the time left, on a terminal."""
     with report.progress(counted=True) as progress:
         bar = progress.add_task("measuring", total=None)
 
-        def watch(done: int, total: int | None, run: Run, seconds_left: float) -> None:
+        def watch(done: int, total: int | None, run: MeasuredRun, seconds_left: float) -> None:
             text = f"{run.task} on {run.processors}"
             text += f": {run.status}" if math.isnan(run.seconds) else f": {run.seconds:.3g} s"
             text += "" if math.isnan(seconds_left) else f", {seconds_left:.0f} s left"
@@ -112,7 +112,7 @@ def show_end(execution: Execution) -> None:
     rows = [_cells(task) for task in listed_tasks]
     titles = ("task", "units", "planned", "measured", "error", "start", "end", "state")
     columns = [
-        Column(title, [row[k] for row in rows], 2 <= k < 7) for k, title in enumerate(titles)
+        ScreenColumn(title, [row[k] for row in rows], 2 <= k < 7) for k, title in enumerate(titles)
     ]
     show("tasks (s)", columns)
     if len(listed_tasks) < len(execution.tasks):

@@ -224,7 +224,7 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
         or (c in ("value", "gap") and constant_columns[c] == constant_columns[c])
     ]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
-    table_columns = [tables.Column("", marks)]
+    table_columns = [tables.ScreenColumn("", marks)]
     table_columns.extend(
         tables.column(tables.title_of(name), ranked[name].tolist())
         for name in (*keys, "algorithm", *listed_columns)

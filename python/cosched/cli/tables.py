@@ -26,7 +26,7 @@ _ENDLESS = 100_000
 
 
 @dataclass(frozen=True)
-class Column:
+class ScreenColumn:
     """A column of a table on the screen: its title and cells as text."""
 
     #: The heading.
@@ -47,10 +47,10 @@ class Column:
         return max(map(len, (*self.title.split(), *self.cells)))
 
 
-def column(title: str, values: Sequence[Any]) -> Column:
+def column(title: str, values: Sequence[Any]) -> ScreenColumn:
     """A column of values; numbers stand to the right."""
     right = all(isinstance(value, (int, float)) for value in values)
-    return Column(printable(title), [cell(title, value) for value in values], right)
+    return ScreenColumn(printable(title), [cell(title, value) for value in values], right)
 
 
 def title_of(name: str) -> str:
@@ -59,7 +59,7 @@ def title_of(name: str) -> str:
     return " ".join(word.upper() if _PERCENTILE.fullmatch(word) else word for word in words)
 
 
-def columns_of(frame: pd.DataFrame) -> list[Column]:
+def columns_of(frame: pd.DataFrame) -> list[ScreenColumn]:
     """The columns of a table as text."""
     return [column(str(name), frame[name].tolist()) for name in frame.columns]
 
@@ -86,7 +86,9 @@ def console() -> Console:
     return screen if screen.is_terminal or width.isdecimal() else Console(width=_ENDLESS)
 
 
-def show(title: str, columns: Sequence[Column], *, keys: int = 1, ends: Sequence[int] = ()) -> None:
+def show(
+    title: str, columns: Sequence[ScreenColumn], *, keys: int = 1, ends: Sequence[int] = ()
+) -> None:
     """Print a table; where the screen is too narrow, in several parts one below the other.
 
     The first `keys` columns stand in each part; texts are folded where they leave no room for one
@@ -116,15 +118,15 @@ def show(title: str, columns: Sequence[Column], *, keys: int = 1, ends: Sequence
 
 
 def _parts(
-    columns: Sequence[Column], keys: int, room: int
-) -> Iterator[tuple[list[tuple[Column, int]], bool]]:
+    columns: Sequence[ScreenColumn], keys: int, room: int
+) -> Iterator[tuple[list[tuple[ScreenColumn, int]], bool]]:
     """Columns with their widths, in as few parts as have room, keys in each; and if it has."""
     widths = [c.width for c in columns]
     if sum(widths) + _PAD * len(widths) > room:
         widths = [c.least for c in columns]
     sized = list(zip(columns, widths, strict=True))
 
-    def size(part: list[tuple[Column, int]]) -> int:
+    def size(part: list[tuple[ScreenColumn, int]]) -> int:
         return sum(width + _PAD for _, width in part)
 
     part = sized[:keys]

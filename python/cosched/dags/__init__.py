@@ -48,8 +48,8 @@ from cosched.dags.algorithms import (
 )
 from cosched.dags.bounds import (
     Certificate as Certificate,
+    HlpRelaxation as HlpRelaxation,
     ProvenBound as ProvenBound,
-    Relaxation as Relaxation,
     hlp as hlp,
     round_allocation as round_allocation,
     transfers as transfers,
@@ -67,6 +67,7 @@ from cosched.dags.instance import Instance as Instance
 from cosched.dags.replays import replay as replay
 from cosched.dags.result import Result as Result
 from cosched.described import described
+from cosched.lazy import deprecated_names as _deprecated_names
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -88,3 +89,6 @@ described(
     },
 )
 guard_public(globals())
+
+#: Older names of classes; they go with the next minor version.
+__getattr__ = _deprecated_names(__name__, {"Relaxation": "cosched.dags:HlpRelaxation"})

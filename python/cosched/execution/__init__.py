@@ -22,7 +22,9 @@ from cosched.lazy import of_stub, on_first_use
 # What the stub beside this file imports is loaded on first use: a run needs no planner, and a plan
 # no processes.
 _PLACES = of_stub(__file__)
-__getattr__ = on_first_use(__name__, _PLACES, guard_public)
+__getattr__ = on_first_use(
+    __name__, _PLACES, guard_public, renamed={"Job": "ScriptJob", "Step": "PlanStep"}
+)
 __all__ = sorted(_PLACES)
 
 

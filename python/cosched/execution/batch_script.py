@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, output_names
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import hosts_of, own_environment, require_ranks, srun_size
-from cosched.execution.planned import Plan, Step
+from cosched.execution.planned import Plan, PlanStep
 from cosched.execution.shell_text import quote_word
 from cosched.execution.slurm_words import (
     amount_of,
@@ -33,7 +33,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ScriptJob:
     """What sbatch is asked for.
 
     Attributes
@@ -50,7 +50,7 @@ class Job:
 
     Examples
     --------
-    >>> Job(partition="main").time
+    >>> ScriptJob(partition="main").time
     'auto'
     """
 
@@ -105,7 +105,7 @@ def script(
     nodes: int = 1,
     cpus_per_node: int | None = None,
     name: str = "cosched",
-    job: Job | None = None,
+    job: ScriptJob | None = None,
     relative_to: str | PathLike[str] | None = None,
 ) -> str:
     """A plan as a script for ``sbatch``: ``srun --exact ... &`` for each task, ``wait``.
@@ -129,7 +129,7 @@ def script(
         Cores of a node that a task may use (``unit="node"``); by default Slurm's.
     name : str
         Of the job.
-    job : Job, optional
+    job : ScriptJob, optional
         What sbatch is asked for.
     relative_to : path-like, optional
         Folders below it are written relative to where the job runs; None: ``job.chdir``, if given.
@@ -156,7 +156,7 @@ def script(
         if step.kind:
             raise InvalidInstance("script: accelerators are not placed: expected a plan of cores")
     size = _Size(plan, unit, integer(nodes, "nodes", 1), cpus_per_node)
-    asked = Job() if job is None else job
+    asked = ScriptJob() if job is None else job
     base = asked.chdir if relative_to is None else relative_to
     writer = _Writer(plan, codes, size, None if base is None else Path(base).absolute())
     lines = [*_head(plan, codes, size, name, asked), *writer.body(), *_TAIL]
@@ -173,12 +173,12 @@ class _Size:
         self.each = 1 if unit == "node" else -(-self.units // nodes)
         self.cpus = 1 if cpus_per_node is None else integer(cpus_per_node, "cpus_per_node", 1)
 
-    def counts_of(self, step: Step) -> Counter[int]:
+    def counts_of(self, step: PlanStep) -> Counter[int]:
         """Node -> units of the step there, in order."""
         return Counter(sorted(unit // self.each for unit in step.units))
 
 
-def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterator[str]:
+def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: ScriptJob) -> Iterator[str]:
     cores = size.cpus if size.unit == "node" else size.each
     yield from (
         "#!/bin/bash",
@@ -217,7 +217,7 @@ _ENDED = 'wait "${pid[$k]}"'
 _TAIL = ("", '[ $failed != 0 ] || rm -f -- "$DONE"', "exit $((failed > 125 ? 125 : failed))")
 
 
-def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[str]:
+def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: ScriptJob) -> Iterator[str]:
     """What the job needs so that its steps can have theirs."""
     every = [
         {what: amount_of(need, what) for what, need in needs_of(step, codes, plan).items()}
@@ -252,7 +252,7 @@ class _Writer:
         self.names = output_names(step.name for step in plan.steps)
         self.tokens = Tokens.of(plan, codes)
         self.has_gpus = any(needs_of(step, codes, plan).get("gpus") for step in plan.steps)
-        self.running: dict[int, Step] = {}  # started, and nobody has waited for it
+        self.running: dict[int, PlanStep] = {}  # started, and nobody has waited for it
         self.before = before_of(plan.edges)  # task -> its predecessors in the task graph
 
     def body(self) -> Iterator[str]:
@@ -275,17 +275,17 @@ class _Writer:
             yield from self._start(step)
         yield "wait_all"
 
-    def _wait(self, steps: Sequence[Step]) -> Iterator[str]:
+    def _wait(self, steps: Sequence[PlanStep]) -> Iterator[str]:
         if steps:
             yield f"wait_for {' '.join(map(str, sorted(step.task for step in steps)))}"
             for step in steps:
                 self._forget(step)
 
-    def _forget(self, step: Step) -> None:
+    def _forget(self, step: PlanStep) -> None:
         self.running.pop(step.task, None)
         self.tokens.give_back(step)
 
-    def _start(self, step: Step) -> Iterator[str]:
+    def _start(self, step: PlanStep) -> Iterator[str]:
         while not self.tokens.chosen([step]):  # what runs and holds what it needs, the first to end
             needs = self.tokens.needs[step.task]
             holding = [s for s in self.running.values() if needs.keys() & self.tokens.needs[s.task]]
@@ -294,7 +294,7 @@ class _Writer:
         self.running[step.task] = step
         yield from self._lines(step, self.codes[step.name])
 
-    def _lines(self, step: Step, code: Code) -> Iterator[str]:
+    def _lines(self, step: PlanStep, code: Code) -> Iterator[str]:
         counts = self.size.counts_of(step)
         require_ranks(step, code, list(counts))
         hosts = [f"${{NODE[{node}]}}" for node in counts]
@@ -321,7 +321,7 @@ class _Writer:
         yield f'  and_done {step.task} ) > "$OUT"/{self.names[step.name]}.out 2>&1 &'
         yield f"pid[{step.task}]=$!; }}"
 
-    def _environment(self, step: Step, code: Code) -> dict[str, str]:
+    def _environment(self, step: PlanStep, code: Code) -> dict[str, str]:
         variables = own_environment(step, code, step.units, self.size.cpus)
         for key in variables:
             if not _VARIABLE.fullmatch(key):
@@ -331,7 +331,7 @@ class _Writer:
                 )
         return variables
 
-    def _needs(self, step: Step, counts: Counter[int]) -> list[str]:
+    def _needs(self, step: PlanStep, counts: Counter[int]) -> list[str]:
         """Options of srun: memory and GPUs are those of a node."""
         needs = needs_of(step, self.codes, self.plan)
         share = max(counts.values()) / len(step.units)
@@ -345,7 +345,7 @@ class _Writer:
         option = licences_option(licences)
         return options if option is None else [*options, option]
 
-    def _folder(self, step: Step, code: Code) -> Path:
+    def _folder(self, step: PlanStep, code: Code) -> Path:
         folder = code.filled_directory(len(step.units), step.units)
         if self.base is not None and folder.absolute().is_relative_to(self.base):
             return folder.absolute().relative_to(self.base)

@@ -13,8 +13,8 @@ from cosched.execution import process_tree, watchdog
 from cosched.execution.code import output_names
 from cosched.execution.journal import FORMAT, VERSION
 from cosched.execution.launchers import Launcher
-from cosched.execution.planned import Step
-from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
+from cosched.execution.planned import PlanStep
+from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, ProcessPool
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
 from cosched.execution.run_state import RunState, placements_of
@@ -37,7 +37,7 @@ class Driver:
         self.stopped = False
         self.run = uuid.uuid4().hex
         self._names = output_names(step.name for step in state.plan.steps)
-        self._on: dict[Step, None] = {}  # runs now
+        self._on: dict[PlanStep, None] = {}  # runs now
         self._reported_overtime: set[int] = set()
 
     def _say(self, line: str) -> None:
@@ -48,7 +48,7 @@ class Driver:
         """Run what has not completed; see :func:`run`."""
         state, options = self.state, self.options
         self._begin()
-        with Pool(self.run, grace=self.launcher.grace, polite=self.launcher.polite) as pool:
+        with ProcessPool(self.run, grace=self.launcher.grace, polite=self.launcher.polite) as pool:
             while not pool.interrupts:
                 if not self.stopped:
                     self._start_ready(pool)
@@ -102,7 +102,7 @@ class Driver:
                 self._write("lost", step, time=self.state.now(), why=why)
         self.state.begin()
 
-    def _start_ready(self, pool: Pool) -> None:
+    def _start_ready(self, pool: ProcessPool) -> None:
         """Start all that may start; what cannot be started has failed, and others may follow."""
         while not self.stopped and not pool.interrupts:
             ready = self.state.ready()
@@ -111,7 +111,7 @@ class Driver:
             # One by one, where the failure of a step to start keeps the others back.
             self._start(pool, ready[:1] if self.options.stop_on_failure else ready)
 
-    def _start(self, pool: Pool, ready: list[Step]) -> None:
+    def _start(self, pool: ProcessPool, ready: list[PlanStep]) -> None:
         """Start steps together: what is going to be started is on the disk before any is."""
         about = [
             {"task": s.task, "name": s.name, "attempt": self.state.attempt(s).attempt + 1}
@@ -138,7 +138,7 @@ class Driver:
                 self._over(step, "failed", code_of, self.state.now(), why=reason)
         self.journal.write_all(started)
 
-    def _launch(self, pool: Pool, step: Step) -> float:
+    def _launch(self, pool: ProcessPool, step: PlanStep) -> float:
         """The moment before a step was started, by the pool's clock."""
         gpus = self.state.tokens.take(step)
         output = self._output(step)
@@ -148,7 +148,7 @@ class Driver:
         self._on[step] = None
         return begin
 
-    def _limit(self, step: Step) -> float | None:
+    def _limit(self, step: PlanStep) -> float | None:
         """Seconds after which a step is ended."""
         limits = [self.codes[step.name].timeout]
         factor = self.options.limit_factor
@@ -156,7 +156,7 @@ class Driver:
             limits.append(factor * (step.end - step.start))
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def _output(self, step: Step) -> Path:
+    def _output(self, step: PlanStep) -> Path:
         attempt = self.state.attempt(step).attempt
         return self.options.outputs / f"{self._names[step.name]}-{attempt}.out"
 
@@ -171,7 +171,7 @@ class Driver:
         tick = TICK if self.options.watch or self.replanner else math.inf
         return None if until_overtime == tick == math.inf else min(until_overtime, tick)
 
-    def _overtime_begin(self, step: Step) -> float:
+    def _overtime_begin(self, step: PlanStep) -> float:
         """The moment from which a running step is reported as late."""
         planned = step.end - step.start
         begin = self.state.attempt(step).start
@@ -217,7 +217,7 @@ class Driver:
         used = process_tree.usage_written(self._output(step), ranks)
         return None if used is None else used["cpu_seconds"]
 
-    def _over(self, step: Step, state: str, exit_code: int, end: float, **more: object) -> None:
+    def _over(self, step: PlanStep, state: str, exit_code: int, end: float, **more: object) -> None:
         self.state.tokens.give_back(step)
         self._on.pop(step, None)
         self._write("ended", step, state=state, exit_code=exit_code, time=end, **more)
@@ -227,7 +227,7 @@ class Driver:
         if state != "completed" and self.options.stop_on_failure:
             self.stopped = True
 
-    def _cancel_behind(self, failed: Step, state: str) -> None:
+    def _cancel_behind(self, failed: PlanStep, state: str) -> None:
         behind = self.state.leave_out_behind(failed)
         why = f"{failed.name} {'failed' if state == 'failed' else 'was ended at its limit'}"
         about = {"time": self.state.now(), "why": why}
@@ -238,7 +238,7 @@ class Driver:
             names = listed([step.name for step in behind])
             self._say(f"{why}: cancelled, not started: {names}")
 
-    def _interrupt(self, pool: Pool) -> None:
+    def _interrupt(self, pool: ProcessPool) -> None:
         """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""
         number = signal.SIGTERM if self.launcher.polite else signal.SIGINT
         self.journal.write(
@@ -252,7 +252,7 @@ class Driver:
             if pool.interrupts > seen:
                 pool.stop(signal.SIGKILL, "cancelled")
 
-    def _write(self, event: str, step: Step, **more: object) -> None:
+    def _write(self, event: str, step: PlanStep, **more: object) -> None:
         """A line of the journal about the last attempt at a step."""
         attempt = self.state.attempt(step).attempt
         self.journal.write(event, task=step.task, name=step.name, attempt=attempt, **more)

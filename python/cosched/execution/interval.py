@@ -18,7 +18,7 @@ from cosched.core.precedence import before_of
 from cosched.core.resampling import DRAWS, awaited_rows, replayed
 from cosched.core.schedule import Schedule
 from cosched.core.text import count_of
-from cosched.execution.runs import Run, completed
+from cosched.execution.runs import MeasuredRun, completed
 
 #: The first guess of the common part is worth so many executions, and never surer than this.
 _WORTH, _LEAST = 2.0, 0.05
@@ -57,7 +57,7 @@ class Noise:
     starved: int
 
 
-def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
+def noise_of(runs: Sequence[MeasuredRun], length: float) -> Noise | None:
     """From runs on counts that were measured twice; None where none was.
 
     `runs` in the order in which they were made; starved ones are what may happen again. They are

@@ -17,7 +17,7 @@ from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.planned import Plan, Step
+from cosched.execution.planned import Plan, PlanStep
 from cosched.execution.processes import Launch
 from cosched.notes import Note, NoteKind
 
@@ -43,7 +43,7 @@ class Launcher(ABC):
     @abstractmethod
     def launch(
         self,
-        step: Step,
+        step: PlanStep,
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
@@ -65,7 +65,7 @@ class Launcher(ABC):
 
 
 def environment_of(
-    step: Step, code: Code, cpus: Sequence[int], plan: Plan, gpus: Sequence[int] | None = None
+    step: PlanStep, code: Code, cpus: Sequence[int], plan: Plan, gpus: Sequence[int] | None = None
 ) -> dict[str, str]:
     """The environment of a task: the driver's, what the code gives, and what it may look at."""
     variables = {**os.environ, **own_environment(step, code, cpus)}
@@ -78,7 +78,9 @@ def environment_of(
     return variables
 
 
-def own_environment(step: Step, code: Code, cpus: Sequence[int], each: int = 1) -> dict[str, str]:
+def own_environment(
+    step: PlanStep, code: Code, cpus: Sequence[int], each: int = 1
+) -> dict[str, str]:
     """What a task gets, and its code gives; `each`: cores of a unit."""
     return {
         "OMP_NUM_THREADS": str(len(step.units) * each),
@@ -142,7 +144,7 @@ class Local(Launcher):
 
     def launch(
         self,
-        step: Step,
+        step: PlanStep,
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
@@ -231,7 +233,7 @@ class Slurm(Launcher):
 
     def launch(
         self,
-        step: Step,
+        step: PlanStep,
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
@@ -282,7 +284,7 @@ class Slurm(Launcher):
             subprocess.run(["scancel", *leftover_steps], capture_output=True)
         return tuple(leftover_steps)
 
-    def _counts_of(self, step: Step) -> Counter[int]:
+    def _counts_of(self, step: PlanStep) -> Counter[int]:
         """Node of the allocation -> units of the step there, in order."""
         return Counter(sorted(self.node_of[unit] for unit in step.units))
 
@@ -294,7 +296,7 @@ def _gres(code: Code, nodes: int, plan: Plan) -> list[str]:
     return ["--gres=none"] if np.any(plan.resources.get("gpus", 0)) else []
 
 
-def require_ranks(step: Step, code: Code, nodes: Sequence[int]) -> None:
+def require_ranks(step: PlanStep, code: Code, nodes: Sequence[int]) -> None:
     """Refuse one process on several nodes."""
     if len(nodes) > 1 and not code.a_rank_each and not code.starts_ranks:
         raise InvalidInstance(

@@ -22,10 +22,10 @@ from cosched.execution.adaptive import Guarantee, measure_adaptively, measure_fi
 from cosched.execution.code import Code, fingerprint, output_names, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
-from cosched.execution.planned import Plan, Step
-from cosched.execution.processes import Ended, Meter, Pool, usage_of_step
+from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.processes import Ended, Meter, ProcessPool, usage_of_step
 from cosched.execution.runs import (
-    Run,
+    MeasuredRun,
     RunsFile,
     by_member,
     current,
@@ -40,15 +40,15 @@ from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 
 
-def _steps(counts_of_names: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:
+def _steps(counts_of_names: Sequence[tuple[str, Sequence[int]]]) -> tuple[PlanStep, ...]:
     return tuple(
-        Step(task=k, name=name, kind=0, units=tuple(units), start=0.0, end=0.0)
+        PlanStep(task=k, name=name, kind=0, units=tuple(units), start=0.0, end=0.0)
         for k, (name, units) in enumerate(counts_of_names)
     )
 
 
 #: Told after each run: runs done, runs in all (None: nobody knows), the run, seconds left.
-Watch = Callable[[int, "int | None", Run, float], None]
+Watch = Callable[[int, "int | None", MeasuredRun, float], None]
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Bench:
     def __post_init__(self) -> None:
         self._names = output_names(self.codes)
         self._run = uuid.uuid4().hex
-        self._pool = Pool(self._run, grace=self.launcher.grace, polite=self.launcher.polite)
+        self._pool = ProcessPool(self._run, grace=self.launcher.grace, polite=self.launcher.polite)
 
     def __enter__(self) -> Bench:
         self.outputs.mkdir(exist_ok=True)
@@ -77,7 +77,7 @@ class Bench:
     def __exit__(self, *error: object) -> None:
         self._pool.__exit__(*error)
 
-    def measure(self, code: Code, count: int) -> Run:
+    def measure(self, code: Code, count: int) -> MeasuredRun:
         """One run, its row on the disk when this returns."""
         assert self.file is not None
         name = code.profile_name
@@ -88,7 +88,7 @@ class Bench:
         self.file.add([run])
         return run
 
-    def _run_alone(self, code: Code, count: int, attempt: int) -> Run:
+    def _run_alone(self, code: Code, count: int, attempt: int) -> MeasuredRun:
         """A code alone, with what it uses where that can be seen."""
         (step,) = _steps([(code.name, range(count))])
         plan = Plan(family="moldable", steps=(step,))
@@ -108,7 +108,7 @@ class Bench:
         else:
             cores, ranks = self.launcher.cores_of(count), code.ranks_on(count)
             usage = usage_of_step(self._output(code, count), ranks, seconds, cores)
-        return Run(
+        return MeasuredRun(
             code.profile_name,
             count,
             seconds if status == "completed" else math.nan,
@@ -144,7 +144,7 @@ class Bench:
                     return ended.end - begin, self._cpu_seconds(steps[0], ended)
                 self._start(steps[ended.key], plan)
 
-    def _cpu_seconds(self, step: Step, ended: Ended) -> float:
+    def _cpu_seconds(self, step: PlanStep, ended: Ended) -> float:
         if self.launcher.here:
             return ended.cpu_seconds
         code, count = self.codes[step.name], len(step.units)
@@ -168,7 +168,7 @@ class Bench:
             self._pool.wait(None)
 
     def _start(
-        self, step: Step, plan: Plan, meter: Meter | None = None, wrapper_mode: str = "wait"
+        self, step: PlanStep, plan: Plan, meter: Meter | None = None, wrapper_mode: str = "wait"
     ) -> float:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
@@ -366,7 +366,7 @@ class _RunsToDo:
         if self.total is not None:
             self.total = sum(self.runs_left(pair) for pair in self.pairs)
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[MeasuredRun]:
         """The runs of the file under the names of these units."""
         has_members = any(code.name in self.units for code in self.codes.values() if code.profile)
         return by_member(self.file.runs, self.codes) if has_members else self.file.runs
@@ -377,7 +377,7 @@ class _RunsToDo:
             [run for run in self.runs() if (run.task, run.processors) == pair]
         )
 
-    def _runs_left_of(self, runs_of_pair: Sequence[Run]) -> int:
+    def _runs_left_of(self, runs_of_pair: Sequence[MeasuredRun]) -> int:
         completed_runs = [run for run in runs_of_pair if not math.isnan(run.seconds)]
         if len(runs_of_pair) - len(completed_runs) >= self.attempts:
             return 0  # it cannot run there
@@ -387,7 +387,7 @@ class _RunsToDo:
 
     def runs_left_of_pairs(self) -> list[int]:
         """Runs that each pair still needs."""
-        runs: dict[tuple[str, int], list[Run]] = {}
+        runs: dict[tuple[str, int], list[MeasuredRun]] = {}
         for run in self.runs():
             runs.setdefault((run.task, run.processors), []).append(run)
         return [self._runs_left_of(runs.get(pair, ())) for pair in self.pairs]
@@ -480,7 +480,7 @@ def _check(
     for profile_name, counts in counts_of_profiles.items():
         units = tuple(range(max(counts)))
         name = profiles[profile_name][0].name
-        step = Step(task=0, name=name, kind=0, units=units, start=0.0, end=0.0)
+        step = PlanStep(task=0, name=name, kind=0, units=units, start=0.0, end=0.0)
         plan = Plan(family="moldable", steps=(step,))
         plan.check(codes)
         launcher.check(plan, codes)

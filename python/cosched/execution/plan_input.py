@@ -18,7 +18,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
 from cosched.execution.codes import Codes
 from cosched.execution.runs import (
-    Run,
+    MeasuredRun,
     by_member,
     completed,
     current,
@@ -33,7 +33,9 @@ from cosched.notes import Note, NoteKind
 MARGIN = 1.1
 
 
-def peaks_of(every: Sequence[Run], risk: float, margin: float) -> dict[str, dict[int, float]]:
+def peaks_of(
+    every: Sequence[MeasuredRun], risk: float, margin: float
+) -> dict[str, dict[int, float]]:
     """GB of each task on each count that it was measured on: what the next run exceeds with `risk`
     where there are enough runs; of fewer the largest, times `margin`."""
     measured: dict[str, dict[int, list[float]]] = {}
@@ -109,7 +111,7 @@ class Tasks:
 
 
 def tasks_of(
-    every: Sequence[Run], codes: Codes | None, runs: str | PathLike[str], strict: bool
+    every: Sequence[MeasuredRun], codes: Codes | None, runs: str | PathLike[str], strict: bool
 ) -> Tasks:
     """What can be planned; notes about what cannot."""
     seconds = seconds_of(every)
@@ -252,7 +254,11 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
 
 
 def shared_of(
-    tasks: Tasks, tables: Tables, every: Sequence[Run], codes: Codes | None, margin: float = MARGIN
+    tasks: Tasks,
+    tables: Tables,
+    every: Sequence[MeasuredRun],
+    codes: Codes | None,
+    margin: float = MARGIN,
 ) -> tuple[dict[str, Any], tuple[Note, ...]]:
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:

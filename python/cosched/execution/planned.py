@@ -29,7 +29,7 @@ FAMILIES = ("packs", "moldable", "dags")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class PlanStep:
     """One task of a plan.
 
     Attributes
@@ -46,7 +46,7 @@ class Step:
 
     Examples
     --------
-    >>> Step(task=0, name="fem", kind=0, units=(0, 1), start=0.0, end=4.0).units
+    >>> PlanStep(task=0, name="fem", kind=0, units=(0, 1), start=0.0, end=4.0).units
     (0, 1)
     """
 
@@ -65,7 +65,7 @@ class Plan:
     Attributes
     ----------
     family : {"packs", "moldable", "dags"}
-    steps : tuple of Step
+    steps : tuple of PlanStep
         By planned start.
     edges : tuple of (int, int)
         Task i ends before task j starts.
@@ -91,7 +91,7 @@ class Plan:
     """
 
     family: str
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     edges: tuple[tuple[int, int], ...] = ()
     procs: int | None = None
     times: np.ndarray | None = None
@@ -111,7 +111,7 @@ class Plan:
         rows = [(s.task, s.name, s.kind, s.units, s.start, s.end) for s in self.steps]
         return hashlib.sha256(json.dumps([self.family, rows, self.edges]).encode()).hexdigest()[:16]
 
-    def needs_of(self, step: Step, procs: int | None = None) -> dict[str, float]:
+    def needs_of(self, step: PlanStep, procs: int | None = None) -> dict[str, float]:
         """What a step needs beside its units, as far as the plan knows.
 
         Parameters
@@ -369,7 +369,7 @@ def _facts(
 
 
 def _shared(
-    facts: Mapping[str, object], steps: Sequence[Step], where: str
+    facts: Mapping[str, object], steps: Sequence[PlanStep], where: str
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Needs and capacities, as schedule files have them."""
     resources, capacity = (
@@ -399,7 +399,7 @@ def _shared(
     return tables, capacities
 
 
-def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:
+def _step(row: Any, names: Sequence[str] | None, place: str) -> PlanStep:
     try:
         task = integer(row["task"], f"{place}.task")
         named = f"task {task}" if names is None else None if task >= len(names) else names[task]
@@ -418,10 +418,12 @@ def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:
         )
     if not 0 <= start <= end < np.inf:
         raise InvalidInstance(f"{place}: start {start:g}, end {end:g}: expected 0 <= start <= end")
-    return Step(task=task, name=str(name), kind=kind, units=units, start=start, end=end)
+    return PlanStep(task=task, name=str(name), kind=kind, units=units, start=start, end=end)
 
 
-def _order(steps: Sequence[Step], edges: Sequence[tuple[int, int]], where: str) -> dict[int, int]:
+def _order(
+    steps: Sequence[PlanStep], edges: Sequence[tuple[int, int]], where: str
+) -> dict[int, int]:
     """A topological order of the tasks, which decides among equal starts (tasks of no length).
 
     Refused are edges with a cycle, and steps that do not keep them.
@@ -446,7 +448,7 @@ def _order(steps: Sequence[Step], edges: Sequence[tuple[int, int]], where: str) 
 
 
 def _require_disjoint(plan: Plan, where: str) -> None:
-    busy: dict[tuple[int, int], Step] = {}
+    busy: dict[tuple[int, int], PlanStep] = {}
     for step in plan.steps:
         for unit in step.units:
             other = busy.get((step.kind, unit))

@@ -25,7 +25,7 @@ from cosched.execution.codes import Codes
 from cosched.execution.interval import Interval, errors_of, interval_of, noise_of
 from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
 from cosched.execution.runs import (
-    Run,
+    MeasuredRun,
     by_member,
     current,
     read_executions,
@@ -55,7 +55,7 @@ _SAME = 1 + 1e-9
 
 
 @dataclass(frozen=True)
-class Search:
+class PlanSearch:
     """The same tasks as an instance of both families, and for how long each algorithm searches."""
 
     #: The tasks as an instance of packs.
@@ -77,7 +77,7 @@ class Search:
         shared: Mapping[str, Any],
         time_limit: float | None,
         seed: int | None,
-    ) -> Search:
+    ) -> PlanSearch:
         shared_arguments = {
             "names": names,
             "origin": tables.origin,
@@ -240,7 +240,7 @@ def plan(
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
         notes += (*slow.notes, *company_notes)
     weights = [1.0 if codes is None else codes[name].weight for name in tasks.names]
-    search = Search.of(tasks.names, tables, weights, edges, shared, time_limit, seed)
+    search = PlanSearch.of(tasks.names, tables, weights, edges, shared, time_limit, seed)
     if edges:
         text = "plans of packs are not compared: they know no order (after)"
         notes += (Note(NoteKind.NOT_USED, text, subject="packs"),)
@@ -275,8 +275,8 @@ def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
 
 
 def _without_company(
-    every: Sequence[Run], tasks: Tasks, slow: Slow, codes: Codes | None
-) -> tuple[list[Run], Tasks, tuple[Note, ...]]:
+    every: Sequence[MeasuredRun], tasks: Tasks, slow: Slow, codes: Codes | None
+) -> tuple[list[MeasuredRun], Tasks, tuple[Note, ...]]:
     """Measurements made by executions, without the slow-downs that are planned anew."""
     alone, changed = as_if_alone(every, tasks.profiles, slow)
     seconds = seconds_of(alone)
@@ -294,7 +294,7 @@ def _without_company(
 def _interval(
     result: core.Result,
     runs: str | PathLike[str],
-    every: Sequence[Run],
+    every: Sequence[MeasuredRun],
     tasks: Tasks,
     tables: Tables,
     slow: Slow | None,

@@ -72,7 +72,7 @@ class _Running:
     kill_at: float = field(default=float("inf"))
 
 
-class Pool:
+class ProcessPool:
     """Running processes; a context, at whose end none is left.
 
     While it is open SIGINT and SIGTERM are counted (``interrupts``), not raised, where this is
@@ -90,7 +90,7 @@ class Pool:
         self._wakeup = -1
         self._watchdog: subprocess.Popen | None = None
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> ProcessPool:
         self._selector = selectors.DefaultSelector()
         self._wake = os.pipe()
         for end in self._wake:
@@ -268,7 +268,7 @@ _MATTERS, _MOMENT = 0.05, 0.15
 
 
 @dataclass(frozen=True)
-class Usage:
+class RunUsage:
     """What a run used, as ``runs.csv`` has it."""
 
     #: Processor seconds of all its processes; nan: not known.
@@ -297,11 +297,11 @@ class Meter(ProcessTree):
         self._searched = now
         return super().processes([*more, *watchdog.survivors(self._run)])
 
-    def usage(self, ended: Ended, seconds: float, processors: int) -> Usage:
+    def usage(self, ended: Ended, seconds: float, processors: int) -> RunUsage:
         """What the run used, now that it has ended."""
         # What started a process counts as its first memory: only more than ours is its own.
         largest_process = max(self.largest, ended.peak if ended.peak > self._own_peak else 0.0)
-        return Usage(
+        return RunUsage(
             cpu_seconds=ended.cpu_seconds,
             load=self.load,
             starved=is_starved(
@@ -336,13 +336,13 @@ def is_starved(
     )
 
 
-def usage_of_step(notes: Path, ranks: int, seconds: float, processors: int) -> Usage:
+def usage_of_step(notes: Path, ranks: int, seconds: float, processors: int) -> RunUsage:
     """What a step used, as its ranks wrote it; see :mod:`cosched.execution.process_tree`."""
     usage = usage_written(notes, ranks)
     if usage is None:
-        return Usage()
+        return RunUsage()
     cpu = usage["cpu_seconds"]
-    return Usage(
+    return RunUsage(
         cpu_seconds=cpu,
         load=usage["load"],
         starved=is_starved(cpu, usage["ran"], usage["waited"], seconds, processors),

@@ -13,7 +13,7 @@ from cosched.core.arrays import positive
 from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.planned import Plan, Step
+from cosched.execution.planned import Plan, PlanStep
 from cosched.execution.tokens import fits
 
 #: A task that is late is taken to need this times what it has had.
@@ -98,14 +98,14 @@ class Replanner:
         return self._better(moment, barrier, busy, rest)
 
     def _better(
-        self, moment: Situation, barrier: bool, busy: Mapping[int, float], rest: Sequence[Step]
+        self, moment: Situation, barrier: bool, busy: Mapping[int, float], rest: Sequence[PlanStep]
     ) -> Plan | None:
         ready = np.full(self.times.shape[1], moment.now)
         for step in moment.plan.steps:
             if step.task in busy:
                 ready[list(step.units)] = np.maximum(ready[list(step.units)], busy[step.task])
         as_planned = _as_planned(moment, barrier, busy)
-        best: list[Step] | None = None
+        best: list[PlanStep] | None = None
         end = as_planned - max(_SLACK, 1e-3 * as_planned)
         edges = moment.plan.edges
         awaited = Awaited(before_of(edges), {**moment.ended, **busy}) if edges else None
@@ -125,8 +125,8 @@ class Replanner:
         return replace(moment.plan, family="moldable", steps=steps)
 
     def _candidates(
-        self, rest: Sequence[Step], ready: np.ndarray, now: float, awaited: Awaited | None
-    ) -> list[tuple[list[Step], list[int]]]:
+        self, rest: Sequence[PlanStep], ready: np.ndarray, now: float, awaited: Awaited | None
+    ) -> list[tuple[list[PlanStep], list[int]]]:
         """Orders of the rest with a processor count each."""
         rows = [step.task for step in rest]
         candidates = [(list(rest), [len(step.units) for step in rest])]
@@ -160,7 +160,7 @@ class Awaited:
     before: Mapping[int, Sequence[int]]  # task -> its predecessors
     ends: Mapping[int, float]  # task -> end, of what has started: known or expected
 
-    def among(self, rest: Sequence[Step], now: float) -> dict[str, np.ndarray]:
+    def among(self, rest: Sequence[PlanStep], now: float) -> dict[str, np.ndarray]:
         """Edges among the rest, and seconds from now until what runs lets each of them start."""
         place = {step.task: k for k, step in enumerate(rest)}
         pairs = [
@@ -177,12 +177,12 @@ class Awaited:
 
 
 def _placed(
-    order: Sequence[Step],
+    order: Sequence[PlanStep],
     counts: Sequence[int],
     times: np.ndarray,
     ready: np.ndarray,
     awaited: Awaited | None,
-) -> list[Step]:
+) -> list[PlanStep]:
     """Each in turn on the processors that are free first."""
     free = ready.copy()
     ends = {} if awaited is None else dict(awaited.ends)

@@ -14,7 +14,7 @@ from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.journal import Attempt, Journal
-from cosched.execution.planned import Plan, Step
+from cosched.execution.planned import Plan, PlanStep
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.replanning import Situation
 from cosched.execution.tokens import Tokens
@@ -99,23 +99,23 @@ class RunState:
             if self.over(step):
                 self.settle(step)
 
-    def ready(self) -> list[Step]:
+    def ready(self) -> list[PlanStep]:
         """Steps that wait for nothing, and have what they need."""
         return self.tokens.chosen(self.plan.steps[place] for place in self._ready.ready())
 
-    def start(self, step: Step) -> None:
+    def start(self, step: PlanStep) -> None:
         """A step is going to be started."""
         self._ready.start(self._places[step.task])
         self.tried.add(step.task)
 
-    def settle(self, step: Step) -> None:
+    def settle(self, step: PlanStep) -> None:
         """A step is over: what waits for it may go on, or has nothing to work on."""
         good = self.attempt(step).state == "completed"
         self._ready.settle(self._places[step.task], good)
 
-    def leave_out_behind(self, failed: Step) -> list[Step]:
+    def leave_out_behind(self, failed: PlanStep) -> list[PlanStep]:
         """What comes after a failed step in the graph has nothing to work on."""
-        behind: list[Step] = []
+        behind: list[PlanStep] = []
         todo = [failed.task]
         while todo:
             for step in self._followers.get(todo.pop(), ()):
@@ -126,7 +126,7 @@ class RunState:
         return behind
 
     @functools.cached_property
-    def _followers(self) -> dict[int, list[Step]]:
+    def _followers(self) -> dict[int, list[PlanStep]]:
         """Task -> steps that wait for it in the task graph."""
         of_task = {step.task: step for step in self.original.steps}
         followers = before_of((after, before) for before, after in self.original.edges)
@@ -135,15 +135,15 @@ class RunState:
             for task, follower_places in followers.items()
         }
 
-    def attempt(self, step: Step) -> Attempt:
+    def attempt(self, step: PlanStep) -> Attempt:
         """The last attempt at a step."""
         return self.journal.past.tasks.get(step.task, Attempt())
 
-    def over(self, step: Step) -> bool:
+    def over(self, step: PlanStep) -> bool:
         """Whether nothing more is to be expected of a step."""
         return step.task in self.tried and self.attempt(step).state in _OVER
 
-    def running(self, step: Step) -> bool:
+    def running(self, step: PlanStep) -> bool:
         return self.attempt(step).state == "running" and step.task in self.tried
 
     def expected_end(self) -> float:
@@ -199,7 +199,7 @@ class RunState:
         text = f"{runs} drivers one after the other: the time when none ran does not count"
         return (Note(NoteKind.ASSUMED, text, subject="drivers", count=runs),)
 
-    def _row(self, step: Step, pack: int | None) -> TaskRun:
+    def _row(self, step: PlanStep, pack: int | None) -> TaskRun:
         attempt = self.attempt(step)
         state = attempt.state if attempt.state in _OVER else "pending"
         return TaskRun(

@@ -33,7 +33,7 @@ _MAX_SERIAL_CORES, _MIN_TIME_SHARE = 1.2, 0.9
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """One run of one code on one count."""
 
     #: The name of the code.
@@ -68,7 +68,7 @@ def _cell(value: object) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-COLUMNS = tuple(field.name for field in fields(Run))
+COLUMNS = tuple(field.name for field in fields(MeasuredRun))
 _NEEDED = ("task", "processors", "seconds")
 #: Files of earlier versions have the columns up to `attempt`, or some more.
 _MIN_COLUMNS = COLUMNS.index("attempt") + 1
@@ -87,7 +87,7 @@ class RunsFile(AppendOnlyTable):
             self.close()
             raise
 
-    def add(self, runs: Iterable[Run]) -> None:
+    def add(self, runs: Iterable[MeasuredRun]) -> None:
         """Append rows, which are on the disk when this returns."""
         new_runs = list(runs)
         self.append(run.cells() for run in new_runs)
@@ -108,7 +108,7 @@ def header_of(table: io.CsvTable, needed: Sequence[str], expected: str) -> list[
     return header
 
 
-def read_runs(path: str | PathLike[str]) -> list[Run]:
+def read_runs(path: str | PathLike[str]) -> list[MeasuredRun]:
     """The runs of a CSV file; only ``task, processors, seconds`` have to be there."""
     table, _ = with_usual_names(io.read_csv(path))
     header = header_of(table, _NEEDED, ",".join(_NEEDED))
@@ -118,7 +118,7 @@ def read_runs(path: str | PathLike[str]) -> list[Run]:
     return [_run(cells, place, f"{path}: line {line}") for line, cells in table.rows]
 
 
-def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
+def _run(cells: Sequence[str], place: dict[str, int], where: str) -> MeasuredRun:
     def cell(name: str, default: str = "") -> str:
         return cells[place[name]].strip() if name in place else default
 
@@ -135,7 +135,7 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
             f"{where}, column 'status': {shorten(status)}: expected one of {', '.join(STATES)}"
         )
     time = io.parse_positive(seconds, f"{where}, column 'seconds'") if seconds else math.nan
-    return Run(
+    return MeasuredRun(
         task=cell("task"),
         processors=io.parse_integer(
             cell("processors"), f"{where}, column 'processors'", 1, MOST_PROCESSORS
@@ -156,7 +156,7 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
     )
 
 
-def company_of(run: Run) -> dict[str, float]:
+def company_of(run: MeasuredRun) -> dict[str, float]:
     """Profile -> for which share of a run's time that ran beside it."""
     return json.loads(run.beside) if run.beside else {}
 
@@ -205,7 +205,7 @@ def runs_of(
     started: datetime.datetime,
     codes: Codes | None = None,
     started_tasks: Container[int] | None = None,
-) -> list[Run]:
+) -> list[MeasuredRun]:
     """The tasks of an execution that completed, as measurements of their profiles.
 
     Of a resumed run only the tasks that its last driver started (`started_tasks`); the others are
@@ -219,7 +219,7 @@ def runs_of(
         task.task: neighbour_seconds for task, neighbour_seconds in neighbours(execution.tasks)
     }
     return [
-        Run(
+        MeasuredRun(
             task=profile(task),
             processors=len(task.units),
             seconds=task.end - task.start,
@@ -265,14 +265,14 @@ def append_execution(
     return len(new)
 
 
-def frame_of(runs: Sequence[Run]) -> pd.DataFrame:
+def frame_of(runs: Sequence[MeasuredRun]) -> pd.DataFrame:
     """Runs as a table, with the columns of the file."""
     return pd.DataFrame([astuple(run) for run in runs], columns=list(COLUMNS))
 
 
-def completed(runs: Iterable[Run]) -> dict[str, dict[int, list[Run]]]:
+def completed(runs: Iterable[MeasuredRun]) -> dict[str, dict[int, list[MeasuredRun]]]:
     """Task -> count -> runs that completed, starved ones where there is no other."""
-    runs_of_counts: dict[str, dict[int, list[Run]]] = {}
+    runs_of_counts: dict[str, dict[int, list[MeasuredRun]]] = {}
     for run in runs:
         completed_runs = runs_of_counts.setdefault(run.task, {}).setdefault(run.processors, [])
         if not math.isnan(run.seconds):
@@ -286,7 +286,7 @@ def completed(runs: Iterable[Run]) -> dict[str, dict[int, list[Run]]]:
     }
 
 
-def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
+def seconds_of(runs: Iterable[MeasuredRun]) -> dict[str, dict[int, list[float]]]:
     """Task -> count -> seconds of the runs that completed; an empty list: none did."""
     return {
         task: {
@@ -296,7 +296,7 @@ def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
     }
 
 
-def last_words(runs: Sequence[Run], path: str | PathLike[str]) -> str:
+def last_words(runs: Sequence[MeasuredRun], path: str | PathLike[str]) -> str:
     """Status and last line of output of the last of some runs, which :func:`by_member` names."""
     last = runs[-1]
     name = output_names([last.task])[last.task]
@@ -309,7 +309,7 @@ def last_words(runs: Sequence[Run], path: str | PathLike[str]) -> str:
     return f"{last.status} on {last.processors}: {shorten(last_line, 120)}"
 
 
-def by_member(runs: Iterable[Run], codes: Codes) -> list[Run]:
+def by_member(runs: Iterable[MeasuredRun], codes: Codes) -> list[MeasuredRun]:
     """Runs of a combination of a sweep under the name of its task, the others as they are."""
     members = {
         (code.profile_name, values_of_sweep(code)): code.name
@@ -320,7 +320,7 @@ def by_member(runs: Iterable[Run], codes: Codes) -> list[Run]:
     return [run if name is None else replace(run, task=name) for run, name in named_runs]
 
 
-def starved_note(runs: Sequence[Run]) -> tuple[Note, ...]:
+def starved_note(runs: Sequence[MeasuredRun]) -> tuple[Note, ...]:
     """How many were measured under load, and how many of them are left out of medians."""
     starved = [run for run in runs if run.starved]
     if not starved:
@@ -354,14 +354,16 @@ def note_of_unlimited(resources: Sequence[str]) -> Note:
     return Note(NoteKind.ASSUMED, text, subject=", ".join(resources), count=len(resources))
 
 
-def notes_of(runs: Sequence[Run], codes: Codes | None = None) -> tuple[Note, ...]:
+def notes_of(runs: Sequence[MeasuredRun], codes: Codes | None = None) -> tuple[Note, ...]:
     """What is to be said of measurements: those under load, and codes that ignore their count."""
     profiles = {} if codes is None else codes.profiles()
     asked_names = {name for name, (code, *_) in profiles.items() if code.fills("procs")}
     return (*starved_note(runs), *_notes_of_ignored_counts(runs, asked_names))
 
 
-def _notes_of_ignored_counts(runs: Sequence[Run], asked_names: Container[str]) -> list[Note]:
+def _notes_of_ignored_counts(
+    runs: Sequence[MeasuredRun], asked_names: Container[str]
+) -> list[Note]:
     """Codes that use one processor, and take one time, whatever their count.
 
     The commands of `asked_names` hold {procs} already.
@@ -412,7 +414,9 @@ def table_of(
     return table
 
 
-def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[Note, ...]]:
+def current(
+    runs: Sequence[MeasuredRun], codes: Codes | None
+) -> tuple[list[MeasuredRun], tuple[Note, ...]]:
     """The runs of the commands as they are now, and a note about the others.
 
     A run that does not say its command counts. Without codes the last run of a name says it.
@@ -427,7 +431,7 @@ def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[
         for name, codes_of_profile in profiles.items()
     }
 
-    def is_current(run: Run) -> bool:
+    def is_current(run: MeasuredRun) -> bool:
         values = current_values.get(run.task, {run.parameters})
         return run.command in ("", current_commands.get(run.task)) and run.parameters in values
 

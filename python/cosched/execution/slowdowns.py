@@ -18,8 +18,8 @@ from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.measure import Bench
-from cosched.execution.planned import Plan, Step
-from cosched.execution.runs import Run, company_of, header_of
+from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.runs import MeasuredRun, company_of, header_of
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 
@@ -159,7 +159,9 @@ def slow_of(
     return Slow(table, low, high, _notes(known_pairs, noise, quiet, absent, missing))
 
 
-def as_if_alone(runs: Sequence[Run], names: Sequence[str], slow: Slow) -> tuple[list[Run], int]:
+def as_if_alone(
+    runs: Sequence[MeasuredRun], names: Sequence[str], slow: Slow
+) -> tuple[list[MeasuredRun], int]:
     """Runs without what those beside them did, by the slow-downs of `names`; how many had company.
 
     An execution measures its tasks in company: planned with slow-downs, that would count twice.
@@ -385,5 +387,5 @@ def _largest(codes: Codes, name: str, half: int) -> int:
 def _check(codes: Codes, launcher: Launcher, names: Sequence[str], half: int) -> None:
     for name in names:
         units = tuple(range(2 * half))
-        step = Step(task=0, name=name, kind=0, units=units, start=0.0, end=0.0)
+        step = PlanStep(task=0, name=name, kind=0, units=units, start=0.0, end=0.0)
         launcher.check(Plan(family="moldable", steps=(step,)), codes)

@@ -10,19 +10,21 @@ from itertools import islice
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.codes_file import lacking_message
-from cosched.execution.planned import Plan, Step
+from cosched.execution.planned import Plan, PlanStep
 
 #: Sums of needs may pass a capacity by that much: rounding.
 _ROUNDING = 1e-9
 
 
-def needs_of(step: Step, codes: Codes, plan: Plan, procs: int | None = None) -> dict[str, float]:
+def needs_of(
+    step: PlanStep, codes: Codes, plan: Plan, procs: int | None = None
+) -> dict[str, float]:
     """What a step needs on its units, or on another count: as declared, else as planned."""
     count = len(step.units) if procs is None else procs
     return {**plan.needs_of(step, count), **codes[step.name].needs(count)}
 
 
-def fits(step: Step, codes: Codes, plan: Plan, procs: int) -> bool:
+def fits(step: PlanStep, codes: Codes, plan: Plan, procs: int) -> bool:
     """Whether a step on a count needs no more than there is."""
     capacity = {**plan.capacity, **codes.capacity}
     needs = needs_of(step, codes, plan, procs)
@@ -52,7 +54,7 @@ class Tokens:
                     raise InvalidInstance(lacking_message(step.name, what, need, capacity[what]))
         return cls(capacity, needs)
 
-    def chosen(self, ready: Iterable[Step]) -> list[Step]:
+    def chosen(self, ready: Iterable[PlanStep]) -> list[PlanStep]:
         """Those of the steps, in their order, that fit beside what runs and each other.
 
         One that does not fit keeps what it needs from those behind it: it is not passed for ever.
@@ -70,7 +72,7 @@ class Tokens:
                 free[what] -= need
         return chosen
 
-    def take(self, step: Step) -> tuple[int, ...] | None:
+    def take(self, step: PlanStep) -> tuple[int, ...] | None:
         """Hold what a step needs; the numbers of its GPUs, None where nobody counts them."""
         self._amounts_of_task[step.task] = self.needs[step.task]
         if "gpus" not in self.capacity:
@@ -83,7 +85,7 @@ class Tokens:
         self._gpus[step.task] = granted_numbers
         return granted_numbers
 
-    def give_back(self, step: Step) -> None:
+    def give_back(self, step: PlanStep) -> None:
         self._amounts_of_task.pop(step.task, None)
         self._gpus.pop(step.task, None)
 

@@ -19,7 +19,7 @@ _T = TypeVar("_T", covariant=True)
 
 
 @dataclass(frozen=True)
-class Measure(Generic[_T]):
+class StudyMeasure(Generic[_T]):
     """A function of the library and its arguments, to be called on prepared results.
 
     ``a / b``, ``a - 1`` and ``100 * a`` are measures as well.
@@ -36,37 +36,38 @@ class Measure(Generic[_T]):
     def __repr__(self) -> str:
         return f"{self.function.__name__}{self.arguments}"
 
-    def __truediv__(self, below: Measure[float]) -> Measure[float]:
-        return Measure(_quotient, (self, below))
+    def __truediv__(self, below: StudyMeasure[float]) -> StudyMeasure[float]:
+        return StudyMeasure(_quotient, (self, below))
 
-    def __sub__(self, number: float) -> Measure[float]:
-        return Measure(_difference, (self, number))
+    def __sub__(self, number: float) -> StudyMeasure[float]:
+        return StudyMeasure(_difference, (self, number))
 
-    def __rmul__(self, factor: float) -> Measure[float]:
-        return Measure(_multiple, (factor, self))
+    def __rmul__(self, factor: float) -> StudyMeasure[float]:
+        return StudyMeasure(_multiple, (factor, self))
 
 
-def _quotient(prepared: object, above: Measure[float], below: Measure[float]) -> float:
+def _quotient(prepared: object, above: StudyMeasure[float], below: StudyMeasure[float]) -> float:
     return above(prepared) / (below(prepared) or math.nan)
 
 
-def _difference(prepared: object, above: Measure[float], number: float) -> float:
+def _difference(prepared: object, above: StudyMeasure[float], number: float) -> float:
     return above(prepared) - number
 
 
-def _multiple(prepared: object, factor: float, inner: Measure[float]) -> float:
+def _multiple(prepared: object, factor: float, inner: StudyMeasure[float]) -> float:
     return factor * inner(prepared)
 
 
-def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measure[_T]]:
-    """A function of prepared results, called without them: ``mean("heft")`` is a ``Measure``."""
+def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, StudyMeasure[_T]]:
+    """A function of prepared results, called without them: ``mean("heft")`` is a
+    ``StudyMeasure``."""
     form = signature(function)
 
     @wraps(function)
-    def measure_of_arguments(*arguments: _P.args, **named: _P.kwargs) -> Measure[_T]:
+    def measure_of_arguments(*arguments: _P.args, **named: _P.kwargs) -> StudyMeasure[_T]:
         form.bind(None, *arguments, **named)  # TypeError at the row, not when it is evaluated
         assert not named, "rows give arguments by place"
-        return Measure(function, arguments)
+        return StudyMeasure(function, arguments)
 
     return measure_of_arguments
 
@@ -83,7 +84,7 @@ class Curves(Protocol):
 
 
 @dataclass(frozen=True)
-class Table:
+class CurveTable:
     """Curves of a table: its columns, without the points that some have and others have not."""
 
     #: One column per curve, by the points of its axis.
@@ -132,7 +133,7 @@ def at(curves: Curves, point: object, *key: object) -> float:
 
 
 @measure
-def among(prepared: object, number: str, *measures: Measure[float]) -> float:
+def among(prepared: object, number: str, *measures: StudyMeasure[float]) -> float:
     """A number of what several measures give: the least, the mean, the sum of them."""
     return float(NUMBERS[number](np.array([measure(prepared) for measure in measures])))
 
@@ -181,7 +182,7 @@ def exceeding(curves: Curves, limit: float, *key: object) -> tuple[float, int, i
 
 
 @measure
-def share(prepared: object, points: Measure[tuple[float, int, int]]) -> float:
+def share(prepared: object, points: StudyMeasure[tuple[float, int, int]]) -> float:
     """The share alone."""
     return points(prepared)[0]
 
@@ -207,13 +208,13 @@ def box(curves: Curves, *key: object) -> str:
 
 
 @measure
-def sentence_of_values(prepared: object, form: str, *measures: Measure[Any]) -> str:
+def sentence_of_values(prepared: object, form: str, *measures: StudyMeasure[Any]) -> str:
     """What measures give, in words."""
     return form.format(*(measure(prepared) for measure in measures))
 
 
 @measure
-def several(prepared: object, *measures: Measure[float]) -> tuple[float, ...]:
+def several(prepared: object, *measures: StudyMeasure[float]) -> tuple[float, ...]:
     """Several numbers for a picture's words, the first of which counts."""
     return tuple(measure(prepared) for measure in measures)
 
@@ -221,8 +222,8 @@ def several(prepared: object, *measures: Measure[float]) -> tuple[float, ...]:
 @measure
 def picture(
     prepared: object,
-    values: Measure[str],
-    order: Measure[Any],
+    values: StudyMeasure[str],
+    order: StudyMeasure[Any],
     interval: tuple[float, float],
     says: str,
 ) -> Curve:

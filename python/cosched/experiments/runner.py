@@ -21,7 +21,7 @@ from cosched.experiments import engines
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.engines import Context, Engine
 from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs, written
-from cosched.experiments.state import State
+from cosched.experiments.state import StudyState
 from cosched.experiments.study import Design, is_timing, make_design, missing_line
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def run(
 
 
 @contextmanager
-def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterator[State]:
+def _at_work(folder: Path, design: Design, version: str, resume: bool) -> Iterator[StudyState]:
     """Yield the state in a folder; what ends the work early says what is kept and how to go on."""
     kept_rows_text = "no row is kept"
     try:
-        state = State.open(folder, design, version, resume)
+        state = StudyState.open(folder, design, version, resume)
         try:
             yield state
         finally:
@@ -160,7 +160,7 @@ def _write_errors(outcomes: Any, path: Path) -> None:
 _LINE_EVERY = 60.0
 
 
-def run_campaign(design: Design, state: State, engine: Engine, context: Context) -> None:
+def run_campaign(design: Design, state: StudyState, engine: Engine, context: Context) -> None:
     """Run the tasks that `state` lacks. Whatever ends this early, `state` has all rows so far."""
     pending = state.pending()
     remaining = set(pending)
@@ -176,7 +176,7 @@ def run_campaign(design: Design, state: State, engine: Engine, context: Context)
     state.flush()
 
 
-def write_results(design: Design, state: State) -> None:
+def write_results(design: Design, state: StudyState) -> None:
     """``results.parquet`` (the same bytes for the same rows) and ``timings.parquet``."""
     state.record(())  # a run that ends in the middle leaves no digest of a file that is gone
     results, timings = [], []

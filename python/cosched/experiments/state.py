@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS rows (
 _FOLDERS = (".", "tables", "figures")
 
 
-class State:
+class StudyState:
     """Outcomes by task number, on disk and in memory; made by :meth:`open`."""
 
     def __init__(self, folder: Path, design: Design, database: sqlite3.Connection) -> None:
@@ -48,7 +48,7 @@ class State:
         self._begun = self._flushed = time.monotonic()
 
     @classmethod
-    def open(cls, folder: Path, design: Design, version: str, resume: bool) -> State:
+    def open(cls, folder: Path, design: Design, version: str, resume: bool) -> StudyState:
         """Begin a state in a study's folder, or take one up. One without rows counts as none."""
         (folder / "state").mkdir(parents=True, exist_ok=True)
         owner = {

@@ -38,7 +38,7 @@ from cosched.reports.sentences import (
 )
 from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
 from cosched.slurm.tuning.race import Trial, rank_trials
-from cosched.slurm.tuning.space import Measure, what_if_text
+from cosched.slurm.tuning.space import TuningMeasure, what_if_text
 from cosched.slurm.tuning.tuned import Tuned, failed_sentence, outcome_sentence
 from cosched.slurm.tuning.verdict import percent_interval, week_numbers
 from cosched.units import WEEK, format_duration
@@ -103,7 +103,7 @@ def _key_figures(tuned: Tuned) -> tuple[KeyFigure, ...]:
     return tuple(figures)
 
 
-def measure_name(measure: Measure) -> str:
+def measure_name(measure: TuningMeasure) -> str:
     """Return the name of a measure in words."""
     return str(measure).replace("_", " ")
 

@@ -170,7 +170,7 @@ class _Recorder:
         self._numbers: list[int | None] = [None] * len(jobs)
         self._refused: dict[str, str] = {}
         self._released: list[tuple[int, float, str]] = []
-        self._samples: list[Sample] = []
+        self._samples: list[PrintedSample] = []
         self._last = 0.0
 
     def run(self) -> dict[str, Any]:
@@ -311,7 +311,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Sample:
+class PrintedSample:
     """Rows as printed, with Slurm's own numbers of jobs."""
 
     time: float  # Unix, of the Slurm's clock
@@ -340,14 +340,14 @@ class Sample:
         }
 
 
-def sample(slurm: RealSlurm) -> Sample:
+def sample(slurm: RealSlurm) -> PrintedSample:
     """Return what sprio and sshare show now; one is asked after another, some moments apart."""
     now = slurm.now()
     queue = slurm.run("squeue", "-h", "-t", "PD,R", "-o", "%F|%t|%Q|%r|%S", check=False)
     priorities = slurm.run("sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%S|%T", check=False)
     shares = slurm.run("sshare", "-a", "-l", "-P", "-n", check=False)
     rows = [[cell.strip() for cell in line.split("|")] for line in shares.splitlines()]
-    return Sample(now, _cells(queue), _cells(priorities), rows)
+    return PrintedSample(now, _cells(queue), _cells(priorities), rows)
 
 
 def _cells(text: str) -> list[list[str]]:

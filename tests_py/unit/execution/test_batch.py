@@ -10,7 +10,7 @@ from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import BatchTask, TaskList, batch
 from cosched.execution.batches.chance import replay
-from cosched.execution.runs import Run, read_runs
+from cosched.execution.runs import MeasuredRun, read_runs
 from cosched.execution.slowdowns import read_slowdowns
 
 
@@ -188,7 +188,7 @@ def test_the_promise_holds_with_drawn_times():
         own = times * rng.lognormal(0.0, 0.15, (8, len(times)))
         median = np.median(own[:3], axis=0)
         runs = [
-            Run(f"t{k}", 1, float(own[r, k]), "completed", "", "", 1)
+            MeasuredRun(f"t{k}", 1, float(own[r, k]), "completed", "", "", 1)
             for r in range(3) for k in range(len(times))
         ]  # fmt: skip
         seen = tuple(task(f"t{k}", float(t)) for k, t in enumerate(median))

@@ -3,7 +3,7 @@
 import pytest
 
 from cosched.errors import InvalidInstance
-from cosched.execution import Code, Codes, Plan, Step, plan, profile, run
+from cosched.execution import Code, Codes, Plan, PlanStep, plan, profile, run
 
 GOOD = """\
 procs = 16
@@ -142,7 +142,7 @@ def test_a_folder_of_places_is_made_and_the_environment_seen(tmp_path):
     )
     profile(codes, repeat=1, out=tmp_path / "runs.csv")
     assert (tmp_path / "new" / "a" / "here").read_text() == "n1\n"
-    step = Step(task=0, name="a", kind=0, units=(0,), start=0.0, end=1.0)
+    step = PlanStep(task=0, name="a", kind=0, units=(0,), start=0.0, end=1.0)
     (tmp_path / "new" / "a" / "here").unlink()
     run(Plan(family="moldable", steps=(step,)), codes, journal=tmp_path / "journal.jsonl")
     assert (tmp_path / "new" / "a" / "here").read_text() == "n1\n"

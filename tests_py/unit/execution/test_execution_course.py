@@ -11,7 +11,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.execution import Codes, Plan, Step, plan, profile, run
+from cosched.execution import Codes, Plan, PlanStep, plan, profile, run
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.journal import read_past
 from cosched.execution.planning import is_no_better, longest_first
@@ -22,7 +22,7 @@ from execution_codes import read_notes, shell_notes, until
 
 def plan_of(*placements):
     steps = tuple(
-        Step(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
+        PlanStep(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
         for k, (name, units, start, end) in enumerate(placements)
     )
     return Plan(family="moldable", steps=steps)

@@ -19,7 +19,7 @@ from cosched.execution import (
     Codes,
     Execution,
     Plan,
-    Step,
+    PlanStep,
     TaskRun,
     plan,
     run,
@@ -88,7 +88,7 @@ def test_what_codes_may_not_say(tmp_path, old, new, line, says):
 
 def plan_of(*placements, family="moldable", **more):
     steps = tuple(
-        Step(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
+        PlanStep(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
         for k, (name, units, start, end) in enumerate(placements)
     )
     return Plan(family=family, steps=tuple(sorted(steps, key=lambda s: (s.start, s.end))), **more)

@@ -18,7 +18,7 @@ from rich.console import Console
 import cosched as cs
 from cosched.cli.live import picture
 from cosched.errors import InvalidInstance, InvalidSchedule
-from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
+from cosched.execution import Code, Codes, Execution, Plan, PlanStep, commands, run
 from cosched.execution.journal import read_past
 from cosched.execution.watchdog import survivors
 from execution_codes import noting, read_notes, shared_cores, shell_notes, spans, until
@@ -29,7 +29,7 @@ CORES = sorted(os.sched_getaffinity(0))
 def moldable(*placements, edges=(), family="moldable"):
     """A plan from (name, units, start, end)."""
     steps = tuple(
-        Step(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
+        PlanStep(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
         for k, (name, units, start, end) in enumerate(placements)
     )
     return Plan(family=family, steps=tuple(sorted(steps, key=lambda s: s.start)), edges=edges)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import cosched as cs
-from cosched.execution import Code, Codes, Plan, Step, run
+from cosched.execution import Code, Codes, Plan, PlanStep, run
 from cosched.execution.journal import read_past
 from cosched.execution.watchdog import survivors
 from execution_codes import read_notes, shared_cores, shell_notes, spans
@@ -118,7 +118,7 @@ def children() -> set[int]:
 def test_a_thousand_tasks_leave_nothing(tmp_path):
     names = [f"t{k}" for k in range(1000)]
     steps = tuple(
-        Step(task=k, name=name, kind=0, units=(k % 8,), start=float(k // 8), end=k // 8 + 1.0)
+        PlanStep(task=k, name=name, kind=0, units=(k % 8,), start=float(k // 8), end=k // 8 + 1.0)
         for k, name in enumerate(names)
     )
     codes = Codes(

@@ -16,7 +16,7 @@ import pytest
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.execution import Code, Codes, Execution, Job, Plan, Slurm, Step, script
+from cosched.execution import Code, Codes, Execution, Plan, PlanStep, ScriptJob, Slurm, script
 from cosched.execution.launchers import cpus_of, launcher_of
 from execution_codes import read_notes, shared_cores, shell_notes, spans
 from slurm_cluster import Cluster
@@ -174,7 +174,7 @@ def test_a_cancelled_job_and_a_drained_node_are_gone_on_from(cluster, tmp_path):
 def packed(*units):
     """A plan of one pack: tasks t0, t1, ... on these units."""
     steps = tuple(
-        Step(task=k, name=f"t{k}", kind=0, units=tuple(of), start=0.0, end=1.0)
+        PlanStep(task=k, name=f"t{k}", kind=0, units=tuple(of), start=0.0, end=1.0)
         for k, of in enumerate(units)
     )
     return Plan(family="packs", steps=steps, procs=6)
@@ -307,7 +307,7 @@ def test_a_script_that_was_cut_short_goes_on(cluster, tmp_path):
     codes = Codes(procs=2, codes=many, capacity={"memory": 0.6, "licences": {"solver": 2}})
     inst = cs.packs.Instance([[0.3], [0.3], [0.3]], 1, names=["a", "b", "c"])
     plan = replace(Plan.of(cs.packs.co_schedule(inst, [0, 1, 2])), late_end=61.0)
-    text = script(plan, codes, job=Job(partition="main", chdir=str(tmp_path)))
+    text = script(plan, codes, job=ScriptJob(partition="main", chdir=str(tmp_path)))
     for line in ("--time=3", "--partition=main", f'--chdir="{tmp_path}"', "--licenses=solver:2"):
         assert f"#SBATCH {line}" in text.splitlines()
     assert text.count("--mem=287M --licenses=solver:1") == 3
@@ -334,7 +334,7 @@ def test_a_script_that_was_cut_short_goes_on(cluster, tmp_path):
 )
 def test_what_sbatch_may_not_be_asked(given, says):
     with pytest.raises(InvalidInstance, match=says):
-        Job(**given)
+        ScriptJob(**given)
 
 
 def test_without_an_allocation_it_is_refused(monkeypatch):
@@ -469,7 +469,7 @@ def test_a_step_without_gpus_takes_none_where_others_need_them(gpus, needs, aske
     launcher = Slurm.__new__(Slurm)  # inside an allocation of one node
     launcher.unit, launcher.nodes, launcher.cpus = "core", ["n1"], [2]
     launcher.node_of, launcher.step_name = [0, 0], "cosched-1"
-    step = Step(task=0, name="a", kind=0, units=(0,), start=0.0, end=1.0)
+    step = PlanStep(task=0, name="a", kind=0, units=(0,), start=0.0, end=1.0)
     known = {} if needs is None else {"gpus": np.array(needs)}
     todo = Plan(family="moldable", steps=(step,), resources=known)
     words = launcher.launch(step, Code(name="a", command=("true",), gpus=gpus), todo).command

@@ -17,7 +17,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import CoschedError, InvalidInstance
-from cosched.execution import BatchTask, Code, Codes, Job, Plan, batch, batches, script
+from cosched.execution import BatchTask, Code, Codes, Plan, ScriptJob, batch, batches, script
 from cosched.execution.shell_text import places_of_command, quote_word
 from cosched.execution.slurm_words import amount_of, option_lines, require_slurm_name
 
@@ -204,7 +204,7 @@ def test_options_of_a_job(field, programs):
     plan = cs.packs.sequential(cs.packs.Instance([[1.0]], names=["a"]))
     for name in NAMES:
         written_or_refused(
-            lambda name=name: script(plan, codes, job=Job(**{field: name})), programs
+            lambda name=name: script(plan, codes, job=ScriptJob(**{field: name})), programs
         )
         written_or_refused(lambda name=name: script(plan, codes, name=name), programs)
 

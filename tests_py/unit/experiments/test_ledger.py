@@ -225,7 +225,7 @@ def test_rows_of_a_file_for_each_value(tmp_path):
     one, two = claims_of(ROW, tmp_path)
     assert (one.place, one.text, one.paper_value) == ("Table 1", "the mean of a", 0.5)
     assert (two.place, two.text, two.paper_value) == ("Table 3", "the mean of b", 1.5)
-    assert two.measure(measures.Table(pd.DataFrame({"b": [1.0, 3.0]}))) == 6
+    assert two.measure(measures.CurveTable(pd.DataFrame({"b": [1.0, 3.0]}))) == 6
     assert (two.study, two.tolerance.says) == ("toy", "at most 2 (twice)")
 
 

@@ -12,7 +12,7 @@ from cosched.experiments.cluster.table_cells import Cells, in_set, printed, with
 from cosched.experiments.dags.measures import Wide, outliers
 from cosched.experiments.measures import (
     NUMBERS,
-    Table,
+    CurveTable,
     among,
     at,
     box,
@@ -30,7 +30,7 @@ from cosched.experiments.measures import (
 )  # fmt: skip
 from cosched.experiments.tolerances import Curve, Seen
 
-TABLE = Table(
+TABLE = CurveTable(
     pd.DataFrame({"a": [4.0, 2.0, 1.0], "b": [2.0, 2.0, 2.0], "c": [3, 1, math.nan]}, [10, 20, 30])
 )
 
@@ -80,7 +80,7 @@ def test_numbers_agree_with_numpy():
 
 def test_a_measure_says_its_name_and_arguments():
     assert repr(of("mean", "a")) == "of('mean', 'a')"
-    assert math.isnan((of("mean", "b") / at(30, "zero"))(Table(TABLE.wide.assign(zero=0.0))))
+    assert math.isnan((of("mean", "b") / at(30, "zero"))(CurveTable(TABLE.wide.assign(zero=0.0))))
     with pytest.raises(LookupError):
         of("mean", "none")(TABLE)
 
@@ -126,9 +126,9 @@ def test_cluster_periods():
     columns = {("underutilisation", "x"): ours, ("short underutilisation", "x"): ours}
     easy = {("EASY underutilisation", "x"): 0.35}
     wide = pd.DataFrame({**columns, **easy}, [600, 900, 1200, 12000])
-    table = Table(wide)
+    table = CurveTable(wide)
     assert cluster.crossing("x")(table) == 12000  # 900 s is below, and 1,200 s is not
-    assert cluster.crossing("x")(Table(wide + [0, 1, 0])) == math.inf
+    assert cluster.crossing("x")(CurveTable(wide + [0, 1, 0])) == math.inf
     assert cluster.growth("underutilisation", "x")(table) == pytest.approx(0.4)
     assert cluster.steady_fall("x")(table) == pytest.approx((2 / 3, 0.4, 2 / 3))
 

@@ -16,7 +16,7 @@ from cosched import experiments
 from cosched.errors import StudyError
 from cosched.experiments.engines import Context, dask
 from cosched.experiments.runner import run_campaign, write_results
-from cosched.experiments.state import State
+from cosched.experiments.state import StudyState
 from cosched.experiments.study import make_design
 from support import library, rows_kept, same_results, study_command, wait_for_rows, with_toy_studies
 
@@ -163,7 +163,7 @@ def test_a_duplicate_delivery_changes_nothing(cluster, tmp_path):
 
     plan = make_design(toy_studies.TOY, "toy_studies:TOY", True)
     context = Context.shipped("toy_studies:TOY")
-    state = State.open(tmp_path, plan, context.version, False)
+    state = StudyState.open(tmp_path, plan, context.version, False)
     run_campaign(plan, state, twice, context)
     write_results(plan, state)
     state.close()

@@ -22,7 +22,7 @@ from cosched.errors import StudyError
 from cosched.experiments import engines
 from cosched.experiments.engines import Context, error_outcome, execute
 from cosched.experiments.runner import run_campaign, write_results
-from cosched.experiments.state import State
+from cosched.experiments.state import StudyState
 from cosched.experiments.study import Study, data_path, make_design
 from support import rows_kept, same_results, study_command, wait_for_rows
 
@@ -135,7 +135,7 @@ def outcomes(context, plan):
 
 
 def opened(folder, plan, version="1", resume=False):
-    return State.open(folder, plan, version, resume)
+    return StudyState.open(folder, plan, version, resume)
 
 
 def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):

@@ -12,7 +12,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.execution import runs
-from cosched.execution.runs import Run, RunsFile, read_runs
+from cosched.execution.runs import MeasuredRun, RunsFile, read_runs
 from cosched.io import append_only, write_frame
 from cosched.io.append_only import AppendOnlyFile, AppendOnlyTable
 
@@ -87,7 +87,7 @@ def test_what_is_read_again_is_as_it_was(kept, tmp_path):
         assert main([*solve, "-o", str(out)]) == 0
         assert main(["validate", "packs", str(tmp_path / "packs.csv"), str(out)]) == 0
     file = RunsFile(tmp_path / "runs.csv")
-    file.add([Run(name, 1, 2.0, "completed", "", "h", 1) for name in kept])
+    file.add([MeasuredRun(name, 1, 2.0, "completed", "", "h", 1) for name in kept])
     file.close()
     assert [run.task for run in read_runs(tmp_path / "runs.csv")] == kept
 

@@ -122,3 +122,17 @@ def test_files(tmp_path, monkeypatch, capsys):
                 read = json.loads(path.read_text())
                 found = read[0] if isinstance(read, list) else read
             assert not set(names(keys)) - set(found), path.name
+
+
+@pytest.mark.parametrize(
+    ("module", "old_name", "new_name"),
+    [
+        ("execution", "Job", "ScriptJob"),
+        ("execution", "Step", "PlanStep"),
+        ("dags", "Relaxation", "HlpRelaxation"),
+    ],
+)
+def test_an_older_name_of_a_class_warns(module, old_name, new_name):
+    package = getattr(cs, module)
+    with pytest.warns(DeprecationWarning, match=f"cosched.{module}.{new_name}"):
+        assert getattr(package, old_name) is getattr(package, new_name)

@@ -8,7 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.slurm.live.clocks import clocks, parse_priorities, query_time, snapshot_time
-from cosched.slurm.live.model import Job
+from cosched.slurm.live.model import SnapshotJob
 
 SPRIO = """  JOBID PARTITION PRIORITY SITE AGE FAIRSHARE TRES
       7 main 120 0 20 100 cpu=1
@@ -49,7 +49,7 @@ def test_clocks_of_the_controller():
         "PriorityWeightAge = 1000\nPriorityCalcPeriod = 00:05:00\n"
     )
     texts = {"scontrol_config.txt": config, "sdiag.txt": SDIAG}
-    job = Job(id=7, accrue=1000.0)
+    job = SnapshotJob(id=7, accrue=1000.0)
     found = clocks(texts, [job], {7: {"AGE": 10.0}}, None, 2000.0, 0.0)
     assert (found["last_cycle"], found["cycle"], found["test"]) == (990.0, 2.0, 0.05)
     assert (found["enforces"], found["max_age"], found["calc_period"]) == (1.0, 86407.0, 300.0)

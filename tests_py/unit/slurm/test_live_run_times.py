@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cosched.slurm.live.model import FinishedJob, Job
+from cosched.slurm.live.model import FinishedJob, SnapshotJob
 from cosched.slurm.live.run_times import RunTimes
 
 LIMIT = 3600.0
@@ -21,7 +21,7 @@ def past(ratios, user="ann"):
 
 
 def drawn(model, job=None, elapsed=0.0, seed=1):
-    job = job or Job(id=99, user="ann", partition="main")
+    job = job or SnapshotJob(id=99, user="ann", partition="main")
     return model.draw(job, LIMIT, elapsed, np.random.default_rng(seed))
 
 
@@ -35,7 +35,7 @@ def test_a_run_time_is_between_what_has_passed_and_the_limit(elapsed):
 def test_the_prior_is_that_of_public_logs():
     """Without a past: means by future as the means by user of the logs named in the module."""
     model = RunTimes([], 4000, 0)
-    jobs = [Job(id=number, user=str(number), partition="main") for number in range(40)]
+    jobs = [SnapshotJob(id=number, user=str(number), partition="main") for number in range(40)]
     ratios = np.array([drawn(model, job, seed=job.id) for job in jobs]) / LIMIT
     assert np.mean(ratios) == pytest.approx(model.mean_ratio, abs=0.03)
     assert 0.3 <= model.mean_ratio <= 0.42
@@ -50,14 +50,16 @@ def test_alike_jobs_of_a_user_outweigh_the_prior_and_others():
     history = [*past([0.25] * 30), *past([0.9] * 30, user="bob")]
     model = RunTimes(history, 400, 0)
     assert np.median(drawn(model)) == pytest.approx(0.25 * LIMIT, rel=0.1)
-    bob = Job(id=1, user="bob", partition="main")
+    bob = SnapshotJob(id=1, user="bob", partition="main")
     assert np.median(drawn(model, bob)) == pytest.approx(0.9 * LIMIT, rel=0.1)
     assert model.model_of(bob) == "30 jobs of user bob"
 
 
 def test_jobs_that_run_long_say_that_others_do_too():
     running = [
-        Job(id=50 + k, user="ann", partition="main", state="RUNNING", start=1.0, limit=LIMIT)
+        SnapshotJob(
+            id=50 + k, user="ann", partition="main", state="RUNNING", start=1.0, limit=LIMIT
+        )
         for k in range(10)
     ]
     alone = RunTimes(past([0.1] * 5), 400, 0)
@@ -84,13 +86,19 @@ def test_intervals_hold_what_they_say_on_short_pasts(count, kind):
             for k in np.flatnonzero(end <= now)
         ]
         running = [
-            Job(id=int(k) + 1, user="u", partition="p", state="RUNNING", start=max(start[k], 1e-3),
-                limit=LIMIT)
+            SnapshotJob(
+                id=int(k) + 1,
+                user="u",
+                partition="p",
+                state="RUNNING",
+                start=max(start[k], 1e-3),
+                limit=LIMIT,
+            )
             for k in np.flatnonzero((start < now) & (end > now))
         ]  # fmt: skip
         model = RunTimes(history, 100, seed, running, now)
         if kind == "waits":
-            job = Job(id=9999, user="u", partition="p")
+            job = SnapshotJob(id=9999, user="u", partition="p")
             places.append(np.mean(drawn(model, job, seed=seed) < rng.beta(0.8, 1.6) * LIMIT))
         for job in running if kind == "runs" else ():
             elapsed = now - start[job.id - 1]

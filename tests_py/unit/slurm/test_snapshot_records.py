@@ -14,8 +14,8 @@ import cosched as cs
 from cosched.slurm.live.model import (
     Allocated,
     FinishedJob,
-    Job,
     Share,
+    SnapshotJob,
     moment_of,
     numbers,
     parse_record,
@@ -31,25 +31,25 @@ def test_values_of_other_programs_are_converted():
         "cpus": np.float64(8.0), "array": [3, 0.0], "holds": [["n1", np.int64(4)], ["n2", 4, 10]],
         "measured": [np.float32(2.5)], "colour": "red", 5: 6,
     }  # fmt: skip
-    expected = Job(
+    expected = SnapshotJob(
         id=7, limit=math.inf, nodes=2, memory=5.0, cpus=8, array=(3, 0),
         holds=(Allocated("n1", 4), Allocated("n2", 4, 10.0)), measured=(2.5,),
     )  # fmt: skip
-    assert parse_record(Job, values, "x") == expected
-    assert parse_records(Job, [values, expected], "jobs") == [expected, expected]
+    assert parse_record(SnapshotJob, values, "x") == expected
+    assert parse_records(SnapshotJob, [values, expected], "jobs") == [expected, expected]
     for name in ("memory", "cpus", "nodes"):
-        assert type(getattr(parse_record(Job, values, "x"), name)) is type(expected[name])
+        assert type(getattr(parse_record(SnapshotJob, values, "x"), name)) is type(expected[name])
 
 
 def test_nulls_of_an_allocation_are_an_empty_name_and_no_memory():
     values = {"id": 1, "holds": [[None, 2, None, 3], ["n1", 4, None]]}
-    (job,) = parse_records(Job, [values], "jobs")
+    (job,) = parse_records(SnapshotJob, [values], "jobs")
     assert job.holds == (Allocated("", 2, 0.0, 3), Allocated("n1", 4, 0.0))
 
 
 def test_half_a_surrogate_pair_is_kept_in_a_text_and_refused_elsewhere():
     values = {"id": 1, "user": "\ud800", "\ud800": 1}
-    assert parse_records(Job, [values], "jobs") == [Job(id=1, user="\ud800")]
+    assert parse_records(SnapshotJob, [values], "jobs") == [SnapshotJob(id=1, user="\ud800")]
     for parse in (texts_of, numbers, moment_of):
         with pytest.raises(cs.InvalidInstance, match=r"^x: .*expected"):
             parse({"a": "\ud800"} if parse is numbers else "\ud800", "x")
@@ -88,7 +88,7 @@ def test_a_value_that_cannot_be_is_named_with_its_place_and_what_is_expected(
     name, value, expectation
 ):
     with pytest.raises(cs.InvalidInstance) as error:
-        parse_record(Job, {"id": 1, name: value}, "jobs[1]")
+        parse_record(SnapshotJob, {"id": 1, name: value}, "jobs[1]")
     assert str(error.value).startswith(f"jobs[1]: {name} = ")
     assert str(error.value).endswith(f": expected {expectation}")
 
@@ -96,8 +96,8 @@ def test_a_value_that_cannot_be_is_named_with_its_place_and_what_is_expected(
 @pytest.mark.parametrize(
     ("kind", "records", "message"),
     [
-        (Job, [{"id": 1}, {"user": "ann"}], "x[1]: no id"),
-        (Job, [{"id": 1}, 3], "x[1]: 3: expected an object"),
+        (SnapshotJob, [{"id": 1}, {"user": "ann"}], "x[1]: no id"),
+        (SnapshotJob, [{"id": 1}, 3], "x[1]: 3: expected an object"),
         (FinishedJob, {"id": 1}, "x: {'id': 1}: expected a list"),
         (Share, [{"parent": 0.5}],
          "x[0]: parent = 0.5: expected a whole number in -2147483647..2147483647"),
@@ -121,7 +121,7 @@ def test_a_file_is_written_as_it_was_read(tmp_path):
 def test_a_repeated_key_in_a_snapshot_is_refused(tmp_path):
     """msgspec alone would take the last of the two."""
     file = tmp_path / "now.json"
-    job = json.dumps(structs.asdict(Job(id=1)))
+    job = json.dumps(structs.asdict(SnapshotJob(id=1)))
     file.write_text(f'{{"cosched_snapshot": 1, "jobs": [{job[:-1]}, "id": 2}}]}}')
     with pytest.raises(cs.InvalidInstance, match="the key 'id' is there twice in an object"):
         cs.slurm.Snapshot.read(file)

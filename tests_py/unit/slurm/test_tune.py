@@ -17,7 +17,7 @@ from cosched.reports.tune import tuning_report
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tuning import gains, search as tune_search, trials, tuned as tune_page
 from cosched.slurm.tuning.gains import JudgedBlock, held_out_gain
-from cosched.slurm.tuning.space import BASELINE, Measure, MeasureConstraint
+from cosched.slurm.tuning.space import BASELINE, MeasureConstraint, TuningMeasure
 from cosched.slurm.tuning.weeks import weeks_of
 
 DAY = 86400.0
@@ -127,13 +127,15 @@ def test_measures_are_those_of_results(inst):
     result = cs.cluster.solve(inst, "slurm-backfill", seed=1)
     start, end = (np.asarray(result.outcome[name])[None] for name in ("start", "end"))
     for name in ("mean_wait", "p95_wait", OBJECTIVE):
-        assert Measure.of_text(name).evaluate(result.instance, start, end)[0] == pytest.approx(
-            result.metrics()[name]
-        )
+        assert TuningMeasure.of_text(name).evaluate(result.instance, start, end)[
+            0
+        ] == pytest.approx(result.metrics()[name])
     by = result.by("partition").set_index("partition")
-    own = Measure.of_text("by(partition).short.mean_wait").evaluate(result.instance, start, end)
+    own = TuningMeasure.of_text("by(partition).short.mean_wait").evaluate(
+        result.instance, start, end
+    )
     assert own[0] == pytest.approx(by["mean_wait"]["short"])
-    wide = Measure.of_text("by(size).wide.max_wait").evaluate(result.instance, start, end)[0]
+    wide = TuningMeasure.of_text("by(size).wide.max_wait").evaluate(result.instance, start, end)[0]
     assert wide == result.waits[inst.column("tasks") == 16].max()
 
 
@@ -182,7 +184,7 @@ def test_where_no_setting_can_be_had_it_is_an_error(inst, tmp_path):
 
 def test_nobody_waits_for_less_than_nothing(inst):
     start = np.floor(inst.column("submit") - 0.5)[None]
-    assert Measure.of_text("mean_wait").evaluate(inst, start, start + 1)[0] == 0
+    assert TuningMeasure.of_text("mean_wait").evaluate(inst, start, start + 1)[0] == 0
     assert not trials.Simulated(inst, start, start + 1, (), "").waits.any()
 
 
@@ -195,7 +197,7 @@ def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     jobs = block.instance.replace(partition=np.where(some, "short", "long")).take(rows)
     start = jobs.column("submit")[None] + 100
     today, then = (trials.Simulated(jobs, start + more, start, (), "") for more in (100, 0))
-    measure = Measure.of_text("by(partition).short.mean_wait")
+    measure = TuningMeasure.of_text("by(partition).short.mean_wait")
     found = held_out_gain(measure, [JudgedBlock(block, today, then)])
     assert (found.gain, found.low, found.high) == (0.5, -np.inf, 1)
     assert not found.is_proven
@@ -216,7 +218,7 @@ def test_the_longest_wait_of_one_job_proves_nothing(inst, shorter, is_proven):
         trials.Simulated(jobs, begin + each, begin + each + 10, (), "")
         for each in (waits, then_waits)
     )
-    found = held_out_gain(Measure.of_text("max_wait"), [JudgedBlock(block, today, then)])
+    found = held_out_gain(TuningMeasure.of_text("max_wait"), [JudgedBlock(block, today, then)])
     assert found.gain > 0.3
     assert found.low <= found.gain <= found.high
     assert found.is_proven is is_proven

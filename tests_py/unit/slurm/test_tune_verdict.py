@@ -12,7 +12,7 @@ from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tuning import trials
 from cosched.slurm.tuning.gains import HeldOutGain
 from cosched.slurm.tuning.race import Trial
-from cosched.slurm.tuning.space import Measure, MeasureConstraint
+from cosched.slurm.tuning.space import MeasureConstraint, TuningMeasure
 from cosched.slurm.tuning.tuned import outcome_sentence
 from cosched.slurm.tuning.verdict import (
     GainVerdict,
@@ -29,7 +29,7 @@ OVERLOADED = REPO / "tests_py" / "fixtures" / "overloaded"
 
 
 def gain_of(gain, low, high, measure="mean_wait"):
-    return HeldOutGain(Measure.of_text(measure), 100.0, 100.0 * (1 - gain), gain, low, high)
+    return HeldOutGain(TuningMeasure.of_text(measure), 100.0, 100.0 * (1 - gain), gain, low, high)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_words_of_weeks_and_intervals():
         "week 4", "weeks 1-3", "weeks 1, 3",
     ]  # fmt: skip
     assert percent_interval(-0.5, 0.25) == "-50.0% to 25.0%"
-    words = Measure.of_text("by(partition).gpu.p95_wait").words
+    words = TuningMeasure.of_text("by(partition).gpu.p95_wait").words
     assert words == "the 95th-percentile wait of partition gpu"
 
 
@@ -120,8 +120,8 @@ def test_the_nearest_setting_is_said_where_none_is_better(ratios, broken, says):
         Trial((str(number),), ratio, violation=broken, runs=8, has_all_runs=True)
         for number, ratio in enumerate(ratios, 1)
     ]
-    sentence = no_better_setting_sentence(2, trials, ["x"], [Measure("mean_wait")])
-    single = no_better_setting_sentence(1, trials, ["x"], [Measure("mean_wait")])
+    sentence = no_better_setting_sentence(2, trials, ["x"], [TuningMeasure("mean_wait")])
+    single = no_better_setting_sentence(1, trials, ["x"], [TuningMeasure("mean_wait")])
     assert single == sentence.replace("2 settings", "1 setting")
     beginning = "Not better: of 2 settings none reduces the mean wait in the weeks of the search"
     assert sentence == beginning + says
@@ -133,7 +133,7 @@ def test_the_direction_of_a_dropped_setting_is_said_where_the_other_is_that_of_t
         Trial(("1000",), (1.5,), runs=4),
         Trial(("2000",), (), why="no schedule"),
     ]
-    sentence = no_better_setting_sentence(3, trials, ["x"], [Measure("mean_wait")])
+    sentence = no_better_setting_sentence(3, trials, ["x"], [TuningMeasure("mean_wait")])
     assert sentence == (
         "Not better: of 3 settings none reduces the mean wait in the weeks of the search; x=0 "
         "changes nothing; the nearest, x=1000, increases it by 50.0% in 4 runs, after which the "

@@ -18,7 +18,7 @@ from cosched import NoteKind
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulation
 from cosched.slurm.live.backtesting import is_covered, widening_of_bands
-from cosched.slurm.live.model import Job
+from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.records import number, parse_history
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
@@ -498,7 +498,7 @@ def test_an_instance_goes_on_from_the_state(tmp_path):
 
 
 def test_ages_tell_the_last_calculation():
-    jobs = [Job(id=3, accrue=NOW - 8640.0, submit=NOW)]
+    jobs = [SnapshotJob(id=3, accrue=NOW - 8640.0, submit=NOW)]
     known = {"weight_age": 1000.0, "max_age": 86400.0, "calc_period": 300.0}
     assert clocks._last_pass(jobs, {3: {"AGE": 98.0}}, known, NOW) == pytest.approx(
         NOW - 172.8, abs=44

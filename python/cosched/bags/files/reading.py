@@ -28,7 +28,7 @@ def is_gap(text: str) -> bool:
     return text.strip().lower() in _GAPS
 
 
-class Table:
+class LabelledTable:
     """Times and powers of task types on machine types; cells are put in one by one."""
 
     def __init__(self, missing: str, tasks: list[str], machines: list[str]) -> None:
@@ -111,7 +111,7 @@ def read_folder(folder: Path, missing: str) -> dict[str, Any]:
         by_machine.append((idle, idle.index))
     names = labels(_agreed(by_type), shape[0], "task type")
     machine_names = labels(_agreed(by_machine), shape[1], "machine type")
-    table = Table(missing, list(names), list(machine_names))
+    table = LabelledTable(missing, list(names), list(machine_names))
     _fill(table, table.seconds, times, "a positive number of seconds")
     _fill(table, table.watts, powers, "a positive number of watts")
     watts = (
@@ -154,7 +154,7 @@ def _require(cells: _Cells, count: int, expected: int) -> None:
         )
 
 
-def _fill(table: Table, target: np.ndarray, cells: _Cells, what: str) -> None:
+def _fill(table: LabelledTable, target: np.ndarray, cells: _Cells, what: str) -> None:
     for i, (line, first, texts) in enumerate(cells.rows):
         if len(texts) != target.shape[1]:
             raise InvalidInstance(
@@ -337,7 +337,7 @@ def _read_openbenchmarking(
     names = [name for name in results if name in powers]
     if not names:
         raise InvalidInstance(f"{path}: expected tests with a result and watts of each system")
-    table = Table(missing, names, systems)
+    table = LabelledTable(missing, names, systems)
     for i, name in enumerate(names):
         line, unit, cells = results[name]
         is_time = unit.lower().startswith("sec")

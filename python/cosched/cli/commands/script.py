@@ -86,7 +86,7 @@ def script(
 
     path = require_output(output, "the script for sbatch")
     codes_read = Codes.read(codes)
-    job = execution.Job(
+    job = execution.ScriptJob(
         time=None if time.lower() == "none" else time,
         partition=partition,
         account=account,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.cluster.analysis.replications import measures_of
-from cosched.cluster.analysis.runs import PolicyRun, Run, Runs
+from cosched.cluster.analysis.runs import AuditRun, PolicyRun, Runs
 from cosched.cluster.analysis.window import Window
 from cosched.cluster.family import remark
 from cosched.cluster.result import PERFECT, Result
@@ -100,7 +100,7 @@ def _policy_row(runs: Runs, run: PolicyRun) -> PolicyRow:
     )
 
 
-def attainable_run(runs: Runs) -> Run | None:
+def attainable_run(runs: Runs) -> AuditRun | None:
     """Return the policy with the smallest largest stretch that a scheduler could run; None: no
     policy without perfect knowledge has a result with all jobs."""
     candidates = [
@@ -111,6 +111,6 @@ def attainable_run(runs: Runs) -> Run | None:
     return min(candidates, key=_value_of, default=None)
 
 
-def _value_of(run: Run) -> float:
+def _value_of(run: AuditRun) -> float:
     assert run.result is not None
     return run.result.value

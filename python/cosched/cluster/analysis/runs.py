@@ -121,7 +121,7 @@ EASY_WITH_PERFECT_ESTIMATES = "EASY (perfect estimates)"
 
 
 @dataclass(frozen=True)
-class Run:
+class AuditRun:
     """One row of a table of the page.
 
     Attributes
@@ -145,7 +145,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class PolicyRun(Run):
+class PolicyRun(AuditRun):
     """One policy on the machine as it is."""
 
     #: The run-time estimates of the policy: ``requested``, ``perfect``, ``none``; ``-`` of the log.
@@ -153,7 +153,7 @@ class PolicyRun(Run):
 
 
 @dataclass(frozen=True)
-class ScenarioRun(Run):
+class ScenarioRun(AuditRun):
     """One what-if scenario under the reference policy."""
 
     #: Remarks of the row, the reason of its class first, with semicolons between them.
@@ -311,7 +311,7 @@ def run_all(
     return replace(runs, policy_runs=tuple(replace(run, row=row) for run, row in pairs))
 
 
-def _require_feasible(runs: Iterable[Run]) -> None:
+def _require_feasible(runs: Iterable[AuditRun]) -> None:
     """Raise InfeasibleError where the machine as it is does not hold a job of the log: what-ifs and
     the judgement would be of other jobs than the log's."""
     for run in runs:
@@ -434,7 +434,7 @@ def _simulate_scenarios(
     return [future.result() for future in futures]
 
 
-def _row_without_run(scenario: Scenario, verdict: Verdict, base: Run) -> ScenarioRun:
+def _row_without_run(scenario: Scenario, verdict: Verdict, base: AuditRun) -> ScenarioRun:
     """A row that is not simulated: that of the machine as it is, or one without numbers."""
     is_as_today = verdict.scenario_class in (ScenarioClass.UNCHANGED, ScenarioClass.NO_EFFECT)
     if not is_as_today:
@@ -470,7 +470,7 @@ def _with_common_replications(runs: Runs) -> Runs:
 
 
 #: A row of the policies, or of the what-ifs.
-RunKind = TypeVar("RunKind", bound=Run)
+RunKind = TypeVar("RunKind", bound=AuditRun)
 
 
 def _with_replications(run: RunKind, count: int) -> RunKind:

@@ -14,7 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import cells_of_nodes, node_attribute
-from cosched.cluster.schedule.rows import Rows, refuse
+from cosched.cluster.schedule.rows import ScheduleRows, refuse
 from cosched.errors import InvalidSchedule
 
 
@@ -90,7 +90,7 @@ def _has_features(node_features: frozenset[str], text: str) -> bool:
     return value
 
 
-def check_alone(instance: Instance, rows: Rows, row: np.ndarray, node: np.ndarray) -> None:
+def check_alone(instance: Instance, rows: ScheduleRows, row: np.ndarray, node: np.ndarray) -> None:
     """Nobody else is on the nodes of a job that wants them for itself."""
     is_exclusive = (texts_of(instance, "exclusive") != "")[rows.task]
     for k in np.flatnonzero(is_exclusive).tolist():
@@ -113,7 +113,7 @@ def running(instance: Instance) -> np.ndarray:
 _UNITS = {"memory_gb": "KB of memory", "gpus": "GPUs"}
 
 
-def check_held(instance: Instance, rows: Rows) -> None:
+def check_held(instance: Instance, rows: ScheduleRows) -> None:
     """InvalidSchedule where jobs hold more memory or GPUs than there are.
 
     A job is on as many nodes as its log says, with equal parts but for a core, holds equal amounts
@@ -154,7 +154,7 @@ def check_held(instance: Instance, rows: Rows) -> None:
         _check_rooms(instance, place, job, name, amount[job] * ~equal, held_amounts)
 
 
-def check_held_by_cores(instance: Instance, rows: Rows, machine: Machine) -> None:
+def check_held_by_cores(instance: Instance, rows: ScheduleRows, machine: Machine) -> None:
     """InvalidSchedule where jobs of a Slurm are on other nodes than their log says, or hold more
     memory or GPUs of a node than it has.
 
@@ -248,7 +248,7 @@ def _check_whole(
             )
 
 
-def _ends_of_holding(rows: Rows) -> np.ndarray:
+def _ends_of_holding(rows: ScheduleRows) -> np.ndarray:
     """When each row's job has given back what it held: where it goes on later, not before."""
     end_of_holding = rows.end.copy()
     order = np.lexsort((rows.start, rows.task))

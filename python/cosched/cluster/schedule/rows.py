@@ -26,7 +26,7 @@ def refuse(wrong: np.ndarray, message_of: Callable[[int], str]) -> None:
 CAUSES = ("start", "resume", "move", "go on")
 
 
-class Rows(core.Schedule):
+class ScheduleRows(core.Schedule):
     """A row a (job, constant mapping and yield): placements with ``yield_, progress, cause``.
 
     ``task`` is the job; ``progress`` is the yield, or 0 while the job pays a rescheduling
@@ -45,7 +45,7 @@ class Rows(core.Schedule):
             column.flags.writeable = False
 
 
-def check_partitions(instance: Instance, rows: Rows) -> None:
+def check_partitions(instance: Instance, rows: ScheduleRows) -> None:
     """Each job on nodes of its partition: numbered on from part to part of the machine."""
     sizes, allowed, _ = instance.partition_layout
     if not len(sizes):
@@ -63,7 +63,9 @@ def check_partitions(instance: Instance, rows: Rows) -> None:
     )
 
 
-def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: Rows) -> None:
+def check_recorded(
+    instance: Instance, totals: Mapping[str, np.ndarray], rows: ScheduleRows
+) -> None:
     """Each job when its log has it, on as many nodes; see :func:`check_partitions`."""
     start = recorded_starts(instance)
     expected_columns = {"start": start, "end": start + instance.column("runtime")}

@@ -111,15 +111,15 @@ class Schedule(core.Schedule):
         self.by_cores = by_cores
         self._replay = replay
         self._checked = checked
-        self._rows = None if rows is None else of_rows.Rows(instance, rows)
+        self._rows = None if rows is None else of_rows.ScheduleRows(instance, rows)
 
     @property
-    def rows(self) -> of_rows.Rows:
+    def rows(self) -> of_rows.ScheduleRows:
         """All rows; the policy runs again where they were not kept."""
         if self._rows is None:
             if self._replay is None:
                 raise InvalidSchedule("neither rows nor a way to make them")
-            self._rows = of_rows.Rows(self.instance, self._replay(self.instance))
+            self._rows = of_rows.ScheduleRows(self.instance, self._replay(self.instance))
         return self._rows
 
     # The columns of the rows, so that a schedule of this family reads like any other.

@@ -9,7 +9,7 @@ from cosched.dags.bounds.refutations import (
     windows_bound,
 )
 from cosched.dags.bounds.relaxation import (
-    Relaxation,
+    HlpRelaxation,
     area_bound,
     critical_path_bound,
     hlp,

@@ -79,7 +79,7 @@ METHODS = ("auto", "structured", "glpk", "highs")
 
 
 @dataclass(frozen=True)
-class Relaxation:
+class HlpRelaxation:
     """An optimum of the relaxation, with or without transfers.
 
     Attributes
@@ -118,7 +118,7 @@ class Relaxation:
         return f"<Relaxation: LP* = {self.value:.9g} ({self.method})>"
 
 
-def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
+def hlp(instance: Instance, *, method: str = "auto") -> HlpRelaxation:
     """Solve the linear relaxation of the allocation problem: HLP, for Q > 2 QHLP.
 
     Minimise lambda, with completion times C along every path and all loads
@@ -161,7 +161,7 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     return instance.once(f"hlp {method}", lambda: _solved(instance, method))
 
 
-def _without_structured(instance: Instance, reason: str) -> Relaxation:
+def _without_structured(instance: Instance, reason: str) -> HlpRelaxation:
     best_relaxation = _relaxation(_core.dags.hlp_so_far(instance._core), "structured")
     try:
         glpk_relaxation = hlp(instance, method="glpk")
@@ -176,7 +176,7 @@ def _without_structured(instance: Instance, reason: str) -> Relaxation:
     return replace(best_relaxation, note=f"{reason}; its best so far, GLPK proves less")
 
 
-def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxation:
+def transfers_relaxation(instance: Instance, *, method: str = "auto") -> HlpRelaxation:
     """Solve the linear relaxation of the allocation problem with transfers.
 
     That of :func:`hlp`, where the end of task i and the start of task j on an edge e = (i, j) are
@@ -210,7 +210,7 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxat
     return instance.once(f"transfers relaxation {chosen}", lambda: _with_plans(instance, chosen))
 
 
-def _with_plans(instance: Instance, method: str) -> Relaxation:
+def _with_plans(instance: Instance, method: str) -> HlpRelaxation:
     if method == "highs":
         _, *solution = highs.solved(_core.dags.transfers_model(instance._core))
         core_relaxation = _core.dags.transfers_from_lp(instance._core, *solution)
@@ -223,7 +223,7 @@ def _with_plans(instance: Instance, method: str) -> Relaxation:
         "stages": [],
     }
     proof = Certificate("transfers", {"windows": empty_certificate, **core_relaxation})
-    return Relaxation(value, x, end_times, proof, method)
+    return HlpRelaxation(value, x, end_times, proof, method)
 
 
 def _require(instance: Instance, method: str) -> None:
@@ -231,7 +231,7 @@ def _require(instance: Instance, method: str) -> None:
     one_of(method, "method", METHODS)
 
 
-def _solved(instance: Instance, method: str) -> Relaxation:
+def _solved(instance: Instance, method: str) -> HlpRelaxation:
     if method == "highs":
         solution = highs.solved(_core.dags.hlp_model(instance._core))
         return _relaxation(_core.dags.hlp_from_lp(instance._core, *solution), method)
@@ -318,7 +318,7 @@ def hlp_bound(
         return replace(simple_bound(instance), note=f"hlp failed: {error}")
 
 
-def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
+def hlp_at_hand(instance: Instance, method: str) -> HlpRelaxation | None:
     """What an anytime search starts from: None where it should solve the LP itself.
 
     The structured method's result where the instance keeps it; another method's result, unless
@@ -332,7 +332,7 @@ def hlp_at_hand(instance: Instance, method: str) -> Relaxation | None:
     return instance.cached("hlp structured")
 
 
-def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
+def hlp_so_far(instance: Instance) -> tuple[HlpRelaxation, bool]:
     """The structured method's result, which a time limit around it may cut short: whether not.
 
     Where it failed its best so far, with a note.
@@ -345,17 +345,17 @@ def hlp_so_far(instance: Instance) -> tuple[Relaxation, bool]:
     return keep_hlp(instance, solution), complete
 
 
-def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
-    """The structured method's Relaxation; kept with the instance if the method finished."""
+def keep_hlp(instance: Instance, solution: dict) -> HlpRelaxation:
+    """The structured method's relaxation; kept with the instance if the method finished."""
     relaxation = _relaxation(solution, "structured")
     if not solution["complete"]:
         return relaxation
     return instance.once("hlp structured", lambda: relaxation)
 
 
-def _relaxation(core_relaxation: dict, method: str) -> Relaxation:
+def _relaxation(core_relaxation: dict, method: str) -> HlpRelaxation:
     certificate = Certificate("hlp", core_relaxation["certificate"])
-    return Relaxation(
+    return HlpRelaxation(
         core_relaxation["value"],
         core_relaxation["x"],
         core_relaxation["C"],

@@ -28,7 +28,7 @@ _ANGLE = re.compile("[<>]")
 _KEYWORDS = {"node", "edge", "graph", "digraph", "subgraph", "strict"}
 
 
-class Tokens:
+class DotTokens:
     """Tokens of a text one by one; `kind` and `value` are of the one that comes next."""
 
     def __init__(self, text: str, path: str) -> None:
@@ -184,7 +184,7 @@ class _Scope:
 
 class _Parser:
     def __init__(self, text: str, path: str) -> None:
-        self.tokens = Tokens(text, path)
+        self.tokens = DotTokens(text, path)
         self.budget = max(_MOST_ARCS, len(text))
         self.named: dict[str, _Group] = {}
         self.scopes: list[_Scope] = []

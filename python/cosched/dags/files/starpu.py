@@ -25,7 +25,7 @@ from cosched.notes import Note, NoteKind
 
 
 @dataclass
-class Block:
+class RecfileBlock:
     """A record: the line that it begins on, its type (``%rec: timing``), its fields."""
 
     #: The line on which the record begins, from 1.
@@ -36,7 +36,7 @@ class Block:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-def blocks(text: str, path: str) -> Iterator[Block]:
+def blocks(text: str, path: str) -> Iterator[RecfileBlock]:
     """The records of a file in order; a field that is there twice in one is refused."""
     kind, block = "", None
     for number, line in enumerate(io.polled(text.splitlines()), start=1):
@@ -53,7 +53,7 @@ def blocks(text: str, path: str) -> Iterator[Block]:
                 raise InvalidInstance(
                     f"{path}: line {number}: {shorten(line)}: expected Key: value"
                 )
-            block = block or Block(number, kind)
+            block = block or RecfileBlock(number, kind)
             if key in block.fields:
                 raise InvalidInstance(f"{path}: line {number}: {shorten(key)} is there twice")
             block.fields[key] = value.removeprefix(" ")
@@ -77,7 +77,7 @@ _MICROSECONDS = 1e-6
 
 
 @dataclass(frozen=True)
-class Machine:
+class StarpuMachine:
     """Workers by id: ``places`` = (type, unit within it), ``architectures`` as the models say."""
 
     #: The file or folder that describes the workers.
@@ -108,7 +108,7 @@ class Machine:
 
 def machine_of_tasks(
     executed_tasks: Iterable[tuple[int, int | None]], notes: list[Note]
-) -> Machine:
+) -> StarpuMachine:
     """Workers with the memory nodes of their tasks: node 0 is the CPUs', others are GPUs'."""
     node: dict[int, int | None] = dict(executed_tasks)
     if None in node.values():
@@ -122,7 +122,7 @@ def machine_of_tasks(
     return _machine("the workers of the trace", labels, {}, {})
 
 
-def read_machine(path: str | PathLike[str]) -> Machine:
+def read_machine(path: str | PathLike[str]) -> StarpuMachine:
     """The file of ``starpu_perfmodel_recdump tasks.rec -o FILE``."""
     labels: dict[int, str] = {}
     architectures: dict[int, str] = {}
@@ -151,7 +151,7 @@ def _machine(
     labels: dict[int, str],
     architectures: dict[int, str],
     means: dict[tuple[str, int], dict[str, float]],
-) -> Machine:
+) -> StarpuMachine:
     """CPUs are type 0, the others follow in the order of their workers."""
     in_order = sorted(labels)
     types = sorted(dict.fromkeys(labels[worker] for worker in in_order), key=lambda l: l != _CPU)
@@ -161,7 +161,7 @@ def _machine(
         for kind, label in enumerate(types)
         for unit, worker in enumerate(members[label])
     }
-    return Machine(
+    return StarpuMachine(
         source, tuple(len(members[label]) for label in types), places, architectures, means
     )
 
@@ -175,7 +175,7 @@ def _node(name: str, where: str) -> tuple[str, int]:
     return (_CPU if label in _HOST else label), int(name_match[2] or 0)
 
 
-def _timing(block: Block, where: str) -> tuple[str, str, int, float]:
+def _timing(block: RecfileBlock, where: str) -> tuple[str, str, int, float]:
     fields = block.fields
     for key in ("Model", "Architecture", "Footprint", "Mean"):
         if key not in fields:
@@ -267,7 +267,7 @@ def _jobs(text: str, path: str) -> dict[str, _Job]:
     return jobs
 
 
-def _job(block: Block, where: str, place: int) -> _Job:
+def _job(block: RecfileBlock, where: str, place: int) -> _Job:
     fields = block.fields
     name = fields.get("JobId", "").strip()
     if not name:
@@ -338,7 +338,7 @@ def _data(fields: Mapping[str, str], where: str) -> list[tuple[str, str, float]]
     return list(zip(handles, modes, numbers, strict=True))
 
 
-def _run(jobs: Iterable[_Job], machine: Machine, path: str) -> Run:
+def _run(jobs: Iterable[_Job], machine: StarpuMachine, path: str) -> Run:
     """Where and when each task ran; the first one starts at 0."""
     rows = []
     for job in jobs:
@@ -351,7 +351,7 @@ def _run(jobs: Iterable[_Job], machine: Machine, path: str) -> Run:
     return run._replace(start=(run.start - first) * _MS, end=(run.end - first) * _MS)
 
 
-def _times(jobs: Iterable[_Job], machine: Machine, parsed: Parsed) -> list[list[float]]:
+def _times(jobs: Iterable[_Job], machine: StarpuMachine, parsed: Parsed) -> list[list[float]]:
     """Seconds of each task on each type."""
     run = parsed.executed
     assert run is not None

@@ -8,7 +8,7 @@
 from cosched.execution.batches.folder import write
 from cosched.execution.batches.limits import limit_of, time_of
 from cosched.execution.batches.packing import Allocation, Batches, batch
-from cosched.execution.batches.states import Rounds, State, rest, rounds, status
+from cosched.execution.batches.states import BatchState, Rounds, rest, rounds, status
 from cosched.execution.batches.task_list import BatchTask, TaskList
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "BatchTask",
     "Batches",
     "Rounds",
-    "State",
+    "BatchState",
     "TaskList",
     "batch",
     "limit_of",

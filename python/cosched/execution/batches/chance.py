@@ -10,10 +10,10 @@ from statistics import NormalDist
 
 import numpy as np
 
-from cosched.execution.batches.problem import Placed, Problem
+from cosched.execution.batches.problem import BatchProblem, Placed
 from cosched.execution.batches.runner import start_in_order
 from cosched.execution.interval import common_factors, noise_of
-from cosched.execution.runs import Run
+from cosched.execution.runs import MeasuredRun
 
 #: Tasks that are simulated for one answer, and least and most futures of an allocation.
 _WORK, _LEAST, _MOST = 40_000, 25, 200
@@ -34,7 +34,7 @@ class Chance:
 
     @classmethod
     def of(
-        cls, runs: Sequence[Run], limit: float, spread: float, level: float, seed: int
+        cls, runs: Sequence[MeasuredRun], limit: float, spread: float, level: float, seed: int
     ) -> Chance:
         """From runs on counts that were measured twice; where none was, all times may be off
         together by `spread`, as the standard deviation of their logarithm.
@@ -64,7 +64,7 @@ class Chance:
         """What the time of one task is multiplied by to be kept with the chance."""
         return float(np.quantile(np.outer(self.task_factors, self.common_factors), self.level))
 
-    def end(self, problem: Problem, placed: Sequence[Placed]) -> float:
+    def end(self, problem: BatchProblem, placed: Sequence[Placed]) -> float:
         """The end that is kept with the chance: the runner's rule in drawn futures."""
         planned = max((placement.end for placement in placed), default=0.0)
         if self.certain or not placed:
@@ -78,7 +78,7 @@ class Chance:
         return float(np.quantile(np.outer(ends, self.common_factors), self.level))
 
 
-def replay(problem: Problem, placed: Sequence[Placed], factors: Sequence[float]) -> float:
+def replay(problem: BatchProblem, placed: Sequence[Placed], factors: Sequence[float]) -> float:
     """The end of an allocation whose tasks, `placed` by planned start, take other times (`factors`
     = real / planned seconds), by the rule of the runner."""
     placed_tasks = {placement.task for placement in placed}

@@ -14,8 +14,8 @@ from cosched.execution.batches.chance import Chance
 from cosched.execution.batches.limits import time_of
 from cosched.execution.batches.problem import (
     OF_NODE,
+    BatchProblem,
     Placed,
-    Problem,
     choose_counts,
     end_of,
     node_seconds_bound,
@@ -66,7 +66,7 @@ class Batches:
     Attributes
     ----------
     tasks : tuple of BatchTask
-    problem : Problem
+    problem : BatchProblem
         Their core counts, seconds and needs as planned, and the shape.
     licences : tuple of str
         Names of what an allocation shares.
@@ -93,7 +93,7 @@ all plans'
     """
 
     tasks: tuple[BatchTask, ...]
-    problem: Problem
+    problem: BatchProblem
     licences: tuple[str, ...]
     limit: float
     chance: Chance
@@ -231,7 +231,7 @@ def batch(
     allowed = [
         _allowed(task, node, licences or {}, limit_seconds, end_chance) for task in task_list.tasks
     ]
-    best_packing: tuple[tuple[float, int], Problem, list[list[Placed]]] | None = None
+    best_packing: tuple[tuple[float, int], BatchProblem, list[list[Placed]]] | None = None
     for counts in choose_counts(task_list.tasks, nodes, cores, allowed):
         problem = problem_of(task_list.tasks, counts, nodes, node, dict(licences or {}))
         if best_packing is None:
@@ -300,7 +300,7 @@ def _allowed(
 
 
 def _in_order(
-    problem: Problem, packed_allocations: Sequence[Sequence[Placed]], chance: Chance
+    problem: BatchProblem, packed_allocations: Sequence[Sequence[Placed]], chance: Chance
 ) -> tuple[Allocation, ...]:
     """Allocations after those that they wait for."""
     allocation_of_task = {

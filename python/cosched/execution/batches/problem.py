@@ -28,7 +28,7 @@ class Placed(NamedTuple):
 
 
 @dataclass
-class Problem:
+class BatchProblem:
     """Tasks with one core count each, and the shape of allocations.
 
     Attributes
@@ -85,14 +85,14 @@ def problem_of(
     nodes: int,
     node: tuple[float, ...],
     licences: dict[str, float],
-) -> Problem:
+) -> BatchProblem:
     """Tasks on the counts that were chosen for them."""
     place = {task.name: k for k, task in enumerate(tasks)}
     memory = [task.memory.get(q, 0.0) for task, q in zip(tasks, counts, strict=True)]
     if len(tasks) > _MANY and 0 < node[1] < math.inf:
         step = node[1] / _STEPS
         memory = [min(math.ceil(need / step - 1e-9) * step, node[1]) for need in memory]
-    return Problem(
+    return BatchProblem(
         nodes=nodes,
         node=node,
         shared=tuple(licences.values()),
@@ -172,7 +172,7 @@ _PATIENCE = 1.0
 
 
 def node_seconds_bound(
-    problem: Problem, tasks: Sequence[BatchTask], counts: Sequence[Sequence[int]]
+    problem: BatchProblem, tasks: Sequence[BatchTask], counts: Sequence[Sequence[int]]
 ) -> float:
     """The best of several bounds on nodes x seconds over all allocations.
 
@@ -230,7 +230,7 @@ def _steps(share: np.ndarray) -> list[float]:
 
 
 def _programmes(
-    problem: Problem, table: np.ndarray, gigabytes: np.ndarray, gpus: np.ndarray
+    problem: BatchProblem, table: np.ndarray, gigabytes: np.ndarray, gpus: np.ndarray
 ) -> list[float]:
     finite = {"memory": (gigabytes, problem.node[1]), "gpus": (gpus, problem.node[2])}
     limiting_resources = {k: v for k, v in finite.items() if np.isfinite(v[1]) and v[0].any()}

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from cosched.execution.batches.chance import Chance
-from cosched.execution.batches.problem import Placed, Problem, end_of, same_or_less
+from cosched.execution.batches.problem import BatchProblem, Placed, end_of, same_or_less
 
 
 class _Kinds:
     """Ready tasks by what they need, in each kind those of the highest rank first."""
 
-    def __init__(self, problem: Problem, ranks: Sequence[float]) -> None:
+    def __init__(self, problem: BatchProblem, ranks: Sequence[float]) -> None:
         self._problem, self._ranks = problem, ranks
         self._heaps: dict[tuple, list[tuple[float, int]]] = {}
 
@@ -43,7 +43,7 @@ class _Kinds:
 
 
 def fill(
-    problem: Problem, todo: Collection[int], ranks: Sequence[float], deadline: float
+    problem: BatchProblem, todo: Collection[int], ranks: Sequence[float], deadline: float
 ) -> list[Placed]:
     """A list schedule of what ends by a deadline, by falling rank. O(n log n) for few kinds.
 
@@ -76,7 +76,7 @@ def fill(
                         ready.add(k)
 
 
-def shortest(problem: Problem, todo: frozenset[int], least: float) -> list[Placed]:
+def shortest(problem: BatchProblem, todo: frozenset[int], least: float) -> list[Placed]:
     """A schedule of few tasks that ends first: all orders of starts, on all nodes.
 
     Some order of starts, each as early as the ones before it allow, is optimal on the nodes that
@@ -109,7 +109,7 @@ def shortest(problem: Problem, todo: frozenset[int], least: float) -> list[Place
 
 
 def _earliest(
-    problem: Problem, placed: Sequence[Placed], task: int, node: int, now: float
+    problem: BatchProblem, placed: Sequence[Placed], task: int, node: int, now: float
 ) -> float:
     """When a task may start on a node, not before the last start: what runs then only ends."""
     start = max([now, *(other.end for other in placed if other.task in problem.before[task])])
@@ -148,7 +148,7 @@ _SHARES = (1.0, 0.97, 0.93, 0.88, 0.8, 0.7, 0.6)
 Allocations = list[list[Placed]]
 
 
-def pack(problem: Problem, limit: float, chance: Chance, bound: float) -> Allocations:
+def pack(problem: BatchProblem, limit: float, chance: Chance, bound: float) -> Allocations:
     """Allocations that end by a limit with their chance, of the least node-seconds found.
 
     Few tasks exactly, else list schedules to several deadlines by several orders, then by orders
@@ -171,7 +171,7 @@ def pack(problem: Problem, limit: float, chance: Chance, bound: float) -> Alloca
 
 
 def _no_longer(
-    problem: Problem, allocations: Allocations, limit: float, chance: Chance
+    problem: BatchProblem, allocations: Allocations, limit: float, chance: Chance
 ) -> Allocations:
     """Where one still promises too much, its last tasks to end go into allocations of their own."""
     short_allocations: Allocations = []
@@ -197,7 +197,7 @@ def cost_of(allocations: Allocations) -> tuple[float, int]:
     return sum(map(end_of, allocations)), len(allocations)
 
 
-def _search(problem: Problem, deadline: float, bound: float, most: int) -> Allocations:
+def _search(problem: BatchProblem, deadline: float, bound: float, most: int) -> Allocations:
     least = bound / problem.nodes
     best: Allocations | None = None
     work = 0
@@ -213,7 +213,7 @@ def _search(problem: Problem, deadline: float, bound: float, most: int) -> Alloc
 
 
 def _tries(
-    problem: Problem, deadline: float, least: float
+    problem: BatchProblem, deadline: float, least: float
 ) -> Iterator[tuple[list[float], float | None]]:
     """Ranks and deadlines: None is the one of each allocation that leaves the least idle."""
     paths = problem.paths()
@@ -233,7 +233,7 @@ def _tries(
 
 
 def _filled(
-    problem: Problem, ranks: Sequence[float], goal: float | None, deadline: float
+    problem: BatchProblem, ranks: Sequence[float], goal: float | None, deadline: float
 ) -> Allocations:
     todo = set(range(len(problem.seconds)))
     allocations: Allocations = []
@@ -250,7 +250,7 @@ def _filled(
     return allocations
 
 
-def _use(problem: Problem, placed: Sequence[Placed], todo: int) -> float:
+def _use(problem: BatchProblem, placed: Sequence[Placed], todo: int) -> float:
     """How well an allocation is used; of those that leave nothing over, the shortest."""
     if not placed:
         return 0.0
@@ -260,7 +260,7 @@ def _use(problem: Problem, placed: Sequence[Placed], todo: int) -> float:
     return used / end_of(placed) + (len(placed) == todo) * 1e9
 
 
-def _exact(problem: Problem, limit: float, chance: Chance) -> Allocations:
+def _exact(problem: BatchProblem, limit: float, chance: Chance) -> Allocations:
     """By subsets: the allocation that comes first, then the best of the rest."""
     everyone = frozenset(range(len(problem.seconds)))
     schedules: dict[frozenset[int], list[Placed]] = {}
@@ -295,7 +295,7 @@ def _rounded_cost(allocations: Allocations) -> tuple[float, int]:
     return round(cost_of(allocations)[0], 9), len(allocations)
 
 
-def _least(problem: Problem, tasks: frozenset[int]) -> float:
+def _least(problem: BatchProblem, tasks: frozenset[int]) -> float:
     """Seconds that no schedule of some tasks beats: the longest, and their share of the nodes."""
     uses = [0.0]
     for k, have in enumerate(problem.node):

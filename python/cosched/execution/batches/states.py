@@ -36,7 +36,7 @@ _LONGER = 1.2
 
 
 @dataclass(frozen=True)
-class State:
+class BatchState:
     """What the journal of an allocation says of its tasks, by their names.
 
     Attributes
@@ -78,13 +78,13 @@ class _Part:
     #: Whether the script is there: one that was deleted cannot be started any more.
     has_script: bool
 
-    def state(self) -> State:
+    def state(self) -> BatchState:
         kinds: dict[str, list[str]] = {
             kind: [] for kind in ("completed", "failed", "cut", "started", "waiting")
         }
         for task in self.tasks:
             kinds[self.last.get(task.name, "waiting")].append(task.name)
-        return State(self.script, activity=self.activity, **kinds)
+        return BatchState(self.script, activity=self.activity, **kinds)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Rounds:
 
     Attributes
     ----------
-    states : list of State
+    states : list of BatchState
         Of each allocation, those of the folder itself first.
     names : list of str
         All tasks of the folder itself.
@@ -105,7 +105,7 @@ class Rounds:
         Rounds that are not there any more.
     """
 
-    states: list[State]
+    states: list[BatchState]
     names: list[str]
     completed: frozenset[str]
     seconds: Mapping[str, float]
@@ -122,7 +122,7 @@ class Rounds:
         return any(state.activity.is_active is not False for state in self.states)
 
 
-def status(folder: str | PathLike[str]) -> list[State]:
+def status(folder: str | PathLike[str]) -> list[BatchState]:
     """What has become of each allocation of a folder, and of its later rounds.
 
     `started` have started and not ended: they run, or their runner died.

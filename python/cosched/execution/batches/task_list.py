@@ -26,7 +26,7 @@ from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import Run, by_member, current, read_runs, seconds_of
+from cosched.execution.runs import MeasuredRun, by_member, current, read_runs, seconds_of
 from cosched.execution.slurm_words import amount_of
 from cosched.notes import Note
 
@@ -78,7 +78,7 @@ class TaskList:
     Attributes
     ----------
     tasks : tuple of BatchTask
-    runs : tuple of Run
+    runs : tuple of MeasuredRun
     notes : tuple of Note
 
     Examples
@@ -89,7 +89,7 @@ class TaskList:
     """
 
     tasks: tuple[BatchTask, ...]
-    runs: tuple[Run, ...] = ()
+    runs: tuple[MeasuredRun, ...] = ()
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
@@ -202,9 +202,9 @@ def _rows_of_table(
         raise
 
 
-def _runs_of(task: BatchTask, times: Sequence[float]) -> list[Run]:
+def _runs_of(task: BatchTask, times: Sequence[float]) -> list[MeasuredRun]:
     (cores,) = task.seconds
-    return [Run(task.name, cores, t, "completed", "", "", 1) for t in times]
+    return [MeasuredRun(task.name, cores, t, "completed", "", "", 1) for t in times]
 
 
 def tasks_of_rows(

@@ -11,7 +11,7 @@ import numpy as np
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
 from cosched.experiments.ledger import Reading
-from cosched.experiments.measures import Table
+from cosched.experiments.measures import CurveTable
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
 from cosched.lazy import pd, plt
 
@@ -134,42 +134,42 @@ def percent_above(tms: float, ttb: float) -> float:
     return float(f"{100 * (ttb / tms - 1):.3f}")
 
 
-def even(frame: pd.DataFrame) -> Table:
+def even(frame: pd.DataFrame) -> CurveTable:
     """Profit rates of the five programs on the even split by gamma, a column an algorithm."""
-    return Table(wide_rates(frame[(frame.data == "programs") & (frame.draw == 0)], "gamma"))
+    return CurveTable(wide_rates(frame[(frame.data == "programs") & (frame.draw == 0)], "gamma"))
 
 
-def splits(frame: pd.DataFrame) -> Table:
+def splits(frame: pd.DataFrame) -> CurveTable:
     """Ratios to TMS by (split, gamma) above 1, where there is a profit."""
     rows = frame[(frame.data == "programs") & (frame.gamma > 1)]
-    return Table(_over_tms(wide_rates(rows, ["draw", "gamma"])))
+    return CurveTable(_over_tms(wide_rates(rows, ["draw", "gamma"])))
 
 
-def many_splits(frame: pd.DataFrame) -> Table:
+def many_splits(frame: pd.DataFrame) -> CurveTable:
     """The same, of more than the even split."""
     if not frame.draw[frame.data == "programs"].any():
         raise LookupError("the even split alone")
     return splits(frame)
 
 
-def by_size(frame: pd.DataFrame) -> Table:
+def by_size(frame: pd.DataFrame) -> CurveTable:
     """Mean profit rates by q, a column an algorithm, and the bound."""
-    return Table(wide_rates(frame, ["q", "draw"]).groupby("q").mean())
+    return CurveTable(wide_rates(frame, ["q", "draw"]).groupby("q").mean())
 
 
-def draws(frame: pd.DataFrame) -> Table:
+def draws(frame: pd.DataFrame) -> CurveTable:
     """Ratios to TMS by (q, draw) where both earn a profit: all, those of few and of many tasks."""
     wide = _over_tms(wide_rates(frame, ["q", "draw"]))
     q = wide.index.get_level_values("q")
     for name in list(wide):
         wide[f"{name}, few"], wide[f"{name}, many"] = wide[name][q <= 5], wide[name][q >= 20]
-    return Table(wide)
+    return CurveTable(wide)
 
 
-def bounds(frame: pd.DataFrame) -> Table:
+def bounds(frame: pd.DataFrame) -> CurveTable:
     """``over``: the bound over the profit rate of TTB, where it earns one."""
     ttb = frame[(frame.algorithm == GRID) & (frame.value > 0)]
-    return Table(ttb.assign(over=ttb.bound / ttb.value))
+    return CurveTable(ttb.assign(over=ttb.bound / ttb.value))
 
 
 def _over_tms(wide: pd.DataFrame) -> pd.DataFrame:
@@ -178,24 +178,24 @@ def _over_tms(wide: pd.DataFrame) -> pd.DataFrame:
     return ratio.where(ratio > 0)
 
 
-def _tms_tried(table: Table) -> Table:
-    return Table(table.wide.assign(**{GRID: table.wide["ttb"]}))
+def _tms_tried(table: CurveTable) -> CurveTable:
+    return CurveTable(table.wide.assign(**{GRID: table.wide["ttb"]}))
 
 
-def splits_with_tms(frame: pd.DataFrame) -> Table:
+def splits_with_tms(frame: pd.DataFrame) -> CurveTable:
     """All splits, TTB with the makespan of TMS's plan."""
     return _tms_tried(many_splits(frame))
 
 
-def draws_with_tms(frame: pd.DataFrame) -> Table:
+def draws_with_tms(frame: pd.DataFrame) -> CurveTable:
     """All draws, TTB with the makespan of TMS's plan."""
     return _tms_tried(draws(frame))
 
 
-def mean_split(frame: pd.DataFrame) -> Table:
+def mean_split(frame: pd.DataFrame) -> CurveTable:
     """Mean ratio to TMS over all splits, by gamma."""
     ratios = many_splits(frame).wide.groupby("gamma").mean()
-    return Table(ratios.assign(tms=1.0))
+    return CurveTable(ratios.assign(tms=1.0))
 
 
 _TRIED = "the makespan of TMS's plan is tried too, as section IV proposes"

@@ -11,7 +11,7 @@ from cosched.experiments.cluster import readings, table_cells
 from cosched.experiments.cluster.table_cells import COSTS, WORDS, Cells, Sets, in_set, printed
 from cosched.experiments.cluster.tables import BEST, NOT_DRAWN
 from cosched.experiments.ledger import Reading
-from cosched.experiments.measures import Table, measure, of
+from cosched.experiments.measures import CurveTable, measure, of
 from cosched.experiments.tolerances import Curve, Seen
 from cosched.lazy import pd
 
@@ -19,7 +19,7 @@ from cosched.lazy import pd
 LONGEST = 12_000
 
 
-def theorems(frame: pd.DataFrame) -> Table:
+def theorems(frame: pd.DataFrame) -> CurveTable:
     """Ratios on the families of the proofs: (what; family, jobs)."""
     rows = frame.assign(
         over_delta=frame.ratio / frame.of_delta,
@@ -27,25 +27,25 @@ def theorems(frame: pd.DataFrame) -> Table:
         over_lengths=frame.ratio / frame.delta,
     )
     values = ["ratio", "over_delta", "over_jobs", "over_lengths"]
-    return Table(rows.pivot(index="draw", columns=["family", "jobs"], values=values))
+    return CurveTable(rows.pivot(index="draw", columns=["family", "jobs"], values=values))
 
 
-def facts(frame: pd.DataFrame) -> Table:
+def facts(frame: pd.DataFrame) -> CurveTable:
     """What the traces hold: (what, set of traces)."""
-    return Table(frame[frame.reading == "facts"].pivot(index="trace", columns="traces"))
+    return CurveTable(frame[frame.reading == "facts"].pivot(index="trace", columns="traces"))
 
 
-def mcb8(frame: pd.DataFrame) -> Table:
+def mcb8(frame: pd.DataFrame) -> CurveTable:
     """MCB8's calls by trace; those for few jobs: percent, how many are fast; all others."""
     small, calls = frame.small, frame.calls
     fast = small - frame.seconds_small_slow
-    return Table(frame.assign(share=100 * small / calls, fast=fast, large=calls - small))
+    return CurveTable(frame.assign(share=100 * small / calls, fast=fast, large=calls - small))
 
 
-def by_load(frame: pd.DataFrame) -> Table:
+def by_load(frame: pd.DataFrame) -> CurveTable:
     """Mean degradation by load, a column a policy in the order of the rows."""
     means = frame.round({"load": 1}).pivot_table("degradation", "load", "algorithm")
-    return Table(means[list(frame.algorithm.unique())])
+    return CurveTable(means[list(frame.algorithm.unique())])
 
 
 def at_load(frame: pd.DataFrame) -> Sets:
@@ -56,7 +56,7 @@ def at_load(frame: pd.DataFrame) -> Sets:
     }
 
 
-def by_period(frame: pd.DataFrame) -> Table:
+def by_period(frame: pd.DataFrame) -> CurveTable:
     """Means of the best policy by period: (what, set of traces).
 
     ``short`` before a column leaves out the appendix's periods, ``long`` is there if they are,
@@ -75,7 +75,7 @@ def by_period(frame: pd.DataFrame) -> Table:
     loaded = best[(best.traces == "scaled") & (best["load"] > 0.65)].groupby("period")
     bandwidths = loaded[["preemption_bandwidth", "migration_bandwidth"]].mean()
     wide["busy", "scaled"] = bandwidths.sum(axis=1)
-    return Table(wide)
+    return CurveTable(wide)
 
 
 @measure
@@ -98,7 +98,7 @@ def share_better(cells: Cells, name: str, *others: str) -> float:
 
 
 @measure
-def crossing(table: Table, kind: str) -> float:
+def crossing(table: CurveTable, kind: str) -> float:
     """The first period from which on underutilisation is below EASY's."""
     ours = table.curve("short underutilisation", kind)
     above = ours[ours >= table.curve("EASY underutilisation", kind)[ours.index]]
@@ -107,14 +107,14 @@ def crossing(table: Table, kind: str) -> float:
 
 
 @measure
-def growth(table: Table, column: str, kind: str) -> float:
+def growth(table: CurveTable, column: str, kind: str) -> float:
     """What a 20-fold period makes of the mean."""
     curve = table.curve(column, kind)
     return float(curve.loc[LONGEST] / curve.loc[600])
 
 
 @measure
-def steady_fall(table: Table, kind: str) -> tuple[float, float, float]:
+def steady_fall(table: CurveTable, kind: str) -> tuple[float, float, float]:
     """The share of the steps at which it falls, or 0 where it has not fallen; growth; the share."""
     grown = growth("underutilisation", kind)(table)
     share = of("share of falls", "short underutilisation", kind)(table)
@@ -131,29 +131,29 @@ def without(names: Iterable[str], excluded: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in left_out)
 
 
-def mean_over(above: str, below: str) -> f.Measure[float]:
+def mean_over(above: str, below: str) -> f.StudyMeasure[float]:
     """The mean of a policy over that of another."""
     return f.of("mean", "avg", above) / f.of("mean", "avg", below)
 
 
-def mean_of_ratios(pairs: Iterable[tuple[str, str]]) -> f.Measure[float]:
+def mean_of_ratios(pairs: Iterable[tuple[str, str]]) -> f.StudyMeasure[float]:
     """The mean over pairs of policies of the ratio of their means."""
     return f.among("mean", *(mean_over(*pair) for pair in pairs))
 
 
 def least_over_least(
     above: Iterable[str], below: Iterable[str], number: str = "avg"
-) -> f.Measure[float]:
+) -> f.StudyMeasure[float]:
     """The best of some policies over the best of others."""
     return f.of("least", number, *above) / f.of("least", number, *below)
 
 
-def cost_of(number: str, cost: str, names: Iterable[str]) -> f.Measure[float]:
+def cost_of(number: str, cost: str, names: Iterable[str]) -> f.StudyMeasure[float]:
     """A number of the average costs of policies."""
     return in_set("scaled", f.of(number, f"avg {cost}", *names))
 
 
-def total_bandwidth(number: str, name: str) -> f.Measure[float]:
+def total_bandwidth(number: str, name: str) -> f.StudyMeasure[float]:
     """GB/s of preemptions and migrations of a policy."""
     both = (f.of("mean", f"{number} {cost}", name) for cost in list(COSTS)[:2])
     return in_set("scaled", f.among("sum", *both))
@@ -204,7 +204,7 @@ def told_of_load(name: str) -> str:
     return f"not 5% below {BEST} at any load"
 
 
-def drawn_by_load(name: str) -> f.Measure[Curve]:
+def drawn_by_load(name: str) -> f.StudyMeasure[Curve]:
     """A policy's curve in Figure 1, and the number that the text tells of it."""
     points = f.points("{:g}: {:.1f}", name)
     if name == BEST:
@@ -216,7 +216,7 @@ def drawn_by_load(name: str) -> f.Measure[Curve]:
     return f.picture(points, f.of_ratio("least", (name,), (BEST,)), (least, inf), says)
 
 
-def easy_line(kind: str) -> f.Measure[Curve]:
+def easy_line(kind: str) -> f.StudyMeasure[Curve]:
     """EASY's line of Figure 3: below all of ours on the real weeks, above their end elsewhere."""
     easy = f.of("last", "EASY underutilisation", kind)
     least, last = (f.of(n, "short underutilisation", kind) for n in ("least", "last"))
@@ -329,26 +329,26 @@ def free_log(frame: pd.DataFrame) -> Sets:
 NO_PENALTY = Reading("without the penalty of 300 s", (TABLE_4,), free_log)
 
 
-def paper_easy(frame: pd.DataFrame) -> Table:
+def paper_easy(frame: pd.DataFrame) -> CurveTable:
     """Figure 3 with EASY's underutilisation as the paper prints it in Table 4."""
     wide = by_period(frame).wide.copy()
     for kind in table_cells.SETS:
         wide["EASY underutilisation", kind] = printed(4)[kind].values["avg", "EASY"].value
-    return Table(wide)
+    return CurveTable(wide)
 
 
-def periods_without_worst(frame: pd.DataFrame) -> Table:
+def periods_without_worst(frame: pd.DataFrame) -> CurveTable:
     """Figures 3 and 4 without the trace on which each period is worst."""
     keys = [frame.traces, frame.algorithm, frame.period.fillna(0.0)]
     worst = frame.groupby(keys).degradation.transform("max")
     return by_period(frame[frame.degradation < worst])
 
 
-def periods_once(frame: pd.DataFrame) -> Table:
+def periods_once(frame: pd.DataFrame) -> CurveTable:
     """Appendix B with the memory of an event once."""
     wide = by_period(frame).wide.copy()
     wide["busy", "scaled"] /= 2
-    return Table(wide)
+    return CurveTable(wide)
 
 
 PAPER_EASY = Reading("EASY's underutilisation as in the paper's Table 4", (PERIODS,), paper_easy)

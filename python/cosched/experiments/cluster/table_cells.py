@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.experiments.measures import Measure, measure
+from cosched.experiments.measures import StudyMeasure, measure
 from cosched.experiments.tolerances import Seen
 from cosched.lazy import pd
 
@@ -52,7 +52,7 @@ Sets = Mapping[Any, Cells]
 
 
 @measure
-def in_set(sets: Sets, key: object, inner: Measure[Any]) -> Any:
+def in_set(sets: Sets, key: object, inner: StudyMeasure[Any]) -> Any:
     """A measure of the cells of one set."""
     return inner(sets[key])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cosched.experiments import measures as f
 from cosched.experiments.ledger import Reading
-from cosched.experiments.measures import Measure, Table, among, measure, of
+from cosched.experiments.measures import CurveTable, StudyMeasure, among, measure, of
 from cosched.experiments.tolerances import Curve
 from cosched.lazy import pd
 
@@ -62,23 +62,23 @@ def wide(frame: pd.DataFrame) -> Wide:
     return Wide(table)
 
 
-def sizes(frame: pd.DataFrame) -> Table:
+def sizes(frame: pd.DataFrame) -> CurveTable:
     """Numbers of tasks, a column a graph."""
     names = frame.graph.str.rpartition("/")[2]
-    return Table(frame.groupby(names).tasks.min().to_frame().T)
+    return CurveTable(frame.groupby(names).tasks.min().to_frame().T)
 
 
-def seconds(frame: pd.DataFrame) -> Table:
+def seconds(frame: pd.DataFrame) -> CurveTable:
     """The longest run, a column an algorithm."""
-    return Table(frame.groupby("algorithm")["seconds"].max().to_frame().T)
+    return CurveTable(frame.groupby("algorithm")["seconds"].max().to_frame().T)
 
 
-def theorems(frame: pd.DataFrame) -> Table:
+def theorems(frame: pd.DataFrame) -> CurveTable:
     """The ratio on the family of a theorem, by its name, m, k and Q."""
-    return Table(frame.set_index(["theorem", "m", "k", "types"])[["ratio"]].T)
+    return CurveTable(frame.set_index(["theorem", "m", "k", "types"])[["ratio"]].T)
 
 
-def by_root(frame: pd.DataFrame) -> Table:
+def by_root(frame: pd.DataFrame) -> CurveTable:
     """Mean makespan / LP* by sqrt(m/k): (application, rule); ``guarantee`` is 4 sqrt(m/k)."""
     w = wide(frame)
     curves = {
@@ -86,21 +86,23 @@ def by_root(frame: pd.DataFrame) -> Table:
         for a in ROOTED
         for name in RULES
     }
-    return Table(pd.DataFrame({**curves, ("guarantee", ""): [4 * r for r in ROOTS]}, list(ROOTS)))
+    return CurveTable(
+        pd.DataFrame({**curves, ("guarantee", ""): [4 * r for r in ROOTS]}, list(ROOTS))
+    )
 
 
-def outliers(name: str, *applications: str) -> Measure[float]:
+def outliers(name: str, *applications: str) -> StudyMeasure[float]:
     """Outliers of an algorithm's boxes of makespan / LP*."""
     boxes = applications or APPLICATIONS
     return among("sum", *(of("outliers", name, "LP*", a) for a in boxes))
 
 
-def longest(*names: str) -> Measure[float]:
+def longest(*names: str) -> StudyMeasure[float]:
     """The longest run of algorithms (s)."""
     return among("greatest", *(of("last", name) for name in names))
 
 
-def mean_over_other_applications(above: str, below: str) -> Measure[float]:
+def mean_over_other_applications(above: str, below: str) -> StudyMeasure[float]:
     """The mean ratio on fork-joins over the greatest of the other applications."""
     return f.over("mean", *((above, below, application) for application in APPLICATIONS))
 
@@ -129,7 +131,7 @@ def eft_over_er_ls(cube: float, most: int) -> float:
     )
 
 
-def greatest_in_box(above: str, below: str, application: str) -> Measure[Curve]:
+def greatest_in_box(above: str, below: str, application: str) -> StudyMeasure[Curve]:
     """A box plot, and its greatest ratio, of which the text tells that it is at most 2."""
     key = above, below, application
     return f.picture(f.box(*key), of("greatest", *key), (0, 2), "its greatest is {:.3f}")
@@ -137,13 +139,13 @@ def greatest_in_box(above: str, below: str, application: str) -> Measure[Curve]:
 
 def mean_in_box(
     above: str, below: str, application: str, low: float, high: float
-) -> Measure[Curve]:
+) -> StudyMeasure[Curve]:
     """A box plot, and its mean, of which the text tells where it is."""
     key = above, below, application
     return f.picture(f.box(*key), of("mean", *key), (low, high), "its mean is {:.3f}")
 
 
-def means_in_order(name: str, worse: str, better: str, application: str) -> Measure[Curve]:
+def means_in_order(name: str, worse: str, better: str, application: str) -> StudyMeasure[Curve]:
     """A rule's box plot, and whether of two rules one has the greater mean."""
     keys = {each: (each, "LP*", application) for each in RULES}
     says = "means of makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}"
@@ -152,7 +154,7 @@ def means_in_order(name: str, worse: str, better: str, application: str) -> Meas
     )
 
 
-def curves_in_order(name: str, worse: str, better: str, application: str) -> Measure[Curve]:
+def curves_in_order(name: str, worse: str, better: str, application: str) -> StudyMeasure[Curve]:
     """A rule's curve against sqrt(m/k), and whether of two rules one has the greater mean."""
     keys = {each: (application, each) for each in RULES}
     says = "means over sqrt(m/k): er-ls {1:.2f}, eft {2:.2f}, greedy {3:.2f}"
@@ -160,7 +162,7 @@ def curves_in_order(name: str, worse: str, better: str, application: str) -> Mea
     return f.picture(points, _mean_ratio(keys, worse, better), (1, inf), says)
 
 
-def _mean_ratio(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> Measure[Any]:
+def _mean_ratio(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> StudyMeasure[Any]:
     """Return one rule's mean over another's; the means of all."""
     means = (of("mean", *key) for key in keys.values())
     return f.several(f.over("mean", keys[worse], keys[better]), *means)

@@ -8,7 +8,7 @@ from typing import Any
 
 from cosched.experiments import measures as f
 from cosched.experiments.ledger import Reading
-from cosched.experiments.measures import Measure, Table
+from cosched.experiments.measures import CurveTable, StudyMeasure
 from cosched.experiments.moldable import studies
 from cosched.lazy import pd
 
@@ -17,33 +17,35 @@ ALGORITHMS = ("demt", "gang", "sequential", "list-shelf", "list-lptf", "list-saf
 CRITERIA = ("makespan", "minsum")
 
 
-def ratios(frame: pd.DataFrame) -> Table:
+def ratios(frame: pd.DataFrame) -> CurveTable:
     """Ratios to the bounds by jobs: (mean, least or greatest; kind, criterion, algorithm)."""
     rows = studies.ratios(frame)
-    return Table(rows.pivot(index="jobs", columns=["kind", "criterion", "algorithm"]))
+    return CurveTable(rows.pivot(index="jobs", columns=["kind", "criterion", "algorithm"]))
 
 
-def with_many(frame: pd.DataFrame) -> Table:
+def with_many(frame: pd.DataFrame) -> CurveTable:
     """The same where there are many jobs."""
-    return Table(ratios(frame).wide.loc[100:])
+    return CurveTable(ratios(frame).wide.loc[100:])
 
 
-def runs(frame: pd.DataFrame) -> Table:
+def runs(frame: pd.DataFrame) -> CurveTable:
     """Ratios of DEMT in all runs of all workloads, a column a criterion."""
     rows = studies.with_bounds(frame[frame.algorithm.isin(("demt", "(bounds)"))])
-    return Table(rows.assign(**{name: rows[name] / rows[f"{name}_bound"] for name in CRITERIA}))
+    return CurveTable(
+        rows.assign(**{name: rows[name] / rows[f"{name}_bound"] for name in CRITERIA})
+    )
 
 
-def times(frame: pd.DataFrame) -> Table:
+def times(frame: pd.DataFrame) -> CurveTable:
     """Run times of DEMT by jobs: (mean or max; seconds or ms; kind)."""
     demt = frame[frame.algorithm == "demt"]
     rows = demt.assign(ms=1e3 * demt.seconds)
-    return Table(rows.pivot_table(["seconds", "ms"], "jobs", "kind", ["mean", "max"]))
+    return CurveTable(rows.pivot_table(["seconds", "ms"], "jobs", "kind", ["mean", "max"]))
 
 
-def sections(frame: pd.DataFrame) -> Table:
+def sections(frame: pd.DataFrame) -> CurveTable:
     """Numbers of the sections by draw: (number, kind)."""
-    return Table(frame.pivot(index="draw", columns="kind").drop(columns="part"))
+    return CurveTable(frame.pivot(index="draw", columns="kind").drop(columns="part"))
 
 
 def means(kind: str, criterion: str, names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
@@ -56,23 +58,23 @@ def demt(kind: str, criterion: str) -> tuple[str, ...]:
     return "mean", kind, criterion, "demt"
 
 
-def each_of(number: str, keys: Iterable[tuple[str, ...]]) -> list[Measure[float]]:
+def each_of(number: str, keys: Iterable[tuple[str, ...]]) -> list[StudyMeasure[float]]:
     """A number of each of several curves."""
     return [f.of(number, *key) for key in keys]
 
 
-def least_spread(keys: Iterable[tuple[str, ...]]) -> Measure[float]:
+def least_spread(keys: Iterable[tuple[str, ...]]) -> StudyMeasure[float]:
     """The least of the spreads of several curves."""
     return f.among("least", *each_of("greatest over least", keys))
 
 
-def clearly_best(kind: str) -> Measure[float]:
+def clearly_best(kind: str) -> StudyMeasure[float]:
     """The share of the numbers of jobs at which DEMT has the least minsum."""
     others = means(kind, "minsum", ALGORITHMS[1:])
     return f.share(f.places(demt(kind, "minsum"), (), others, True))
 
 
-def as_told(kind: str, criterion: str, name: str, rule: str) -> Measure[Any]:
+def as_told(kind: str, criterion: str, name: str, rule: str) -> StudyMeasure[Any]:
     """A curve of the figures, and whether it is as a rule says; without a rule the curve alone."""
     keys = ((number, kind, criterion, name) for number in ("mean", "least", "greatest"))
     values = f.tabled(", ", "{}: {:.2f} ({:.2f} to {:.2f})", *keys)

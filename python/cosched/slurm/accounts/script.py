@@ -9,8 +9,8 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.script_commands import (
     WORDS,
-    Command,
     CommandOption,
+    SacctmgrCommand,
     command_option,
     read_script,
 )
@@ -105,7 +105,7 @@ class _Database:
         #: By name; the empty name is of a script that names no cluster.
         self.clusters: dict[str, _Cluster] = {"": _Cluster()}
 
-    def apply(self, command: Command) -> None:
+    def apply(self, command: SacctmgrCommand) -> None:
         """Change what one command changes; one that is refused raises and changes nothing."""
         if command.entity in _UNUSED_ENTITIES:
             if command.entity == "resource":
@@ -127,7 +127,7 @@ class _Database:
         }
         actions[command.verb, command.entity](command)
 
-    def _note(self, command: Command, text: str) -> None:
+    def _note(self, command: SacctmgrCommand, text: str) -> None:
         subject = _named(command)
         note = Note(NoteKind.READING, f"{subject}: {text}", subject=subject)
         self.notes.append(note.with_place(command.place))
@@ -135,7 +135,7 @@ class _Database:
     # --- words ---
 
     def _added(
-        self, command: Command, table: str
+        self, command: SacctmgrCommand, table: str
     ) -> tuple[dict[str, list[str]], list[CommandOption]]:
         """Return names by column, and settings, of a command that adds; words without ``=`` are
         names."""
@@ -162,7 +162,7 @@ class _Database:
         return names, settings
 
     def _modified(
-        self, command: Command, table: str
+        self, command: SacctmgrCommand, table: str
     ) -> tuple[dict[str, list[str]], list[CommandOption]]:
         """Conditions by column, and settings, of a command that modifies."""
         settings: list[CommandOption] = []
@@ -199,7 +199,7 @@ class _Database:
         return conditions, settings
 
     def _condition(
-        self, word: str, table: str, conditions: dict[str, list[str]], command: Command
+        self, word: str, table: str, conditions: dict[str, list[str]], command: SacctmgrCommand
     ) -> None:
         """Add what a word behind ``where`` asks for."""
         column = {"account": "Account", "user": "User", "qos": "Name", "cluster": "Cluster"}[table]
@@ -242,7 +242,7 @@ class _Database:
 
     # --- QOS ---
 
-    def _add_qos(self, command: Command) -> None:
+    def _add_qos(self, command: SacctmgrCommand) -> None:
         names, settings = self._added(command, "qos")
         row: Row = {}
         self._set(row, settings, command)
@@ -252,7 +252,7 @@ class _Database:
         if not new_names:
             self._note(command, "nothing new: a QOS that is there keeps its settings")
 
-    def _modify_qos(self, command: Command) -> None:
+    def _modify_qos(self, command: SacctmgrCommand) -> None:
         conditions, settings = self._modified(command, "qos")
         chosen = self._chosen_qos(conditions)
         changed = deepcopy(self.qos)
@@ -266,7 +266,7 @@ class _Database:
             self._note(command, f"no condition (where): all {len(chosen)} QOS are modified")
 
     @staticmethod
-    def _require_no_loop(qos: Mapping[str, Row], command: Command) -> None:
+    def _require_no_loop(qos: Mapping[str, Row], command: SacctmgrCommand) -> None:
         """Check that no QOS may preempt itself, directly or by way of others."""
         for name in qos:
             reached: set[str] = set()
@@ -282,7 +282,7 @@ class _Database:
                     "no loop of Preempt"
                 )
 
-    def _delete_qos(self, command: Command) -> None:
+    def _delete_qos(self, command: SacctmgrCommand) -> None:
         conditions = self._deleted(command, "qos")
         chosen = self._chosen_qos(conditions)
         for cluster in self.clusters.values():
@@ -317,11 +317,11 @@ class _Database:
 
     # --- clusters ---
 
-    def _add_clusters(self, command: Command) -> None:
+    def _add_clusters(self, command: SacctmgrCommand) -> None:
         names, settings = self._added(command, "cluster")
         self._set_roots(self._clusters_of(names["Cluster"]), settings, command)
 
-    def _modify_clusters(self, command: Command) -> None:
+    def _modify_clusters(self, command: SacctmgrCommand) -> None:
         conditions, settings = self._modified(command, "cluster")
         self._set_roots(self._clusters_of(conditions.get("Cluster", [])), settings, command)
 
@@ -329,7 +329,7 @@ class _Database:
         self,
         clusters: Mapping[str, _Cluster],
         settings: Sequence[CommandOption],
-        command: Command,
+        command: SacctmgrCommand,
     ) -> None:
         """Set options of the root association of each cluster."""
         root_rows: list[Row] = []
@@ -341,7 +341,7 @@ class _Database:
         for cluster, root_row in zip(clusters.values(), root_rows, strict=True):
             cluster.accounts["root"] = root_row
 
-    def _delete_clusters(self, command: Command) -> None:
+    def _delete_clusters(self, command: SacctmgrCommand) -> None:
         for name in self._deleted(command, "cluster").get("Cluster", []):
             self.clusters.pop(name, None)
         if not self.clusters:
@@ -349,7 +349,7 @@ class _Database:
 
     # --- accounts ---
 
-    def _add_accounts(self, command: Command) -> None:
+    def _add_accounts(self, command: SacctmgrCommand) -> None:
         names, settings = self._added(command, "account")
         row: Row = {}
         self._set(row, settings, command)
@@ -366,7 +366,7 @@ class _Database:
         if not added:
             self._note(command, "nothing new: an account that is there keeps its settings")
 
-    def _modify_accounts(self, command: Command) -> None:
+    def _modify_accounts(self, command: SacctmgrCommand) -> None:
         conditions, settings = self._modified(command, "account")
         modified = 0
         drafts: dict[str, _Cluster] = {}
@@ -390,7 +390,7 @@ class _Database:
         self._note_modified(command, conditions, modified, "accounts")
 
     def _without_own_parent(
-        self, chosen: Sequence[tuple[Key, Row]], parent: str, command: Command
+        self, chosen: Sequence[tuple[Key, Row]], parent: str, command: SacctmgrCommand
     ) -> Sequence[tuple[Key, Row]]:
         """Return the accounts but the parent itself and the root, which slurmdbd leaves as they
         are."""
@@ -404,7 +404,7 @@ class _Database:
         draft: _Cluster,
         keys: Sequence[Key],
         settings: Sequence[CommandOption],
-        command: Command,
+        command: SacctmgrCommand,
     ) -> bool:
         """Set options of associations in a draft; False: sacctmgr discards them, which is noted.
 
@@ -428,13 +428,13 @@ class _Database:
             draft.put_row(key, changed)
         return True
 
-    def _require_account(self, name: str, cluster: _Cluster, command: Command) -> None:
+    def _require_account(self, name: str, cluster: _Cluster, command: SacctmgrCommand) -> None:
         if name not in cluster.accounts:
             raise InvalidInstance(
                 f"{command.place}: {_named(command)}: no account {shorten(name)} before it"
             )
 
-    def _delete_accounts(self, command: Command) -> None:
+    def _delete_accounts(self, command: SacctmgrCommand) -> None:
         conditions = self._deleted(command, "account")
         if "root" in conditions.get("Account", []):
             raise InvalidInstance(
@@ -464,7 +464,7 @@ class _Database:
 
     # --- users ---
 
-    def _add_users(self, command: Command) -> None:
+    def _add_users(self, command: SacctmgrCommand) -> None:
         names, settings = self._added(command, "new_user")
         defaults = [printed_value(o, command.place) for o in settings if o.column == "Def Acct"]
         accounts = list(dict.fromkeys([*names.get("Account", []), *defaults]))
@@ -512,7 +512,7 @@ class _Database:
         accounts: Sequence[str],
         defaults: Sequence[str],
         cluster: _Cluster,
-        command: Command,
+        command: SacctmgrCommand,
     ) -> list[str]:
         """Accounts that are there; others are skipped with a note, as sacctmgr does.
 
@@ -526,7 +526,7 @@ class _Database:
             self._note(command, f"no account {', '.join(unknown_accounts)} before it: skipped")
         return known_accounts
 
-    def _modify_users(self, command: Command) -> None:
+    def _modify_users(self, command: SacctmgrCommand) -> None:
         conditions, settings = self._modified(command, "user")
         of_users = [option for option in settings if option.column in ("Def Acct", "User")]
         of_associations = [option for option in settings if option not in of_users]
@@ -549,7 +549,7 @@ class _Database:
         option: CommandOption,
         cluster: _Cluster,
         keys: Sequence[Key],
-        command: Command,
+        command: SacctmgrCommand,
     ) -> None:
         """Set the default account of users, or the new name of one."""
         value = printed_value(option, command.place)
@@ -578,7 +578,7 @@ class _Database:
             }
             cluster.default_accounts[value] = cluster.default_accounts.pop(user, "")
 
-    def _delete_users(self, command: Command) -> None:
+    def _delete_users(self, command: SacctmgrCommand) -> None:
         conditions = self._deleted(command, "user")
         deleted = 0
         clusters = self._clusters_of(conditions.get("Cluster", []))
@@ -591,7 +591,7 @@ class _Database:
             self._note(command, "there is none of that name: nothing is deleted")
 
     def _delete_associations(
-        self, cluster: _Cluster, keys: Sequence[Key], command: Command
+        self, cluster: _Cluster, keys: Sequence[Key], command: SacctmgrCommand
     ) -> None:
         """Delete associations; who has lost the default account and keeps another is noted."""
         for key in keys:
@@ -606,7 +606,7 @@ class _Database:
 
     # --- rows ---
 
-    def _deleted(self, command: Command, table: str) -> dict[str, list[str]]:
+    def _deleted(self, command: SacctmgrCommand, table: str) -> dict[str, list[str]]:
         """Conditions of a command that deletes; it needs one."""
         conditions: dict[str, list[str]] = {}
         for word in command.words:
@@ -643,14 +643,14 @@ class _Database:
         ]
 
     def _note_modified(
-        self, command: Command, conditions: Mapping[str, object], modified: int, what: str
+        self, command: SacctmgrCommand, conditions: Mapping[str, object], modified: int, what: str
     ) -> None:
         if not modified:
             self._note(command, "nothing meets the conditions: nothing is modified")
         elif not conditions:
             self._note(command, f"no condition (where): all {what} are modified")
 
-    def _set(self, row: Row, settings: Sequence[CommandOption], command: Command) -> None:
+    def _set(self, row: Row, settings: Sequence[CommandOption], command: SacctmgrCommand) -> None:
         """Put settings into a row; of several Flags the last one counts."""
         place = command.place
         flags = [option for option in settings if option.kind == "flags"]
@@ -752,7 +752,7 @@ class _Database:
 
 
 def _required_option(
-    word: str, tables: Sequence[Sequence[Sequence[object]]], command: Command
+    word: str, tables: Sequence[Sequence[Sequence[object]]], command: SacctmgrCommand
 ) -> CommandOption:
     option = command_option(word, tables)
     if option is None:
@@ -776,7 +776,7 @@ def _is_among(name: str, names: Sequence[str] | None) -> bool:
     return names is None or name in names
 
 
-def _named(command: Command) -> str:
+def _named(command: SacctmgrCommand) -> str:
     return f"{command.verb} {command.entity}"
 
 

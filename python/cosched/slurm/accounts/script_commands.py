@@ -37,7 +37,7 @@ _HARMLESS = ("show", "list", "help", "version", "ping", "exit", "quit", "dump", 
 
 
 @dataclass(frozen=True)
-class Command:
+class SacctmgrCommand:
     """One command that adds, modifies or deletes."""
 
     #: File and line, for messages.
@@ -71,7 +71,7 @@ class Script:
     """The commands of a script in their order, and lines that are not followed."""
 
     #: The commands in their order.
-    commands: list[Command] = field(default_factory=list)
+    commands: list[SacctmgrCommand] = field(default_factory=list)
     #: Lines that are not followed.
     notes: list[Note] = field(default_factory=list)
 
@@ -162,7 +162,7 @@ def _add_command(words: Sequence[Word], place: str, script: Script) -> None:
     if entity is None:
         names = ", ".join(name for name, *_ in entities)
         raise InvalidInstance(f"{place}: {shorten(text)}: expected {verb} and one of {names}")
-    script.commands.append(Command(place, verb, entity[2], tuple(arguments[2:])))
+    script.commands.append(SacctmgrCommand(place, verb, entity[2], tuple(arguments[2:])))
 
 
 def _without_options(words: Sequence[str], place: str) -> list[str] | None:

@@ -18,7 +18,7 @@ from cosched.cluster.machine.node_types import node_mask
 from cosched.cluster.machine.parts import node_attribute
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.live.model import Job
+from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.snapshot import Snapshot
 
@@ -33,7 +33,7 @@ _PARTITION_CLOSED = "Required partition not available (inactive or drain)"
 _ACCEPTED_HINT = "Slurm with EnforcePartLimits=NO accepts such a job and never starts it"
 
 
-def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
+def accepted_job(snapshot: Snapshot, job: SnapshotJob, place: str) -> SnapshotJob:
     """Return a request with those of its partitions that can hold it.
 
     Refuses a request that sbatch refuses, or that Slurm accepts and can never start.
@@ -42,7 +42,7 @@ def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
     ----------
     snapshot : Snapshot
         The cluster.
-    job : Job
+    job : SnapshotJob
         The request as a job: of each node `memory` (MB) and ``gres`` (GPUs), and `cpus` in all.
     place : str
         For the message: ``requests[0]``.
@@ -63,7 +63,7 @@ def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
     return structs.replace(job, partition=",".join(names))
 
 
-def refusal_of(snapshot: Snapshot, job: Job) -> str:
+def refusal_of(snapshot: Snapshot, job: SnapshotJob) -> str:
     """Return why sbatch refuses a job; empty: it does not."""
     for check in (_refuse_features, _refuse_licences, _refuse_gres):
         if refusal := check(snapshot, job):
@@ -75,7 +75,7 @@ def refusal_of(snapshot: Snapshot, job: Job) -> str:
     return _refuse_times(snapshot, job, limits)
 
 
-def why_no_node_holds(snapshot: Snapshot, job: Job) -> str:
+def why_no_node_holds(snapshot: Snapshot, job: SnapshotJob) -> str:
     """Return why no single node of its partitions has the features, memory and GPUs that a waiting
     job asks for of each node; empty: one has, or the snapshot does not show its nodes.
 
@@ -149,7 +149,7 @@ def _features_of(snapshot: Snapshot) -> list[frozenset[str]]:
     return [frozenset(kind.features) for kind in snapshot.machine.nodes for _ in range(kind.count)]
 
 
-def _refuse_features(snapshot: Snapshot, job: Job) -> str:
+def _refuse_features(snapshot: Snapshot, job: SnapshotJob) -> str:
     names = re.findall(r"[^][&|*(),\s]+", re.sub(r"\*[0-9]+", "", job.features))
     features = frozenset().union(*(kind.features for kind in snapshot.machine.nodes))
     for name in names:
@@ -159,7 +159,7 @@ def _refuse_features(snapshot: Snapshot, job: Job) -> str:
     return ""
 
 
-def _refuse_licences(snapshot: Snapshot, job: Job) -> str:
+def _refuse_licences(snapshot: Snapshot, job: SnapshotJob) -> str:
     settings = snapshot.machine.slurm
     licences = dict(settings.licences) if settings is not None else {}
     for part in job.licences.split(",") if job.licences else ():
@@ -171,7 +171,7 @@ def _refuse_licences(snapshot: Snapshot, job: Job) -> str:
     return ""
 
 
-def _gpus_wanted(job: Job) -> tuple[str, int]:
+def _gpus_wanted(job: SnapshotJob) -> tuple[str, int]:
     """Type (empty: any) and number of the GPUs that a job wants of each node."""
     words = [word for word in job.gres.split(":") if word != "gpu"]
     if not job.gres:
@@ -180,7 +180,7 @@ def _gpus_wanted(job: Job) -> tuple[str, int]:
     return words[0] if words else "", count
 
 
-def _refuse_gres(snapshot: Snapshot, job: Job) -> str:
+def _refuse_gres(snapshot: Snapshot, job: SnapshotJob) -> str:
     wanted_gpus = _gpus_wanted(job)[1]
     types = _setting(snapshot, "GresTypes").lower()
     if wanted_gpus and not snapshot.machine.gpus and types in ("(null)", "none"):
@@ -190,7 +190,7 @@ def _refuse_gres(snapshot: Snapshot, job: Job) -> str:
     return ""
 
 
-def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -> str:
+def _refuse_in_partition(snapshot: Snapshot, job: SnapshotJob, part: _PartitionLimits) -> str:
     """Return why a job can never run in one partition; empty: it can."""
     if part.state in ("INACTIVE", "DRAIN"):
         return f"{_PARTITION_CLOSED}: partition {part.name}: State={part.state}"
@@ -208,7 +208,9 @@ def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -
     return _refuse_on_nodes(snapshot, job, part, enforced)
 
 
-def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enforced: bool) -> str:
+def _refuse_on_nodes(
+    snapshot: Snapshot, job: SnapshotJob, part: _PartitionLimits, enforced: bool
+) -> str:
     """Return which amount no node, or not enough nodes, of a partition can hold."""
     if not len(part.nodes):
         return f"{UNAVAILABLE}: partition {part.name} has no nodes"
@@ -274,7 +276,7 @@ def _with_hint(text: str, enforced: bool) -> str:
     return text if enforced else f"{text} ({_ACCEPTED_HINT})"
 
 
-def _refuse_times(snapshot: Snapshot, job: Job, limits: Sequence[_PartitionLimits]) -> str:
+def _refuse_times(snapshot: Snapshot, job: SnapshotJob, limits: Sequence[_PartitionLimits]) -> str:
     """EnforcePartLimits=ALL: no partition's MaxTime may be exceeded; ANY: not all of them."""
     mode, requested_limit = enforced_limits(snapshot), job.limit or 0.0
     short = [part for part in limits if requested_limit > part.max_time]

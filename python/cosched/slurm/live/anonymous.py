@@ -14,7 +14,7 @@ from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.settings import IGNORED_PARAMETERS, KEY_TABLE, PARAMETERS, READ_KEYS
 from cosched.slurm.live.clocks import TIME_ZONE
-from cosched.slurm.live.model import Allocated, FinishedJob, Job
+from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
 from cosched.slurm.live.nodes import HIDDEN_JOBS
 from cosched.slurm.live.outputs import COMMANDS, records
 
@@ -203,7 +203,7 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
     )
 
 
-def _anonymous_job(job: Job, names: _Pseudonyms) -> Job:
+def _anonymous_job(job: SnapshotJob, names: _Pseudonyms) -> SnapshotJob:
     """Return a job with pseudonyms."""
     return structs.replace(
         job,
@@ -228,7 +228,7 @@ def _anonymous_finished_job(job: FinishedJob, names: _Pseudonyms) -> FinishedJob
     )
 
 
-def _anonymous_owner(job: Job | FinishedJob, names: _Pseudonyms) -> dict[str, Any]:
+def _anonymous_owner(job: SnapshotJob | FinishedJob, names: _Pseudonyms) -> dict[str, Any]:
     """Return the user, account, partition and QOS of a job with pseudonyms."""
     return {
         "user": names.pseudonym("user", job.user),

@@ -14,7 +14,7 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
-from cosched.slurm.live.model import FinishedJob, Job
+from cosched.slurm.live.model import FinishedJob, SnapshotJob
 from cosched.slurm.live.records import parse_history, spread_evenly
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
@@ -141,7 +141,7 @@ def snapshot_of_past(jobs: Sequence[FinishedJob], machine: Machine, time: float)
     )
 
 
-def _job_at(job: FinishedJob, time: float) -> Job:
+def _job_at(job: FinishedJob, time: float) -> SnapshotJob:
     """Return a job of the log as a snapshot would have shown it then."""
     is_running = job.start <= time
     shared_fields = (
@@ -156,7 +156,7 @@ def _job_at(job: FinishedJob, time: float) -> Job:
         "nodes",
         "cpus",
     )
-    return Job(
+    return SnapshotJob(
         **{key: job[key] for key in shared_fields},
         state="RUNNING" if is_running else "PENDING",
         accrue=job.eligible,

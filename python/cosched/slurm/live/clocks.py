@@ -10,7 +10,7 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
-from cosched.slurm.live.model import Job, moment_of, numbers
+from cosched.slurm.live.model import SnapshotJob, moment_of, numbers
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import finite_number, moment, object_of
 from cosched.units import parse_slurm_time
@@ -75,8 +75,8 @@ TIME_ZONE = "time zone"
 
 def offset_of(
     texts: Mapping[str, str],
-    jobs: Sequence[Job],
-    shown_jobs: Iterable[Job],
+    jobs: Sequence[SnapshotJob],
+    shown_jobs: Iterable[SnapshotJob],
     snapshot_time: float | None,
     zone: str | None,
     where: str,
@@ -123,7 +123,7 @@ def offset_of(
     return 0.0
 
 
-def _possible_offsets(config: str, jobs: Sequence[Job]) -> list[float]:
+def _possible_offsets(config: str, jobs: Sequence[SnapshotJob]) -> list[float]:
     """Return offsets of zones in which no job came or started later than the configuration was
     shown, and none that runs should have ended long before."""
     match = _CONFIG_DATE.search(config)
@@ -151,7 +151,7 @@ def _possible_offsets(config: str, jobs: Sequence[Job]) -> list[float]:
 def _time_pairs(
     texts: Mapping[str, str],
     submitted: Mapping[int, float],
-    shown_jobs: Iterable[Job],
+    shown_jobs: Iterable[SnapshotJob],
     snapshot_time: float | None,
 ) -> Iterator[tuple[float | None, float | None]]:
     """Yield moments twice: in seconds since 1970, and as a local date."""
@@ -223,7 +223,7 @@ def query_time(texts: Mapping[str, str]) -> float | None:
     return moment_of(first[1], "times.json")
 
 
-def snapshot_time(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:
+def snapshot_time(texts: Mapping[str, str], jobs: Iterable[SnapshotJob], offset: float) -> float:
     """Return when the first command ran (s since 1970), as far as the texts say."""
     first = query_time(texts)
     if first is not None:
@@ -290,7 +290,7 @@ def _parse_sdiag(texts: Mapping[str, str]) -> dict[str, float]:
 
 def clocks(
     texts: Mapping[str, str],
-    jobs: Iterable[Job],
+    jobs: Iterable[SnapshotJob],
     parts: Mapping[int, Mapping[str, float]],
     machine: Machine,
     now: float,
@@ -339,7 +339,7 @@ def clocks(
 
 
 def _last_pass(
-    jobs: Iterable[Job],
+    jobs: Iterable[SnapshotJob],
     parts: Mapping[int, Mapping[str, float]],
     clock_values: Mapping[str, float],
     now: float,

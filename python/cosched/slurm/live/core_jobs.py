@@ -8,7 +8,7 @@ from typing import Any
 from cosched import _core
 from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind
-from cosched.slurm.live.model import Job
+from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.requests import request as core
 from cosched.slurm.requests.associations import Accounts
@@ -39,11 +39,11 @@ class CoreJobFactory:
     _arrays: dict[int, int]
     _qos_priorities: dict[str, float]
 
-    def _core_job(self, job: Job) -> _core.slurm.Job:
+    def _core_job(self, job: SnapshotJob) -> _core.slurm.Job:
         """Return a job of the snapshot as the core has it."""
         return self.job_builder.of(self._request(job), partial(self._cannot_follow, job))
 
-    def _cannot_follow(self, job: Job, error: InvalidInstance) -> None:
+    def _cannot_follow(self, job: SnapshotJob, error: InvalidInstance) -> None:
         """Note what a job asks for and the machine does not have, by the number that its user
         knows; the first task of an array speaks for all."""
         if job.id in self._snapshot_job_ids:
@@ -56,7 +56,7 @@ class CoreJobFactory:
         """The ids of the jobs that the snapshot shows."""
         return frozenset(job.id for job in self.snapshot.jobs)
 
-    def _request(self, job: Job) -> core.Request:
+    def _request(self, job: SnapshotJob) -> core.Request:
         """Return what a job asks for; of a job that runs, what it has."""
         if job.state == "RUNNING":
             return core.Request(
@@ -83,25 +83,25 @@ class CoreJobFactory:
             waiting=core.Waiting(float(job.priority or 0), self._age_start(job)) if waits else None,
         )
 
-    def _begin(self, job: Job) -> float:
+    def _begin(self, job: SnapshotJob) -> float:
         """Return the second from which on a job may start."""
         if job.arrives is not None:
             return 0.0
         later = self._seconds_until_begin(job)
         return job.eligible - self.epoch if job.eligible and 0 < later <= HORIZON else self.now
 
-    def _seconds_until_begin(self, job: Job) -> float:
+    def _seconds_until_begin(self, job: SnapshotJob) -> float:
         """Return the seconds from the snapshot to the begin time of a job; 0 or less: it may
         begin."""
         return 0.0 if job.arrives is not None else (job.eligible or 0.0) - self.snapshot.taken
 
-    def _is_held(self, job: Job) -> bool:
+    def _is_held(self, job: SnapshotJob) -> bool:
         """Whether a job cannot start as things are: it is held, or no partition lets it in."""
         shut = not self.open_partitions(job)
         is_held = job.reason in NEVER_STARTING or job.priority == 0
         return shut or is_held or self.exceeds_max_time(job)
 
-    def exceeds_max_time(self, job: Job) -> bool:
+    def exceeds_max_time(self, job: SnapshotJob) -> bool:
         """Whether a job waits for ever, as its limit is above MaxTime of each of its partitions.
 
         Slurm says so itself of a job that waits. An operator may give a job a longer limit, and a
@@ -121,7 +121,7 @@ class CoreJobFactory:
         exceeds = bool(limits) and limit > max(limits)
         return exceeds and "partitiontimelimit" not in flags.lower()
 
-    def open_partitions(self, job: Job) -> list[str]:
+    def open_partitions(self, job: SnapshotJob) -> list[str]:
         """Return the partitions that let a job start: none whose State is DOWN or INACTIVE."""
         bounds, open_names = self.machine.slurm.bounds, []
         for name in job.partition.split(","):
@@ -132,7 +132,7 @@ class CoreJobFactory:
                 self._add_note(f"{state}: its jobs that wait do not start", state)
         return open_names
 
-    def _array(self, job: Job) -> tuple[int, int] | None:
+    def _array(self, job: SnapshotJob) -> tuple[int, int] | None:
         """Return the number of the array that the job is a task of, and how many of its tasks
         may run."""
         if not job.array:
@@ -140,7 +140,7 @@ class CoreJobFactory:
         array_id, task_limit = job.array
         return self._arrays.setdefault(array_id, len(self._arrays)), int(task_limit)
 
-    def _age_start(self, job: Job) -> float:
+    def _age_start(self, job: SnapshotJob) -> float:
         """Return since when the age of a job counts (s); infinite: it does not count yet."""
         since = job.accrue or (None if self._limits_accrual else job.eligible)
         if since is None or since > self.snapshot.taken:
@@ -152,7 +152,7 @@ class CoreJobFactory:
         if text not in self.not_modelled:
             self.not_modelled.append(Note(NoteKind.NOT_MODELLED, text, subject=subject))
 
-    def _owner(self, job: Job) -> core.Owner:
+    def _owner(self, job: SnapshotJob) -> core.Owner:
         """Return the association and the QOS of a job; without one of its user the account's."""
         accounts = self._accounts
         association = accounts.association_of(job.account, job.user)
@@ -161,7 +161,7 @@ class CoreJobFactory:
             accounts.qos_of(job.qos),
         )
 
-    def _running_allocation(self, job: Job) -> core.Running:
+    def _running_allocation(self, job: SnapshotJob) -> core.Running:
         """Return since when a job runs, and its cores, memory and GPUs by node."""
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         types = self.job_builder.gpu_types
@@ -180,7 +180,7 @@ class CoreJobFactory:
             math.floor(start) + 0.5, nodes, gpus
         )  # somewhere in the second that is told
 
-    def _resources(self, job: Job) -> dict[str, Any]:
+    def _resources(self, job: SnapshotJob) -> dict[str, Any]:
         """Return the cores, nodes, memory and GPUs that a waiting job asks for."""
         if self.uses_whole_nodes:
             return {"nodes": max(int(job.nodes or 1), 1)}
@@ -195,7 +195,7 @@ class CoreJobFactory:
             "partition": job.first_partition,
         }
 
-    def _dependencies(self, job: Job) -> tuple[list[tuple[int, list[int]]], Any]:
+    def _dependencies(self, job: SnapshotJob) -> tuple[list[tuple[int, list[int]]], Any]:
         """Return the rows that a job waits for, and its user and name if it waits for all of
         that name."""
         after, singleton = [], None
@@ -211,7 +211,7 @@ class CoreJobFactory:
                 self._add_note(f"dependency {kind}", f"dependency {kind}")
         return after, singleton
 
-    def _fixed_priority(self, job: Job) -> float:
+    def _fixed_priority(self, job: SnapshotJob) -> float:
         """Return the part of the priority that neither ages nor follows the shares."""
         parts = self.snapshot.priorities.get(job.id)
         if parts is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from cosched.slurm.live.arrivals import DAY, HOUR, ArrivalModel
-from cosched.slurm.live.model import FinishedJob, Job
+from cosched.slurm.live.model import FinishedJob, SnapshotJob
 from cosched.slurm.live.new_jobs import copy_of_job, job_of_submission
 from cosched.slurm.live.run_times import RunTimes
 from cosched.slurm.live.simulation import Simulation
@@ -40,7 +40,7 @@ class Futures:
         self.has_history = len(ended) >= _MIN_HISTORY
         self.run_times = RunTimes(ended, draws, seed, snapshot.running, snapshot.taken)
         # Jobs that run or wait have been submitted, too.
-        self._past: list[Job | FinishedJob] = [
+        self._past: list[SnapshotJob | FinishedJob] = [
             *ended,
             *(job for job in snapshot.jobs if job.id > 0 and job.submit),
         ]
@@ -111,7 +111,7 @@ class Futures:
             lengths[:, column] = self.run_times.draw(job, limit, elapsed, rng)
         return lengths
 
-    def _submissions(self, simulation: Simulation) -> tuple[list[Job], list[Submitted]]:
+    def _submissions(self, simulation: Simulation) -> tuple[list[SnapshotJob], list[Submitted]]:
         """Return jobs that later ones resemble, and what is submitted in each future."""
         if self._given_arrivals:
             jobs = self._given_arrivals
@@ -139,7 +139,11 @@ class Futures:
         return jobs, list(zip(*columns, strict=True))
 
     def _lengths_of_submissions(
-        self, simulation: Simulation, jobs: Sequence[Job], template: np.ndarray, future: np.ndarray
+        self,
+        simulation: Simulation,
+        jobs: Sequence[SnapshotJob],
+        template: np.ndarray,
+        future: np.ndarray,
     ) -> np.ndarray:
         """Run times (s) of submitted jobs: which of `jobs` each resembles, in which future."""
         limits = np.array([limit_of(job, simulation.machine) for job in jobs])

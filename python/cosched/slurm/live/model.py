@@ -87,7 +87,7 @@ Runs: TypeAlias = Annotated[
 ]
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class SnapshotRecord(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Fields by their names: ``job.user``, and ``job["user"]`` for who reads a table."""
 
     def __getitem__(self, name: str) -> Any:
@@ -100,7 +100,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return iter(self.__struct_fields__)
 
 
-class JobIdentity(Record, frozen=True, kw_only=True, gc=False):
+class JobIdentity(SnapshotRecord, frozen=True, kw_only=True, gc=False):
     """Somebody's job."""
 
     #: Slurm's number of the job; below 0: it stands for hidden ones.
@@ -119,7 +119,7 @@ class JobIdentity(Record, frozen=True, kw_only=True, gc=False):
         return self.partition.split(",")[0]
 
 
-class Job(JobIdentity, frozen=True, kw_only=True, gc=False):
+class SnapshotJob(JobIdentity, frozen=True, kw_only=True, gc=False):
     """A job that runs or waits; times are seconds since 1970."""
 
     #: Name of the job (``--job-name``).
@@ -189,7 +189,7 @@ class FinishedJob(JobIdentity, frozen=True, kw_only=True, gc=False):
     allocated: WholeNumber = 1  # CPUs
 
 
-class Share(Record, frozen=True, kw_only=True, gc=False):
+class Share(SnapshotRecord, frozen=True, kw_only=True, gc=False):
     """An association of a user or an account, in the order of the tree."""
 
     #: Account, and user of a user's association.
@@ -202,7 +202,7 @@ class Share(Record, frozen=True, kw_only=True, gc=False):
     factor: Number = 0.0
 
 
-RecordT = TypeVar("RecordT", bound=Record)
+RecordT = TypeVar("RecordT", bound=SnapshotRecord)
 
 #: Errors of ``msgspec.convert``; the second one where a text with half a surrogate pair is no text
 #: of its field, or is a key.
@@ -247,7 +247,7 @@ def parse_records(kind: type[RecordT], raw_records: object, place: str) -> list[
         ]
 
 
-def require_unique_ids(jobs: list[Job], place: str) -> list[Job]:
+def require_unique_ids(jobs: list[SnapshotJob], place: str) -> list[SnapshotJob]:
     """Return the same jobs; raise InvalidInstance where two have one number."""
     seen: set[int] = set()
     for job in jobs:
@@ -258,8 +258,8 @@ def require_unique_ids(jobs: list[Job], place: str) -> list[Job]:
 
 
 #: Fields of each kind of record, with their types.
-_FIELDS_BY_KIND: dict[type[Record], tuple[msgspec.structs.FieldInfo, ...]] = {
-    kind: msgspec.structs.fields(kind) for kind in (Job, FinishedJob, Share)
+_FIELDS_BY_KIND: dict[type[SnapshotRecord], tuple[msgspec.structs.FieldInfo, ...]] = {
+    kind: msgspec.structs.fields(kind) for kind in (SnapshotJob, FinishedJob, Share)
 }
 
 

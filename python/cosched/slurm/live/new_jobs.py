@@ -8,11 +8,13 @@ from cosched.core.arrays import integer, positive
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.admission import accepted_job
-from cosched.slurm.live.model import FinishedJob, Job, parse_record
+from cosched.slurm.live.model import FinishedJob, SnapshotJob, parse_record
 from cosched.slurm.live.snapshot import Snapshot
 
 
-def jobs_of_requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[Job]:
+def jobs_of_requests(
+    snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]
+) -> list[SnapshotJob]:
     """Requests as jobs that are submitted now; those that sbatch refuses are refused."""
     last_id = max((job.id for job in snapshot.jobs), default=0)
     jobs = []
@@ -64,7 +66,7 @@ def _require_known_names(snapshot: Snapshot, request: Mapping[str, object]) -> N
                 raise InvalidInstance(unknown_name(kind, name, listed))
 
 
-def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
+def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> SnapshotJob:
     """Return a later submission as a job."""
     values = dict(row) if isinstance(row, Mapping) else {}
     if "submit" not in values:
@@ -82,7 +84,7 @@ def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) ->
     return _submitted(fields, place)
 
 
-def copy_of_job(snapshot: Snapshot, past: Job | FinishedJob) -> Job:
+def copy_of_job(snapshot: Snapshot, past: SnapshotJob | FinishedJob) -> SnapshotJob:
     """Return a job that asks for what one of the past asked for, submitted now."""
     owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
     fields = {
@@ -93,7 +95,7 @@ def copy_of_job(snapshot: Snapshot, past: Job | FinishedJob) -> Job:
         "submit": snapshot.taken,
         "arrives": snapshot.taken,
         "runs": 0.0,
-        **({"memory": past.memory, "gres": past.gres} if isinstance(past, Job) else {}),
+        **({"memory": past.memory, "gres": past.gres} if isinstance(past, SnapshotJob) else {}),
     }
     return _submitted({**owner, **fields}, f"job {past.id}")
 
@@ -106,8 +108,8 @@ def _owner(snapshot: Snapshot, row: Mapping[str, object]) -> dict[str, str]:
     return {key: str(row.get(key) or value) for key, value in defaults.items()}
 
 
-def _submitted(fields: Mapping[str, object], place: str) -> Job:
+def _submitted(fields: Mapping[str, object], place: str) -> SnapshotJob:
     """Return a job that is eligible as soon as it is submitted."""
     return parse_record(
-        Job, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place
+        SnapshotJob, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place
     )

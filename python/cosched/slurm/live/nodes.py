@@ -13,7 +13,7 @@ from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.accounting_dump import AccountingDump, ShareTree, assoc_records
-from cosched.slurm.live.model import Job, Share, parse_record
+from cosched.slurm.live.model import Share, SnapshotJob, parse_record
 from cosched.slurm.live.outputs import records, rows
 from cosched.slurm.live.records import as_text, number, object_of, whole_number
 from cosched.slurm.requests.associations import Accounts
@@ -33,7 +33,7 @@ def note_of_missing_output(name: str, effect: str) -> Note:
 
 
 def machine_texts(
-    texts: Mapping[str, str], jobs: Sequence[Job], missing: list[Note]
+    texts: Mapping[str, str], jobs: Sequence[SnapshotJob], missing: list[Note]
 ) -> dict[str, str]:
     """Return the texts ``config, nodes, partitions``; what is not there is made of other
     outputs."""
@@ -186,7 +186,7 @@ def _partition_options(part: Mapping[str, object]) -> str:
     )
 
 
-def _nodes_of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _PartitionLine]]:
+def _nodes_of_jobs(jobs: Sequence[SnapshotJob]) -> tuple[dict[str, str], dict[str, _PartitionLine]]:
     """Return nodes on which jobs are seen, as large as what they hold there."""
     cpus_by_node, line_by_partition = _cpus_in_use(jobs), dict[str, _PartitionLine]()
     for job in jobs:
@@ -198,7 +198,7 @@ def _nodes_of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _Part
     return {name: _node_line(name, max_cpus) for name in cpus_by_node}, line_by_partition
 
 
-def _cpus_in_use(jobs: Sequence[Job]) -> Counter[str]:
+def _cpus_in_use(jobs: Sequence[SnapshotJob]) -> Counter[str]:
     """Return the CPUs that jobs have, by node."""
     cpus_by_node = Counter[str]()
     for allocation in (allocation for job in jobs for allocation in job.holds):
@@ -207,7 +207,7 @@ def _cpus_in_use(jobs: Sequence[Job]) -> Counter[str]:
 
 
 def _partition_lines(
-    nodes: str, line_by_partition: Mapping[str, _PartitionLine], jobs: Sequence[Job]
+    nodes: str, line_by_partition: Mapping[str, _PartitionLine], jobs: Sequence[SnapshotJob]
 ) -> str:
     """Return the lines of partitions as ``scontrol show partition`` has them."""
     all_nodes = re.findall(r"(?m)^NodeName=(\S+)", nodes)
@@ -231,13 +231,13 @@ def out_of_service(nodes: str) -> list[str]:
     return node_names
 
 
-def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
+def hidden_jobs(nodes: str, jobs: Sequence[SnapshotJob], now: float) -> list[SnapshotJob]:
     """Return a job for each node that has more in use than the jobs that are shown: theirs are
     hidden."""
     cpus_by_node = _cpus_in_use(jobs)
     limits = sorted(job.limit for job in jobs if job.limit and job.limit < 1e9)
     limit = limits[len(limits) // 2] if limits else 86400.0
-    estimated_jobs: list[Job] = []
+    estimated_jobs: list[SnapshotJob] = []
     for pairs in records(nodes, "NodeName"):
         node = dict(pairs)
         hidden_cpus = (whole_number(node.get("CPUAlloc")) or 0) - cpus_by_node[node["NodeName"]]
@@ -254,7 +254,9 @@ def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
             "holds": [[node["NodeName"], hidden_cpus]],
         }
         estimated_jobs.append(
-            parse_record(Job, fields, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc")
+            parse_record(
+                SnapshotJob, fields, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc"
+            )
         )
     return estimated_jobs
 

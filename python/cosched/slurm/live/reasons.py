@@ -9,7 +9,7 @@ from functools import cached_property
 
 from cosched.core.text import count_of
 from cosched.slurm.live.core_jobs import NEVER_STARTING
-from cosched.slurm.live.model import Job
+from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.nodes import out_of_service
 from cosched.slurm.live.reservations import Reservation
 from cosched.slurm.live.simulation import Simulation
@@ -65,7 +65,7 @@ class Reasons:
             return f"{job.reason}: as Slurm said last"
         return self._unavailable(job) or self._queue(job)
 
-    def _never(self, job: Job) -> str:
+    def _never(self, job: SnapshotJob) -> str:
         """Holds, and partitions that let no job start."""
         if job.reason in NEVER_STARTING:
             return f"{job.reason}: {_NEVER_BECAUSE[job.reason]}"
@@ -81,7 +81,7 @@ class Reasons:
             )
         return ""
 
-    def _begin_time(self, job: Job) -> str:
+    def _begin_time(self, job: SnapshotJob) -> str:
         begin = job.eligible
         if not begin or begin <= self._now:
             return ""
@@ -99,7 +99,7 @@ class Reasons:
         word = "job" if len(jobs) == 1 else "jobs"
         return f"Dependency: it waits for {word} {_listed(jobs)}"
 
-    def _own_reservation(self, job: Job) -> str:
+    def _own_reservation(self, job: SnapshotJob) -> str:
         for reservation in self._simulation.reservations:
             if reservation.name == job.reservation and reservation.begin > self._now:
                 wait = duration(reservation.begin - self._now)
@@ -118,7 +118,7 @@ class Reasons:
         who = "job" if len(jobs) == 1 else "one of the jobs"
         return f"{text}: {who} {_listed(jobs)} must end"
 
-    def _array_limit(self, job: Job) -> str:
+    def _array_limit(self, job: SnapshotJob) -> str:
         if not job.array or not job.array[1]:
             return ""
         array, limit = job.array
@@ -127,7 +127,7 @@ class Reasons:
             return ""
         return f"JobArrayTaskLimit: {running} of {limit} tasks of array {array} run"
 
-    def _licences(self, job: Job) -> str:
+    def _licences(self, job: SnapshotJob) -> str:
         """Return the first licence of which not enough are free."""
         settings = self._simulation.machine.slurm
         for name, wanted_count in _licences_of(job).items():
@@ -139,7 +139,7 @@ class Reasons:
                 )
         return ""
 
-    def _reservation_reason(self, job: Job) -> str:
+    def _reservation_reason(self, job: SnapshotJob) -> str:
         """Return the reservation that keeps the job from starting now: it would run into it."""
         limit = limit_of(job, self._simulation.machine)
         if job.limit is not None and math.isinf(job.limit):
@@ -167,7 +167,7 @@ class Reasons:
             f"{count_of(nodes, 'node')} from {begin} to {end}"
         )
 
-    def _unavailable(self, job: Job) -> str:
+    def _unavailable(self, job: SnapshotJob) -> str:
         """Return why too few nodes of the partition are in service; empty: enough are."""
         wanted_nodes = self._nodes_wanted(job)
         available = self._nodes_in_service(job.partition)
@@ -182,7 +182,7 @@ class Reasons:
             f"{len(available)} in service"
         )
 
-    def _queue(self, job: Job) -> str:
+    def _queue(self, job: SnapshotJob) -> str:
         """Priority, as long as jobs of its partitions are before it; else Resources."""
         priorities = self._priorities(job.partition)
         ahead = len(priorities) - bisect_right(priorities, job.priority or 0.0)
@@ -196,7 +196,7 @@ class Reasons:
             return f"Priority: {count_of(ahead, 'job')} {verb} before it; it needs {needs}"
         return f"Resources: it needs {needs}"
 
-    def _nodes_wanted(self, job: Job) -> int:
+    def _nodes_wanted(self, job: SnapshotJob) -> int:
         return max(int(job.nodes or 1), 1)
 
     @cached_property
@@ -274,7 +274,7 @@ class Reasons:
         return self._priorities_of[partitions]
 
     @cached_property
-    def _competing(self) -> list[Job]:
+    def _competing(self) -> list[SnapshotJob]:
         """Jobs that wait and that only priority and resources keep from starting."""
         rows = self._simulation.rows
         return [
@@ -286,7 +286,7 @@ class Reasons:
         ]
 
 
-def _licences_of(job: Job) -> dict[str, int]:
+def _licences_of(job: SnapshotJob) -> dict[str, int]:
     """Number of each licence that a job asks for: ``a:2,b``."""
     count_by_licence: dict[str, int] = {}
     for part in filter(None, job.licences.replace(";", ",").split(",")):

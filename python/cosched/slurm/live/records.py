@@ -13,7 +13,13 @@ from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note
 from cosched.slurm.conf.lines import seconds_of_limit
-from cosched.slurm.live.model import Allocated, FinishedJob, Job, parse_record, require_unique_ids
+from cosched.slurm.live.model import (
+    Allocated,
+    FinishedJob,
+    SnapshotJob,
+    parse_record,
+    require_unique_ids,
+)
 from cosched.slurm.live.outputs import records
 from cosched.units import parse_megabytes, parse_slurm_time
 
@@ -68,7 +74,7 @@ def as_text(value: object) -> str:
     return "" if text.lower() in _NOTHING else text
 
 
-def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
+def jobs_of_json(text: str, place: str) -> tuple[list[SnapshotJob], dict[str, Any]]:
     """Return jobs that run or wait, and the answer's other facts: ``version``, ``taken``."""
     data = io.parse_json(text, place)
     if not isinstance(data, Mapping) or not isinstance(data.get("jobs"), list):
@@ -88,7 +94,7 @@ def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
         if state in ("PENDING", "RUNNING"):
             jobs.append(
                 parse_record(
-                    Job,
+                    SnapshotJob,
                     _fields_of_json(job, state, f"{place}: jobs[{row}]"),
                     f"{place}: jobs[{row}]",
                 )
@@ -207,7 +213,7 @@ def _count_gpus(text: str) -> int:
     return int(match[1]) if match else 0
 
 
-def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[Job]:
+def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[SnapshotJob]:
     """Return jobs that run or wait, of ``scontrol show job -d``; `offset`: seconds to add to its
     times."""
     jobs = []
@@ -217,7 +223,9 @@ def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[Job]:
         if state not in ("PENDING", "RUNNING"):
             continue
         where = f"{place}: job {shorten(job['JobId'])}"
-        jobs.append(parse_record(Job, _fields_of_text(job, pairs, state, offset, where), where))
+        jobs.append(
+            parse_record(SnapshotJob, _fields_of_text(job, pairs, state, offset, where), where)
+        )
     if not jobs and "JobId=" not in text and "No jobs" not in text:
         raise InvalidInstance(f"{place}: expected JobId=..., as scontrol show job prints it")
     return require_unique_ids(jobs, place)

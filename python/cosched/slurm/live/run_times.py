@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import io
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.model import FinishedJob, Job
+from cosched.slurm.live.model import FinishedJob, SnapshotJob
 
 #: Jobs of each wider group, and of the prior distribution, weigh as so many jobs of the user. Of 2,
 #: 5 and 10, this has the best continuous ranked probability score on the logs named below.
@@ -98,7 +98,7 @@ class RunTimes:
         Jobs that have ended.
     draws, seed : int
         Number of futures, and what makes them the same ones again.
-    running : iterable of Job
+    running : iterable of SnapshotJob
         Jobs that run at second `now`.
     now : float
         Seconds since 1970.
@@ -109,7 +109,7 @@ class RunTimes:
         history: Iterable[FinishedJob],
         draws: int,
         seed: int,
-        running: Iterable[Job] = (),
+        running: Iterable[SnapshotJob] = (),
         now: float = 0.0,
     ) -> None:
         ended = [job for job in history if job.limit and job.end > job.start][-_MAX_JOBS:]
@@ -118,7 +118,7 @@ class RunTimes:
             for job in running
             if job.id > 0 and job.limit and np.isfinite(job.limit) and job.start
         ]
-        jobs: list[FinishedJob | Job] = [*ended, *censored]
+        jobs: list[FinishedJob | SnapshotJob] = [*ended, *censored]
         lasted = [job.end - job.start for job in ended]
         lasted += [now - (job.start or 0.0) for job in censored]
         ratio = np.array(
@@ -165,7 +165,7 @@ class RunTimes:
         to_limit = float(np.mean(_PRIOR_POINTS == 1.0))
         return float(to_limit + (1 - to_limit) * mean)
 
-    def model_of(self, job: Job) -> str:
+    def model_of(self, job: SnapshotJob) -> str:
         """Return where most of the job's draws come from, in words."""
         of_user, of_partition, _ = self._groups(job)
         user_count, partition_count = (
@@ -182,12 +182,12 @@ class RunTimes:
             return f"{self._has_ended.sum()} jobs of all users"
         return "no history: any part of the limit"
 
-    def _groups(self, job: Job) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _groups(self, job: SnapshotJob) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return jobs of the user, others of the partition, and others of other partitions."""
         is_user, is_partition = self._user == job.user, self._partition == job.first_partition
         return is_user, is_partition & ~is_user, ~is_partition & ~is_user
 
-    def _group_weights(self, job: Job) -> np.ndarray:
+    def _group_weights(self, job: SnapshotJob) -> np.ndarray:
         """Weight of each job of the past: each wider group counts as a few jobs of the user."""
         of_user, *wider_groups = self._groups(job)
         weights = of_user.astype(float)
@@ -196,7 +196,7 @@ class RunTimes:
                 weights += group * min(_GROUP_WEIGHT, group.sum()) / group.sum()
         return weights
 
-    def _masses(self, job: Job) -> np.ndarray:
+    def _masses(self, job: SnapshotJob) -> np.ndarray:
         """Probability of each kernel, a row a future: Kaplan and Meier's estimator."""
         key = _Group(job.user, job.first_partition)
         if key not in self._masses_of:
@@ -211,7 +211,7 @@ class RunTimes:
             self._masses_of[key] = survival_before * hazard
         return self._masses_of[key]
 
-    def _bandwidth(self, job: Job) -> float:
+    def _bandwidth(self, job: SnapshotJob) -> float:
         """Standard deviation of a kernel in the logarithm of the ratio."""
         weights = self._group_weights(job)
         counts = self._has_ended & (self._ratio < 1.0) & (weights > 0)
@@ -227,7 +227,7 @@ class RunTimes:
         deviation = min(np.sqrt(variance), (high - low) / _NORMAL_QUARTILES)
         return max(_SILVERMAN * deviation * squares**0.2, _MIN_BANDWIDTH)
 
-    def _mixture(self, job: Job, elapsed: float) -> _Mixture:
+    def _mixture(self, job: SnapshotJob, elapsed: float) -> _Mixture:
         """Kernels for a job that has run the part `elapsed` of its limit."""
         key = _Group(job.user, job.first_partition)
         if not elapsed and key in self._mixtures:
@@ -252,7 +252,7 @@ class RunTimes:
 
     def draw(
         self,
-        job: Job,
+        job: SnapshotJob,
         limit: float | np.ndarray,
         elapsed: float,
         rng: np.random.Generator,

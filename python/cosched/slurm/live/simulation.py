@@ -17,7 +17,7 @@ from cosched.errors import InfeasibleError
 from cosched.notes import Note, NoteKind, not_followed
 from cosched.slurm.live.admission import why_no_node_holds
 from cosched.slurm.live.core_jobs import HORIZON, CoreJobFactory
-from cosched.slurm.live.model import Job
+from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.nodes import accounts_of, out_of_service
 from cosched.slurm.live.reservations import Reservation, reservations_of
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
@@ -49,7 +49,7 @@ class Simulation(CoreJobFactory):
     """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
 
     def __init__(
-        self, snapshot: Snapshot, requests: Sequence[Job] = (), *, coarse: bool = True
+        self, snapshot: Snapshot, requests: Sequence[SnapshotJob] = (), *, coarse: bool = True
     ) -> None:
         self.snapshot = snapshot
         #: Of a long queue, in coarser steps than its Slurm.
@@ -60,7 +60,7 @@ class Simulation(CoreJobFactory):
         settings = self.machine.slurm
         assert settings is not None
         self.uses_whole_nodes = settings.exclusive_nodes
-        self.jobs: list[Job] = [*snapshot.running, *self._waiting_jobs(), *requests]
+        self.jobs: list[SnapshotJob] = [*snapshot.running, *self._waiting_jobs(), *requests]
         job_times = [t for job in self.jobs for t in (job.submit, job.start) if t and t > 0]
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
         self.epoch = math.floor(min([*job_times, snapshot.taken]) - 3600)
@@ -163,9 +163,9 @@ class Simulation(CoreJobFactory):
             machine, slurm=replace(settings, parameters={**settings.parameters, **parameters})
         )
 
-    def _waiting_jobs(self) -> list[Job]:
+    def _waiting_jobs(self) -> list[SnapshotJob]:
         """Return jobs that wait; an array's record is its first task, and the others follow it."""
-        jobs: list[Job] = []
+        jobs: list[SnapshotJob] = []
         remaining_tasks = _MAX_ARRAY_TASKS
         for job in self.snapshot.pending:
             further_tasks = max(max(job.tasks, 1) - 1, 0)
@@ -258,7 +258,7 @@ class Simulation(CoreJobFactory):
         """The limits that keep jobs now, by row of the job."""
         return self.twin().limit_blocks()
 
-    def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
+    def twin(self, arrivals: Sequence[SnapshotJob] = ()) -> Twin:
         """Return the twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
         jobs = [*self.jobs, *arrivals]
         core_jobs = [*self.core_jobs, *map(self._core_job, arrivals)]
@@ -301,7 +301,7 @@ class Simulation(CoreJobFactory):
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None
         )
 
-    def _submit_time(self, job: Job) -> float:
+    def _submit_time(self, job: SnapshotJob) -> float:
         """Return since when a job waits or runs, in seconds of the simulation."""
         if job.arrives is not None:
             return float(job.arrives) - self.epoch
@@ -310,7 +310,7 @@ class Simulation(CoreJobFactory):
         since = job.accrue or job.eligible or job.submit or self.snapshot.taken
         return max(min(since, self.snapshot.taken) - self.epoch, 0.0)
 
-    def _tasks(self, job: Job) -> int:
+    def _tasks(self, job: SnapshotJob) -> int:
         """Return the units that a job asks for: nodes where they are whole, else cores."""
         if self.uses_whole_nodes:
             return max(len(job.holds) or int(job.nodes or 1), 1)
@@ -350,7 +350,7 @@ class Simulation(CoreJobFactory):
 
     def starts(
         self,
-        like: Sequence[Job],
+        like: Sequence[SnapshotJob],
         rows: Sequence[int],
         clocks: Sequence[Mapping[str, float]],
         lengths: np.ndarray,
@@ -382,7 +382,7 @@ class Simulation(CoreJobFactory):
                 start[:, row] = self.now + after
         return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
-    def fits(self, job: Job) -> bool:
+    def fits(self, job: SnapshotJob) -> bool:
         """Whether the machine could ever run the job."""
         empty_simulation = copy(self)
         empty_simulation.jobs, empty_simulation.core_jobs = [], []

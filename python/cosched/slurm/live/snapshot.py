@@ -23,8 +23,8 @@ from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.model import (
     FinishedJob,
-    Job,
     Share,
+    SnapshotJob,
     moment_of,
     numbers,
     parse_records,
@@ -46,7 +46,7 @@ class Snapshot:
     ----------
     taken : float
         Seconds since 1970.
-    jobs : tuple of Job
+    jobs : tuple of SnapshotJob
         Jobs that run or wait: ``id, user, account, partition, qos, state, submit, start, limit,
         nodes, cpus, priority, reason, holds``, ... (times in seconds since 1970; None: not known).
         ``job.user`` and ``job["user"]`` are the same.
@@ -80,7 +80,7 @@ class Snapshot:
     """
 
     taken: float
-    jobs: tuple[Job, ...]
+    jobs: tuple[SnapshotJob, ...]
     shown: Mapping[str, str]
     version: str = ""
     shares: list[Share] = field(default_factory=list)
@@ -100,12 +100,12 @@ class Snapshot:
         return machine_shown(*texts).approximated()
 
     @property
-    def pending(self) -> list[Job]:
+    def pending(self) -> list[SnapshotJob]:
         """Jobs that wait."""
         return [job for job in self.jobs if job.state == "PENDING"]
 
     @property
-    def running(self) -> list[Job]:
+    def running(self) -> list[SnapshotJob]:
         """Jobs that run."""
         return [job for job in self.jobs if job.state == "RUNNING"]
 
@@ -320,7 +320,7 @@ class Snapshot:
         return pd.DataFrame(rows, columns=["job", "nodes", "start", "limit"])
 
 
-def cores_of(job: Job, machine: Machine) -> int:
+def cores_of(job: SnapshotJob, machine: Machine) -> int:
     """Return cores that a job has or asks for: whole nodes where nodes are not shared."""
     settings = machine.slurm
     if job.holds:
@@ -331,7 +331,7 @@ def cores_of(job: Job, machine: Machine) -> int:
     return max(job.cpus or 1, job.nodes or 1)
 
 
-def limit_of(job: Job, machine: Machine) -> float:
+def limit_of(job: SnapshotJob, machine: Machine) -> float:
     """Return the time limit of a job, else of its partition (s): from a minute to a year."""
     limit = job.limit
     if limit is None or not np.isfinite(limit):
@@ -342,7 +342,7 @@ def limit_of(job: Job, machine: Machine) -> float:
 
 def _jobs(
     texts: Mapping[str, str], where: str, missing: list[Note], timezone: str | None
-) -> tuple[list[Job], str, float | None, float]:
+) -> tuple[list[SnapshotJob], str, float | None, float]:
     """Jobs, version, moment, and seconds to add to local times."""
     text, scontrol_text = texts.get("squeue.json"), texts.get("scontrol_job.txt")
     if text is None:
@@ -355,7 +355,7 @@ def _jobs(
         jobs = jobs_of_text(scontrol_text, f"{where}/scontrol_job.txt")
         return jobs, "", None, 0.0
     jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
-    scontrol_jobs: dict[int, Job] = {}
+    scontrol_jobs: dict[int, SnapshotJob] = {}
     if scontrol_text is not None:
         scontrol_jobs = {
             job.id: job for job in jobs_of_text(scontrol_text, f"{where}/scontrol_job.txt")
@@ -371,7 +371,7 @@ def _jobs(
     return jobs, facts["version"], facts["taken"], offset
 
 
-def _merge_sources(job: Job, scontrol_job: Job) -> Job:
+def _merge_sources(job: SnapshotJob, scontrol_job: SnapshotJob) -> SnapshotJob:
     """Return a job of squeue with what scontrol says better: the GPUs of each node, in all
     versions."""
     holds = (
@@ -401,7 +401,7 @@ def _read_snapshot_file(path: str | PathLike[str]) -> Snapshot:
 
 def _parse_snapshot(data: Mapping[str, object]) -> Snapshot:
     """Return the snapshot of the object in such a file; InvalidInstance names the field."""
-    jobs = require_unique_ids(parse_records(Job, data["jobs"], "jobs"), "jobs")
+    jobs = require_unique_ids(parse_records(SnapshotJob, data["jobs"], "jobs"), "jobs")
     priorities = data.get("priorities", {})
     if not isinstance(priorities, Mapping) or not all(key.isdecimal() for key in priorities):
         raise InvalidInstance("priorities: expected an object by job")

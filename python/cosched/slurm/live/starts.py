@@ -14,7 +14,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 from cosched.slurm.live.futures import Futures
-from cosched.slurm.live.model import FinishedJob, Job, parse_records
+from cosched.slurm.live.model import FinishedJob, SnapshotJob, parse_records
 from cosched.slurm.live.new_jobs import jobs_of_requests
 from cosched.slurm.live.reasons import Reasons
 from cosched.slurm.live.run_times import read_run_times
@@ -319,7 +319,7 @@ def quantiles_of(starts: np.ndarray) -> dict[str, float]:
     return columns
 
 
-def _end_quantiles(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
+def _end_quantiles(request: SnapshotJob, starts: np.ndarray, seed: int) -> dict[str, float]:
     """Return when the work of a request is done, by the run times that were measured."""
     runs = np.array(request.measured, dtype=float)
     if not len(runs):

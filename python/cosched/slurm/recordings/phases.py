@@ -9,7 +9,7 @@ from cosched import _core
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.recordings.runs import RecordedRun, Sample, shares_of
+from cosched.slurm.recordings.runs import PrioritySample, RecordedRun, shares_of
 from cosched.slurm.requests.request import CoreJobBuilder, admin_event
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
@@ -71,7 +71,7 @@ def run_of(
     arrays: Sequence[Sequence[int]],
     jobs: Sequence[Mapping[str, Any]],
     ticks: bool,
-    samples: tuple[Sample, ...],
+    samples: tuple[PrioritySample, ...],
 ) -> RecordedRun:
     """Return a recorded run; a job that did not start, or was refused, has no start, end and
     nodes."""
@@ -226,7 +226,7 @@ def samples_of(
     samples: Sequence[Mapping[str, Any]],
     associations: Sequence[Mapping[str, str]],
     jobs: Sequence[tuple[int, ...]],
-) -> tuple[Sample, ...]:
+) -> tuple[PrioritySample, ...]:
     """Return what sshare and sprio showed."""
     # Of an array, sprio shows the tasks that wait as one: the last of them is among these.
     rows = {
@@ -234,7 +234,7 @@ def samples_of(
         for k, association in enumerate(associations)
     }
     return tuple(
-        Sample(
+        PrioritySample(
             float(sample["t"]),
             {
                 rows[account, user]: float(columns[_FACTOR_COLUMN])

@@ -243,7 +243,7 @@ _MEAN_FRACTION = 0.5
 
 
 @dataclass(frozen=True)
-class Sample:
+class PrioritySample:
     """What sshare and sprio showed of a recorded run."""
 
     time: float  # when they were asked (s)
@@ -287,7 +287,7 @@ class RecordedRun:
     #: What an administrator did.
     admin_events: tuple[_core.slurm.AdminEvent, ...] = ()
     #: What sshare and sprio showed.
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[PrioritySample, ...] = ()
     #: Jobs that were suspended: row, from when, until when.
     pauses: tuple[tuple[int, float, float], ...] = ()
     #: What each job had of its nodes, as ``shares_of`` has it; empty: not recorded.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched.slurm.tuning.race import (
-    Course,
+    RaceSetup,
     Trial,
     propose_batches,
     race_settings,
@@ -25,7 +25,7 @@ _SHORTLIST = 8
 
 
 @dataclass(frozen=True)
-class Problem:
+class TuningProblem:
     """What is searched, and where."""
 
     #: Keys that are varied, with their values.
@@ -46,13 +46,13 @@ class Problem:
         """All settings, where they are few enough to be tried; else an optimiser proposes some."""
         return grid(self.dimensions, self.budget)
 
-    def course(self, blocks: tuple[int, ...]) -> Course:
+    def course(self, blocks: tuple[int, ...]) -> RaceSetup:
         """Return the course of a race in some of the training weeks."""
-        return Course(self.runs, blocks, self.objectives, self.constraints)
+        return RaceSetup(self.runs, blocks, self.objectives, self.constraints)
 
 
 @dataclass
-class Search:
+class FoldSearch:
     """What a search has tried and chosen.
 
     Attributes
@@ -92,9 +92,9 @@ class Search:
 Progress = Callable[[int, int, str], None]
 
 
-def search(problem: Problem, progress: Progress) -> Search:
+def search(problem: TuningProblem, progress: Progress) -> FoldSearch:
     """Try settings and choose one for each fold."""
-    search_result = Search()
+    search_result = FoldSearch()
     explored = problem.weeks.explored
     settings = problem.settings
     is_single_search = [fold.train for fold in problem.weeks.folds] == [explored]
@@ -135,12 +135,12 @@ def search(problem: Problem, progress: Progress) -> Search:
     return search_result
 
 
-def _all_weeks(problem: Problem) -> tuple[int, ...]:
+def _all_weeks(problem: TuningProblem) -> tuple[int, ...]:
     """Return the positions of all training weeks."""
     return tuple(range(len(problem.weeks.train)))
 
 
-def _explore(problem: Problem, search_result: Search, progress: Progress) -> None:
+def _explore(problem: TuningProblem, search_result: FoldSearch, progress: Progress) -> None:
     """Race settings that an optimiser proposes, or a list, in the explored weeks."""
     course = problem.course(problem.weeks.explored)
     for trials in _race_batches(problem, course, search_result, progress):
@@ -149,7 +149,7 @@ def _explore(problem: Problem, search_result: Search, progress: Progress) -> Non
 
 
 def _race_batches(
-    problem: Problem, course: Course, search_result: Search, progress: Progress
+    problem: TuningProblem, course: RaceSetup, search_result: FoldSearch, progress: Progress
 ) -> Iterator[list[Trial]]:
     """Yield the trials of one batch after the other, until all are tried or the time is over."""
     settings = problem.settings
@@ -177,7 +177,7 @@ def _race_batches(
 
 
 def _race_in_folds(
-    problem: Problem, settings: Sequence[Setting], explored: tuple[int, ...]
+    problem: TuningProblem, settings: Sequence[Setting], explored: tuple[int, ...]
 ) -> list[list[Trial]]:
     """Return the trials of each fold; where the time was over, those of the explored weeks."""
     trials_of_folds = []
@@ -190,7 +190,10 @@ def _race_in_folds(
 
 
 def _race_grid_in_folds(
-    problem: Problem, settings: Sequence[Setting], search_result: Search, progress: Progress
+    problem: TuningProblem,
+    settings: Sequence[Setting],
+    search_result: FoldSearch,
+    progress: Progress,
 ) -> list[list[Trial]]:
     """Return the trials of each fold, of a list of settings that no data have proposed.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.cluster.analysis.runs import GroupChange, groups_between
-from cosched.slurm.tuning.space import Measure
+from cosched.slurm.tuning.space import TuningMeasure
 from cosched.slurm.tuning.trials import Simulated
 from cosched.slurm.tuning.weeks import Block
 
@@ -35,7 +35,7 @@ class HeldOutGain:
     """A measure today and under another setting (s, or a ratio), and the share that is saved."""
 
     #: What is compared.
-    measure: Measure
+    measure: TuningMeasure
     #: The measure today, and under the other setting.
     today: float
     #: The measure under the other setting.
@@ -59,13 +59,13 @@ class HeldOutGain:
 
 
 def held_out_gain(
-    measure: Measure, judged_blocks: Sequence[JudgedBlock], confidence: float = CONFIDENCE
+    measure: TuningMeasure, judged_blocks: Sequence[JudgedBlock], confidence: float = CONFIDENCE
 ) -> HeldOutGain:
     """Return the gain of a setting over test blocks, and its confidence interval.
 
     Parameters
     ----------
-    measure : Measure
+    measure : TuningMeasure
     judged : sequence of JudgedBlock
         In the order of time; each has the same number of draws.
     confidence : float
@@ -125,7 +125,7 @@ def held_out_gain(
 
 
 def _gain_of_maxima(
-    measure: Measure,
+    measure: TuningMeasure,
     before: _PartedValues,
     after: _PartedValues,
     parts: np.ndarray,
@@ -161,7 +161,7 @@ class _PartedValues:
 
     @classmethod
     def from_blocks(
-        cls, measure: Measure, blocks: Sequence[tuple[Block, Simulated]], count: int
+        cls, measure: TuningMeasure, blocks: Sequence[tuple[Block, Simulated]], count: int
     ) -> _PartedValues:
         """Return the values of blocks that are cut into `count` parts a week."""
         values, parts, first = [], [], 0
@@ -173,7 +173,7 @@ class _PartedValues:
             first += len(edges) + 1
         return cls(np.concatenate(values, axis=1), np.concatenate(parts))
 
-    def statistic(self, measure: Measure) -> float:
+    def statistic(self, measure: TuningMeasure) -> float:
         """Return the measure, on average over the draws."""
         return float(measure.evaluate_values(self.values).mean())
 

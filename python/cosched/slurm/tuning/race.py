@@ -45,7 +45,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Course:
+class RaceSetup:
     """Where settings race: the runs, the blocks of the search, and what is compared."""
 
     #: All runs so far.
@@ -81,7 +81,7 @@ class Course:
         )
 
 
-def race_settings(course: Course, settings: Sequence[Setting]) -> list[Trial]:
+def race_settings(course: RaceSetup, settings: Sequence[Setting]) -> list[Trial]:
     """Return a trial for each setting, in their order; for the first of them where the time is
     over.
 
@@ -110,7 +110,7 @@ def race_settings(course: Course, settings: Sequence[Setting]) -> list[Trial]:
     return [trials[setting] for setting in settings if setting in trials]
 
 
-def _make_trial(course: Course, setting: Setting, value: np.ndarray, today: np.ndarray) -> Trial:
+def _make_trial(course: RaceSetup, setting: Setting, value: np.ndarray, today: np.ndarray) -> Trial:
     """Return the trial of a setting from its measures and today's, a row per run."""
     means, today_means = value.mean(axis=0), today.mean(axis=0)
     without_today = np.where(means > 0, np.inf, 1.0)
@@ -143,7 +143,7 @@ def is_significantly_greater(values: np.ndarray, other_values: np.ndarray) -> bo
     )
 
 
-def simplify(course: Course, best: Trial) -> list[Trial]:
+def simplify(course: RaceSetup, best: Trial) -> list[Trial]:
     """Return the setting with one value after the other as it is today, as long as that is no
     worse.
 
@@ -185,7 +185,7 @@ def dominates(trial: Trial, other: Trial) -> bool:
 
 
 def _keep_survivors(
-    trials: Sequence[Trial], values: dict[Setting, np.ndarray], course: Course
+    trials: Sequence[Trial], values: dict[Setting, np.ndarray], course: RaceSetup
 ) -> list[Setting]:
     """Return the settings that no paired test finds worse than a better one, at most half."""
     ranked = [trial.setting for trial in rank_trials(trials)]

@@ -13,13 +13,13 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten
-from cosched.slurm.tuning.folds import Problem, search
+from cosched.slurm.tuning.folds import TuningProblem, search
 from cosched.slurm.tuning.gains import CONFIDENCE, JudgedBlock, held_out_gain
 from cosched.slurm.tuning.space import (
     BASELINE,
-    Measure,
     MeasureConstraint,
     Setting,
+    TuningMeasure,
     dimensions_of,
     grid,
     what_if_text,
@@ -149,7 +149,7 @@ def tune(
     if subject is not None:
         warnings.warn("tune(subject=) is now tune(constraint=)", DeprecationWarning, stacklevel=2)
         constraint = (*texts(constraint, "constraint"), *texts(subject, "subject"))
-    objectives = [Measure.of_text(text) for text in texts(objective, "objective")]
+    objectives = [TuningMeasure.of_text(text) for text in texts(objective, "objective")]
     if not 1 <= len(objectives) <= 2:
         raise InvalidInstance(f"objective {shorten(objective)}: expected one or two")
     constraints = [MeasureConstraint.of_text(text) for text in texts(constraint, "constraint")]
@@ -185,7 +185,7 @@ def tune(
     with RunCache(context, engine, path, flag(resume, "resume"), head) as runs:
         if limit is not None:
             runs.deadline = time.monotonic() + limit
-        problem = Problem(
+        problem = TuningProblem(
             dimensions, max_settings, len(objectives), tuple(constraints), parts, runs
         )
         outcome = search(problem, progress or (lambda *_: None))
@@ -289,7 +289,7 @@ def _count_measured_jobs(block: Block) -> int:
 
 
 def _require_waits(
-    context: SimulationContext, objectives: list[Measure], today: Sequence[Simulated]
+    context: SimulationContext, objectives: list[TuningMeasure], today: Sequence[Simulated]
 ) -> None:
     """Check that all measures have jobs in all weeks, and that there is something to gain."""
     for block in context.blocks:

@@ -196,7 +196,7 @@ _WIDE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
-class Measure:
+class TuningMeasure:
     """A statistic of all jobs, or of those of a group."""
 
     #: A key of :data:`STATISTICS`.
@@ -207,7 +207,7 @@ class Measure:
     name: str = ""
 
     @classmethod
-    def of_text(cls, text: object) -> Measure:
+    def of_text(cls, text: object) -> TuningMeasure:
         """Return the measure of ``mean_wait`` or ``by(size).wide.p95_wait``."""
         match = _MEASURE.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:
@@ -278,7 +278,7 @@ class MeasureConstraint:
     """A measure that stays within `limit` times what it is today."""
 
     #: What is limited.
-    measure: Measure
+    measure: TuningMeasure
     #: ``<=`` or ``>=``.
     sign: str
     #: Of the measure over today's.
@@ -293,7 +293,7 @@ class MeasureConstraint:
                 f"constraint {shorten(text)}: expected a measure, <= or >=, and how many times "
                 "today's, as by(size).wide.mean_wait<=1.1"
             )
-        return cls(Measure.of_text(match[1]), match[2], float(match[3]))
+        return cls(TuningMeasure.of_text(match[1]), match[2], float(match[3]))
 
     def __str__(self) -> str:
         return f"{self.measure}{self.sign}{self.limit:g}"

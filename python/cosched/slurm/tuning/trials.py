@@ -23,7 +23,7 @@ from cosched.cluster.instance import Instance
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.io.append_only import AppendOnlyFile
 from cosched.notes import Note
-from cosched.slurm.tuning.space import BASELINE, Measure, Setting, what_if_text
+from cosched.slurm.tuning.space import BASELINE, Setting, TuningMeasure, what_if_text
 from cosched.slurm.tuning.weeks import Block
 from cosched.slurm.twin.backfill import clocks_of, never_starting_jobs, times_of, with_remedy
 from cosched.slurm.twin.twin import Twin, without_suspensions
@@ -92,7 +92,7 @@ class SimulationContext:
     #: Weeks of the search, then test weeks.
     blocks: tuple[Block, ...]
     #: Objectives, then the measures of the constraints.
-    measures: tuple[Measure, ...]
+    measures: tuple[TuningMeasure, ...]
     #: Draws of the scheduler's clocks in each block.
     draws: int
     #: Of these draws; block k has the seed `seed` + k.

@@ -24,9 +24,9 @@ from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
 from cosched.slurm.tuning.race import Trial, dominates, rank_trials
 from cosched.slurm.tuning.space import (
     Dimension,
-    Measure,
     MeasureConstraint,
     Setting,
+    TuningMeasure,
     changed_values,
     what_if_text,
 )
@@ -93,7 +93,7 @@ class Tuned:
 
     instance: Instance
     dimensions: tuple[Dimension, ...]
-    objectives: tuple[Measure, ...]
+    objectives: tuple[TuningMeasure, ...]
     constraints: tuple[MeasureConstraint, ...]
     weeks: Weeks
     found: tuple[Trial, ...]

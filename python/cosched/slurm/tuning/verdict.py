@@ -10,7 +10,7 @@ import numpy as np
 from cosched.core.text import count_of
 from cosched.slurm.tuning.gains import HeldOutGain
 from cosched.slurm.tuning.race import Trial, rank_trials
-from cosched.slurm.tuning.space import Measure, MeasureConstraint, Setting, what_if_text
+from cosched.slurm.tuning.space import MeasureConstraint, Setting, TuningMeasure, what_if_text
 
 #: A smaller gain is no reason to change a line, and close to what random timing alone makes.
 MIN_GAIN = 0.01
@@ -117,7 +117,7 @@ def _objective_ratio(trial: Trial) -> float:
 
 
 def no_better_setting_sentence(
-    tried: int, trials: Sequence[Trial], keys: Sequence[str], objectives: Sequence[Measure]
+    tried: int, trials: Sequence[Trial], keys: Sequence[str], objectives: Sequence[TuningMeasure]
 ) -> str:
     """That no setting reduces the objective in the search, and what the nearest one does."""
     words = " times ".join(measure.words for measure in objectives)

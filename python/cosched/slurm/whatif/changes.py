@@ -24,7 +24,7 @@ from cosched.slurm.machines import read_machine, with_lines
 from cosched.slurm.whatif.account_values import checked_account_value
 from cosched.slurm.whatif.classes import is_judged_by_log, judge
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
-from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
+from cosched.slurm.whatif.refusals import ChangeRefusals, KeyChange, refusals_of
 from cosched.slurm.whatif.removed_jobs import removed_rows_of_user
 from cosched.units import parse_duration
 
@@ -137,7 +137,9 @@ def _name_of_key(difference: Difference) -> str:
     return f"partition.{difference.name}.{difference.key}"
 
 
-def refusals_under(instance: Instance, changed: Machine, difference: Difference) -> Refusals | None:
+def refusals_under(
+    instance: Instance, changed: Machine, difference: Difference
+) -> ChangeRefusals | None:
     """Return the jobs that a key keeps out; None: it keeps none out by its own."""
     if not is_judged_by_log(difference) or instance.machine is None:
         return None

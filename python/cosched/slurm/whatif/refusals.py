@@ -27,7 +27,7 @@ NO_JOB_STARTS = "Slurm would let no job of the log start: it refuses them, or ke
 
 
 @dataclass(frozen=True)
-class Refusals:
+class ChangeRefusals:
     """What a key does to the jobs of a log.
 
     Attributes
@@ -69,7 +69,7 @@ class KeyChange:
 _NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
-def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
+def refusals_of(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """Return the jobs that a change of one key keeps out."""
     refusals = _refusals_by_rule(instance, change)
     if len(refusals.rows) == len(instance):
@@ -85,19 +85,19 @@ def keeps_all_jobs_out(instance: Instance, changes: Iterable[KeyChange]) -> bool
     return bool(is_refused.all())
 
 
-def _refusals_by_rule(instance: Instance, change: KeyChange) -> Refusals:
+def _refusals_by_rule(instance: Instance, change: KeyChange) -> ChangeRefusals:
     if change.partition.upper() == "DEFAULT":
         return _unknown("it is a line for several partitions: name one of them")
     return _RULES[change.key.lower()](instance, change)
 
 
-def _of_rows(refused: np.ndarray, why_none: str) -> Refusals:
+def _of_rows(refused: np.ndarray, why_none: str) -> ChangeRefusals:
     rows = np.flatnonzero(refused)
-    return Refusals(rows, "" if len(rows) else why_none)
+    return ChangeRefusals(rows, "" if len(rows) else why_none)
 
 
-def _unknown(why: str) -> Refusals:
-    return Refusals(_NO_ROWS, why_unknown=why)
+def _unknown(why: str) -> ChangeRefusals:
+    return ChangeRefusals(_NO_ROWS, why_unknown=why)
 
 
 def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]]:
@@ -108,7 +108,7 @@ def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]
     return [[part or default for part in name.split(",")] for name in names]
 
 
-def _by_access(instance: Instance, change: KeyChange) -> Refusals:
+def _by_access(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
     column = "account" if "account" in change.key.lower() else "qos"
     knows_defaults = column == "account" and settings_of(change.before).accounts is not None
@@ -140,7 +140,7 @@ def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
     ]
 
 
-def _by_state(instance: Instance, change: KeyChange) -> Refusals:
+def _by_state(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """State of a partition: DOWN and INACTIVE let no job start, DRAIN and INACTIVE let none in."""
     if change.value.upper() in ("", "UP"):  # without a State a partition is UP
         return _unknown("jobs of a partition whose State is not UP run here")
@@ -152,7 +152,7 @@ def _by_state(instance: Instance, change: KeyChange) -> Refusals:
     return _of_rows(alone, f"no job of the log is in partition {change.partition}")
 
 
-def _by_array_size(instance: Instance, change: KeyChange) -> Refusals:
+def _by_array_size(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """MaxArraySize: an array whose largest index is not below it is refused as a whole."""
     arrays: dict[str, int] = {}
     array_of: list[str] = []
@@ -176,17 +176,17 @@ def _array_size(text: str) -> int:
     return DEFAULT_MAX_ARRAY_SIZE if size is None else size
 
 
-def _by_memory_of_node(instance: Instance, change: KeyChange) -> Refusals:
+def _by_memory_of_node(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """MaxMemPerNode: jobs that ask for more of a node are refused."""
     return _by_memory(instance, change, "MB of a node")
 
 
-def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> Refusals:
+def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """MaxMemPerCPU: Slurm gives a job that asks for more of a CPU further CPUs."""
     return _by_memory(instance, change, "MB of a core")
 
 
-def _by_memory(instance: Instance, change: KeyChange, unit: str) -> Refusals:
+def _by_memory(instance: Instance, change: KeyChange, unit: str) -> ChangeRefusals:
     """Both limits of memory, of which one counts in each partition."""
     if "memory_gb" not in instance.column_names:
         return _unknown("the log does not say the memory that jobs ask for")
@@ -196,7 +196,7 @@ def _by_memory(instance: Instance, change: KeyChange, unit: str) -> Refusals:
     is_concerned = _in_reach(instance, change)
     is_concerned &= (before.per_node != after.per_node) | (before.per_core != after.per_core)
     if not is_concerned.any():
-        return Refusals(_NO_ROWS, _why_no_limit_changes(instance, change))
+        return ChangeRefusals(_NO_ROWS, _why_no_limit_changes(instance, change))
     amounts = instance.column("memory_gb").astype(float) * 1024
     per_node = _memory_per_node(instance)
     per_core = np.nan_to_num(amounts) / instance.column("tasks")
@@ -312,30 +312,30 @@ def _memory_per_node(instance: Instance) -> np.ndarray:
     return np.where(whole_node, np.nan, np.where(asks_for_none, 0.0, per_node))
 
 
-def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
+def _by_enforcement(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """EnforcePartLimits: jobs beyond a limit of their partition are refused, or stay pending."""
     requested_limits = instance.raw_columns.get("estimate")
     if requested_limits is None:
-        return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
+        return ChangeRefusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     names = [",".join(names) for names in partitions_of(instance, settings_of(change.before))]
     beyond = np.asarray(requested_limits) > limits(change.before, np.array(names))
     if not beyond.any():
-        return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
+        return ChangeRefusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     jobs = count_of(int(beyond.sum()), "job")
     return _unknown(f"{jobs} with a limit beyond MaxTime of their partition run here, cut to it")
 
 
-def _by_root(instance: Instance, change: KeyChange) -> Refusals:
+def _by_root(instance: Instance, change: KeyChange) -> ChangeRefusals:
     """DisableRootJobs of a partition."""
     if change.value.lower() not in ("yes", "up", "true", "1"):
-        return Refusals(_NO_ROWS, "no job of root is refused")
+        return ChangeRefusals(_NO_ROWS, "no job of root is refused")
     if "user" not in instance.column_names:
         return _unknown("the log does not say the users of its jobs")
     is_root = texts_of(instance, "user") == "root"
     return _of_rows(is_root & _in_partition(instance, change), "no job of the log is of root")
 
 
-_RULES: Mapping[str, Callable[[Instance, KeyChange], Refusals]] = {
+_RULES: Mapping[str, Callable[[Instance, KeyChange], ChangeRefusals]] = {
     **dict.fromkeys(("allowaccounts", "denyaccounts", "allowqos", "denyqos"), _by_access),
     "state": _by_state,
     "maxarraysize": _by_array_size,

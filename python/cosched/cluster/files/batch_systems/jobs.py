@@ -16,7 +16,7 @@ from cosched.cluster.files.batch_systems.record_table import (
 from cosched.cluster.files.log_options import LogOptions
 from cosched.cluster.files.sacct.finished_jobs import JobsOfLog, ParsedJobs, finish_jobs
 from cosched.cluster.files.sacct.jobs import jobs_of_rows
-from cosched.cluster.files.sacct.rows import Rows
+from cosched.cluster.files.sacct.rows import SacctRows
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -53,7 +53,7 @@ def read_batch_log(
     options = replace(options, timezone=options.timezone or _TIMEZONE)
     if log_format is LogFormat.SACCT_JSON:
         table = read_sacct_table(path)
-        rows = Rows(table.jobs, _NO_LINES, _NO_LINES, _NO_LINES, [], {}, _notes_of(table))
+        rows = SacctRows(table.jobs, _NO_LINES, _NO_LINES, _NO_LINES, [], {}, _notes_of(table))
         return jobs_of_rows(path, rows, options)
     table = read_record_table(path, log_format)
     jobs, lines_by_reason = _jobs_of_records(table)

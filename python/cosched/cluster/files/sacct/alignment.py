@@ -48,7 +48,7 @@ _Spans = list[set[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
-class Record:
+class AlignedRecord:
     """The texts of one row by column.
 
     Attributes
@@ -66,10 +66,10 @@ class Record:
     undecided: frozenset[str] = frozenset()
     is_assumed: bool = False
 
-    def without(self, column: str) -> Record:
+    def without(self, column: str) -> AlignedRecord:
         """The same without the text of a column, which cannot be told."""
         cells = {name: text for name, text in self.cells.items() if name != column}
-        return Record(cells, self.undecided | {column})
+        return AlignedRecord(cells, self.undecided | {column})
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class Aligner:
             if place < len(fields)
         )
 
-    def align(self, lines: Sequence[str]) -> Record | None:
+    def align(self, lines: Sequence[str]) -> AlignedRecord | None:
         """The record that these lines are; None: they are none, or columns cannot be told apart."""
         if self._failures >= _MAX_FAILURES and len(lines) > 1:
             return None
@@ -298,7 +298,7 @@ class Aligner:
 
     def _record(
         self, spans: _Spans, fields: Sequence[str], is_assumed: bool = False
-    ) -> Record | None:
+    ) -> AlignedRecord | None:
         """Texts by column; None: a column without free text may have one or another."""
         cells, undecided = {}, set()
         for place, column in enumerate(self._columns):
@@ -309,7 +309,7 @@ class Aligner:
                 undecided.add(column.name)
             else:
                 return None
-        return Record(cells, frozenset(undecided), is_assumed)
+        return AlignedRecord(cells, frozenset(undecided), is_assumed)
 
     def _spans(self, fields: Sequence[str], fits: Callable[[_Column, str], bool]) -> _Spans:
         """For each column the fields that it has in some way to give out all, in which each text

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cosched.cluster.files.sacct.alignment import Aligner, Record
+from cosched.cluster.files.sacct.alignment import AlignedRecord, Aligner
 
 #: Lines that one row may have, and lines beside a row with which it is tried whether it is longer.
 _MAX_LINES, _MAX_TRIED = 200, 20
@@ -20,7 +20,7 @@ _MAX_ENDS = 5
 _REQUESTS = frozenset({"Constraints", "Licenses"})
 
 
-class Lines:
+class DelimitedLines:
     """The lines of a table, by their number from 0; the first is the header.
 
     Parameters
@@ -79,7 +79,7 @@ class Repaired:
 
     Attributes
     ----------
-    records : list of (int, Record)
+    records : list of (int, AlignedRecord)
         The first line of each row that was put together, and its texts.
     replaced : list of int
         Lines that have the delimiters of a row, and are none.
@@ -91,7 +91,7 @@ class Repaired:
         Lines that have the form of a row, and are part of a text of the row around them.
     """
 
-    records: list[tuple[int, Record]] = field(default_factory=list)
+    records: list[tuple[int, AlignedRecord]] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     unaligned: list[int] = field(default_factory=list)
     rowless: list[int] = field(default_factory=list)
@@ -104,11 +104,11 @@ class _Row:
 
     first: int
     last: int
-    record: Record | None  # None: the line stays as it is
+    record: AlignedRecord | None  # None: the line stays as it is
     is_doubtful: bool = False  # another row would have some of its lines, too
 
 
-def repair(lines: Lines, aligner: Aligner) -> Repaired:
+def repair(lines: DelimitedLines, aligner: Aligner) -> Repaired:
     """Rows out of the broken lines and those beside them.
 
     A row is the fewest lines in which each column has its form. What stands between two rows is
@@ -127,10 +127,10 @@ class _EnclosingRow:
 
     first: int
     last: int
-    record: Record
+    record: AlignedRecord
 
 
-def _join_around_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> None:
+def _join_around_rows(lines: DelimitedLines, aligner: Aligner, repaired: Repaired) -> None:
     """Keep a row around other rows where each of these has the number of another row.
 
     A job name can hold a line end and whole rows. The lines before and behind such rows are
@@ -161,7 +161,7 @@ def _join_around_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> Non
 
 
 def _put_enclosing_rows(
-    enclosing_rows: list[_EnclosingRow], lines: Lines, repaired: Repaired
+    enclosing_rows: list[_EnclosingRow], lines: DelimitedLines, repaired: Repaired
 ) -> None:
     """Make each of these a row, and nothing else of its lines."""
     spans = [range(row.first, row.last + 1) for row in enclosing_rows]
@@ -176,7 +176,9 @@ def _put_enclosing_rows(
     repaired.replaced += np.flatnonzero(is_inside & lines.is_row).tolist()
 
 
-def _enclosing_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> list[_EnclosingRow]:
+def _enclosing_rows(
+    lines: DelimitedLines, aligner: Aligner, repaired: Repaired
+) -> list[_EnclosingRow]:
     """Rows that begin and end with lines of no row, and have the form of a row as a whole."""
     candidates: list[_EnclosingRow] = []
     numbers = [number for number in sorted(repaired.rowless) if not lines.is_row[number]]
@@ -197,7 +199,7 @@ def _enclosing_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> list[
     return candidates
 
 
-def _job_numbers(lines: Lines, aligner: Aligner, repaired: Repaired) -> dict[int, str]:
+def _job_numbers(lines: DelimitedLines, aligner: Aligner, repaired: Repaired) -> dict[int, str]:
     """The job number of each row, by its first line."""
     replaced = set(repaired.replaced)
     number_of_line = {
@@ -210,7 +212,7 @@ def _job_numbers(lines: Lines, aligner: Aligner, repaired: Repaired) -> dict[int
     return number_of_line
 
 
-def _regions(lines: Lines, aligner: Aligner) -> Iterator[range]:
+def _regions(lines: DelimitedLines, aligner: Aligner) -> Iterator[range]:
     """Broken lines that follow each other, with the sound row before them and the one behind."""
     end = 1  # what is before it belongs to a region, or needs none
     for number in lines.broken:
@@ -228,12 +230,12 @@ def _regions(lines: Lines, aligner: Aligner) -> Iterator[range]:
         yield range(first, end)
 
 
-def _is_sound(number: int, lines: Lines, aligner: Aligner) -> bool:
+def _is_sound(number: int, lines: DelimitedLines, aligner: Aligner) -> bool:
     """Whether a line is a row by itself."""
     return bool(lines.is_row[number]) and aligner.is_row(lines[number])
 
 
-def _is_row_next(number: int, lines: Lines) -> bool:
+def _is_row_next(number: int, lines: DelimitedLines) -> bool:
     behind = number + 1
     while behind < len(lines) and lines.is_empty[behind]:
         behind += 1
@@ -243,7 +245,7 @@ def _is_row_next(number: int, lines: Lines) -> bool:
 class _Region:
     """Some lines that follow each other."""
 
-    def __init__(self, numbers: range, lines: Lines, aligner: Aligner) -> None:
+    def __init__(self, numbers: range, lines: DelimitedLines, aligner: Aligner) -> None:
         self._numbers, self._lines, self._aligner = numbers, lines, aligner
         self._rows: list[_Row] = []
 
@@ -307,7 +309,7 @@ class _Region:
                 return None  # what looks like the begin of a row is in no other
         return None
 
-    def _align(self, first: int, last: int) -> Record | None:
+    def _align(self, first: int, last: int) -> AlignedRecord | None:
         if last - first >= _MAX_LINES:
             return None
         return self._aligner.align([self._lines[k] for k in range(first, last + 1)])
@@ -344,7 +346,7 @@ class _Region:
             texts = []
         return numbers[len(texts) :], cut_rows
 
-    def _longer(self, row: _Row, first: int, last: int, column: str) -> Record | None:
+    def _longer(self, row: _Row, first: int, last: int, column: str) -> AlignedRecord | None:
         """A row with more lines, all of which are text of one column; None: they are not."""
         longer, shorter = self._align(first, last), row.record or self._align(row.first, row.last)
         if longer is None or shorter is None:

@@ -267,7 +267,7 @@ _JOB_LONG_STEP = r"\.(?:batch|extern|interactive)$"
 _SUMMARY = "JS1:"
 
 
-class Usage(NamedTuple):
+class StepUsage(NamedTuple):
     """What jobs used.
 
     Attributes
@@ -290,11 +290,11 @@ def usage_columns(
     nodes: np.ndarray,
     elapsed: np.ndarray,
     timezone: str | None,
-) -> Usage:
+) -> StepUsage:
     """``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency`` of each job, where a column
     says it; nan where its cell does not. A zero says that nobody looked."""
     if not len(rows):
-        return Usage({}, {})
+        return StepUsage({}, {})
     job = _job_of(rows, steps)
     steps, job = steps[job >= 0], job[job >= 0]
     columns, remarks = {}, {}
@@ -319,7 +319,7 @@ def usage_columns(
     reported_columns = {
         name: column for name, column in columns.items() if not np.isnan(column).all()
     }
-    return Usage(reported_columns, remarks)
+    return StepUsage(reported_columns, remarks)
 
 
 def _cpu_seconds(rows: pd.DataFrame) -> np.ndarray | None:

@@ -22,7 +22,7 @@ from cosched.cluster.files.sacct.finished_jobs import (
 from cosched.cluster.files.sacct.machine_fit import cause_of_overuse
 from cosched.cluster.files.sacct.remarks import Remark, note_of_lines
 from cosched.cluster.files.sacct.rows import (
-    Rows,
+    SacctRows,
     note_of_enclosed,
     read_rows,
     texts_of_submit_lines,
@@ -43,7 +43,7 @@ def read_sacct(path: str | PathLike[str], options: LogOptions) -> JobsOfLog:
     return jobs_of_rows(path, read_rows(path, options.delimiter, options.machine), options)
 
 
-def jobs_of_rows(path: str | PathLike[str], rows_read: Rows, options: LogOptions) -> JobsOfLog:
+def jobs_of_rows(path: str | PathLike[str], rows_read: SacctRows, options: LogOptions) -> JobsOfLog:
     """Return the jobs of rows of sacct, printed with -P or as JSON."""
     machine = options.machine
     rows = rows_read.texts
@@ -79,7 +79,7 @@ def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[Note]:
     return [note_of_left_out_lines("steps of jobs that are not in the file", lines)]
 
 
-def _repair_notes(rows_read: Rows) -> list[Note]:
+def _repair_notes(rows_read: SacctRows) -> list[Note]:
     """Notes about rows with a delimiter or a line end inside a text."""
     notes = []
     if len(rows_read.repaired):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cosched import io
-from cosched.cluster.files.sacct.alignment import NAMES, Aligner, Record
-from cosched.cluster.files.sacct.broken_lines import Lines, Repaired, repair
+from cosched.cluster.files.sacct.alignment import NAMES, AlignedRecord, Aligner
+from cosched.cluster.files.sacct.broken_lines import DelimitedLines, Repaired, repair
 from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, options_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
@@ -38,7 +38,7 @@ _PARTS_OF_CPU_TIME = ("UserCPU", "SystemCPU")
 _UNQUOTED = ("Constraints", "Licenses")
 
 
-class Rows(NamedTuple):
+class SacctRows(NamedTuple):
     """What a file of sacct holds.
 
     Attributes
@@ -78,7 +78,9 @@ class _Repeat(NamedTuple):
     renamed: str
 
 
-def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None = None) -> Rows:
+def read_rows(
+    path: str | PathLike[str], delimiter: str, machine: Machine | None = None
+) -> SacctRows:
     """The rows of a file; `machine`: whose partitions and features its jobs ask for.
 
     A line with as many delimiters as the first is a row. What other lines are, the forms of the
@@ -93,7 +95,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
         statement = "JobIDRaw is taken for JobID, which is missing"
         notes.append(Note(NoteKind.ASSUMED, statement, subject="JobID", prefix="assumed: "))
     _require_columns(path, header, delimiter)
-    lines = Lines(text, mark)
+    lines = DelimitedLines(text, mark)
     read_columns = [name for name in header if name in _READ_COLUMNS]
     if "TotalCPU" in read_columns:
         read_columns = [name for name in read_columns if name not in _PARTS_OF_CPU_TIME]
@@ -119,7 +121,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
             )
     if not lines.broken:
         no_lines = np.zeros(0, dtype=np.int64)
-        return Rows(texts, no_lines, no_lines, no_lines, [], {}, notes)
+        return SacctRows(texts, no_lines, no_lines, no_lines, [], {}, notes)
     is_closed = closing > 0
     aligner = Aligner(
         columns[:-1] if is_closed else columns,
@@ -130,7 +132,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
     repaired = repair(lines, aligner)
     for number, record in repaired.records:
         _require_same_cells(f"{path}: line {number + 1}", record.cells, repeats)
-    return Rows(
+    return SacctRows(
         _with_records(texts, repaired, read_columns, delimiter, mark),
         np.array(repaired.unaligned, dtype=np.int64) + 1,
         np.array([number for number, _ in repaired.records], dtype=np.int64) + 1,
@@ -160,7 +162,7 @@ def rows_of_text(text: str, name: str, needed: Sequence[str]) -> TextRows:
     InvalidInstance
         A needed column is missing, or a column is there twice with different values.
     """
-    lines = Lines(text.replace("\r\n", "\n").encode("utf-8", "replace"), "|")
+    lines = DelimitedLines(text.replace("\r\n", "\n").encode("utf-8", "replace"), "|")
     header, repeats = _header_of(lines[0], "|")
     missing = [column for column in needed if column not in header]
     if missing:
@@ -326,7 +328,9 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
-def _undecided(records: list[tuple[int, Record]], read_columns: list[str]) -> dict[str, list[int]]:
+def _undecided(
+    records: list[tuple[int, AlignedRecord]], read_columns: list[str]
+) -> dict[str, list[int]]:
     """Lines from 1 by the columns whose texts cannot be told."""
     lines_of_column: dict[str, list[int]] = {}
     for number, record in records:
