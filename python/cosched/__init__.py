@@ -21,7 +21,7 @@ from cosched.interrupt import end_command_at_interrupt
 end_command_at_interrupt()
 
 from importlib import import_module  # noqa: E402  an interrupt of these imports, too
-from typing import TYPE_CHECKING  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
 
 from cosched.errors import (  # noqa: E402
     CoschedError,
@@ -73,7 +73,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"cosched.{name}")
     if name in _PLACES:
@@ -83,5 +83,5 @@ def __getattr__(name: str):
     raise AttributeError(f"module 'cosched' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(set(globals()) | {*_MODULES, *_PLACES})

@@ -216,7 +216,7 @@ def _is_endless(value: Any) -> bool:
     """Whether a value is a range or an iterator of Python with more entries than any memory."""
     kind = type(value)
     if kind is range:
-        return (value.stop - value.start) // value.step > MAX_LENGTH
+        return bool((value.stop - value.start) // value.step > MAX_LENGTH)
     if kind is repeat:
         # The default is for an endless one, which has no length hint.
         return length_hint(value, MAX_LENGTH + 1) > MAX_LENGTH

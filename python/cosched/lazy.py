@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.described import described
 
+__all__ = ["Lazy", "deprecated_names", "of_stub", "on_first_use", "pd", "plt"]
+
 
 class Lazy(ModuleType):
     """Stands for the module of its name.

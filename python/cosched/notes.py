@@ -279,7 +279,7 @@ class Note(str):
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"Note is immutable: cannot delete {name!r}")
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.kind, self.text, self.statement, self.subject, self.count, self.where)
         return _note_of_fields, fields
 

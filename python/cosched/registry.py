@@ -25,7 +25,8 @@ def family(name: str) -> Family:
     >>> family("bags").default_bound
     'profit-rate-cut'
     """
-    return _module(name).FAMILY
+    family_of_module: Family = _module(name).FAMILY
+    return family_of_module
 
 
 def presentation(name: str) -> Presentation:
@@ -40,7 +41,8 @@ def presentation(name: str) -> Presentation:
     >>> presentation("bags").objective
     'profit rate'
     """
-    return _module(name).PRESENTATION
+    presentation_of_module: Presentation = _module(name).PRESENTATION
+    return presentation_of_module
 
 
 def _module(name: str) -> ModuleType:

@@ -295,7 +295,8 @@ def parse_bytes(text: str) -> float | None:
     if match is None:
         return None
     base = 1024 if match[3] else 1000
-    return float(match[1]) * base ** " kmgt".index(match[2].lower() or " ")
+    factor: int = base ** " kmgt".index(match[2].lower() or " ")
+    return float(match[1]) * factor
 
 
 def format_gigabytes(gigabytes: float) -> str:

@@ -117,7 +117,7 @@ class Instance(core.Instance):
     power_cap: float
     names: tuple[str, ...]
     machine_names: tuple[str, ...]
-    _parts: tuple
+    _parts: tuple[Any, ...]
 
     def __init__(
         self,
@@ -163,7 +163,14 @@ class Instance(core.Instance):
                 stacklevel=2,
             )
 
-    def _build(self, parts: tuple, price: float, cost: float, names: tuple, notes: tuple) -> None:
+    def _build(
+        self,
+        parts: tuple[Any, ...],
+        price: float,
+        cost: float,
+        names: tuple[Any, ...],
+        notes: tuple[Any, ...],
+    ) -> None:
         counts, machines, _, _, _, idle, cap = parts
         inner = _inner(parts, price, cost)
         for array in (counts, machines, idle):
@@ -191,22 +198,26 @@ class Instance(core.Instance):
     @property
     def etc(self) -> np.ndarray:
         """Read-only (T, M) table of seconds; infinity where a type may not run."""
-        return self._core.etc
+        times: np.ndarray = self._core.etc
+        return times
 
     @property
     def apc(self) -> np.ndarray:
         """Read-only (T, M) table of watts; infinity where a type may not run."""
-        return self._core.apc
+        watts: np.ndarray = self._core.apc
+        return watts
 
     @property
     def joules(self) -> np.ndarray:
         """Read-only (T, M) table: energy of one task, above idling (J)."""
-        return self._core.joules
+        joules: np.ndarray = self._core.joules
+        return joules
 
     @property
     def allowed(self) -> np.ndarray:
         """(T, M) table of bool: which task types run on which machine types."""
-        return np.isfinite(self.etc)
+        runs: np.ndarray = np.isfinite(self.etc)
+        return runs
 
     @property
     def tasks(self) -> int:
@@ -216,7 +227,7 @@ class Instance(core.Instance):
     @property
     def least_energy(self) -> float:
         """E_min (J): every task on the machine type of its least energy; above idling."""
-        return self._core.least_joules
+        return float(self._core.least_joules)
 
     @property
     def gamma(self) -> float:
@@ -273,7 +284,7 @@ class Instance(core.Instance):
             notes=self.notes,
         )
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         names = (self.names, self.machine_names)
         return _rebuild, (self._parts, self.price, self.energy_cost, names, self.notes)
 
@@ -381,19 +392,25 @@ class Instance(core.Instance):
         files.write(path, {name: getattr(self, name) for name in fields}, labelled)
 
 
-def _rebuild(parts: tuple, price: float, cost: float, names: tuple, notes: tuple) -> Instance:
+def _rebuild(
+    parts: tuple[Any, ...],
+    price: float,
+    cost: float,
+    names: tuple[Any, ...],
+    notes: tuple[Any, ...],
+) -> Instance:
     """Unpickle: without the warning, which was given once."""
     instance = Instance.__new__(Instance)
     instance._build(parts, price, cost, names, notes)  # noqa: SLF001
     return instance
 
 
-def _inner(parts: tuple, price: float, cost: float) -> Any:
+def _inner(parts: tuple[Any, ...], price: float, cost: float) -> Any:
     counts, machines, etc, apc, allowed, idle, cap = parts
     return _core.bags.Instance(counts, machines, etc, apc, price, cost, allowed, idle, cap)
 
 
-def _price(parts: tuple, price: float | None, cost: float, gamma: float | None) -> float:
+def _price(parts: tuple[Any, ...], price: float | None, cost: float, gamma: float | None) -> float:
     if (price is None) == (gamma is None):
         state = "are both given" if price is not None else "are both missing"
         raise InvalidInstance(f"price and gamma {state}: expected one of them")
@@ -402,4 +419,4 @@ def _price(parts: tuple, price: float | None, cost: float, gamma: float | None) 
     factor = nonnegative(gamma, "gamma", "a finite number >= 0")
     if cost == 0:
         raise InvalidInstance("gamma: expected energy_cost > 0 (price = gamma c E_min)")
-    return factor * cost * _inner(parts, 0.0, cost).least_joules
+    return float(factor * cost * _inner(parts, 0.0, cost).least_joules)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +12,14 @@ from cosched.bags.bounds import cut_bound, front
 from cosched.bags.instance import Instance
 from cosched.bags.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
-from cosched.lazy import plt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def energy_front(
-    instance: Instance, results: Iterable[Result] = (), ax: plt.Axes | None = None
-) -> plt.Axes:
+    instance: Instance, results: Iterable[Result] = (), ax: Axes | None = None
+) -> Axes:
     """Least energy against the makespan: the relaxation's front, and plans as points above it.
 
     The shaded side cannot be reached. The dashed line joins the plans of equal profit rate, the

@@ -184,7 +184,7 @@ class Schedule(core.Schedule):
             raise InvalidSchedule("expected an object with a list 'placements'")
         core.Instance.require(instance)
         integers = ("task_type", "machine_type", "machine")
-        columns: dict[str, list] = {name: [] for name in (*integers, "count", "start", "end")}
+        columns: dict[str, list[Any]] = {name: [] for name in (*integers, "count", "start", "end")}
         for number, row in enumerate(rows):
             where = f"placements[{number}]"
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from cosched import io
 from cosched.cluster.analysis.audit import analyse_runs
@@ -14,7 +15,9 @@ from cosched.cluster.judgement import LogJudgement
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.installed import call_report_writer
 from cosched.core.text import texts
-from cosched.lazy import plt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def audit(
@@ -30,7 +33,7 @@ def audit(
     judgement: LogJudgement | None = None,
     anonymise: bool = False,
     say: Callable[[str], object] | None = None,
-) -> plt.Figure | None:
+) -> Figure | None:
     """Write a self-contained report on a log, for operators and managers.
 
     It begins with the cluster, the period, the answer in three sentences, and a row of key figures:

@@ -9,9 +9,10 @@ import numpy as np
 from cosched.cluster.result import Result
 from cosched.core.arrays import means, step_function
 from cosched.core.drawing import axes_or_new
-from cosched.lazy import plt
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from cosched.cluster.schedule import Schedule
 
 #: Above this number of bars a picture of who ran where shows the load of the nodes instead.
@@ -33,14 +34,14 @@ def _unit(result: Result) -> tuple[float, str]:
     return 1.0, "s"
 
 
-def _time_axis(result: Result, ax: plt.Axes) -> None:
+def _time_axis(result: Result, ax: Axes) -> None:
     seconds, name = _unit(result)
     first = float(result.instance.column("eligible").min()) / seconds
     ax.set_xlim(first, max(float(result.outcome["end"].max()) / seconds, first + 1e-9))
     ax.set_xlabel(f"time ({name})")
 
 
-def _legend_above(ax: plt.Axes) -> None:
+def _legend_above(ax: Axes) -> None:
     ax.legend(fontsize=8, ncols=4, frameon=False, loc="lower right", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -52,7 +53,7 @@ def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndar
     return edges, np.append(means(times, level, edges), 0.0)
 
 
-def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
+def utilisation(result: Result, ax: Axes | None = None) -> Axes:
     """Demand, capped demand and allocated CPU over time (Figure 2 of the paper).
 
     The demand D(t) is the sum of ``cpu`` times ``tasks`` over the jobs in the system; min(P,
@@ -107,7 +108,7 @@ def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     return ax
 
 
-def queue_length(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
+def queue_length(result: Result, ax: Axes | None = None) -> Axes:
     """Jobs in the system that wait, and that run, over time (paused jobs wait).
 
     Examples
@@ -138,7 +139,7 @@ def queue_length(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     return ax
 
 
-def occupation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
+def occupation(result: Result, ax: Axes | None = None) -> Axes:
     """Who ran where: a lane a node, a bar a job's stay, as tall as its CPU share there.
 
     Jobs that share a node are stacked in the order in which they came to it. Where there are
@@ -168,7 +169,7 @@ def occupation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
     return ax
 
 
-def _draw_bars(result: Result, ax: plt.Axes) -> None:
+def _draw_bars(result: Result, ax: Axes) -> None:
     from matplotlib import colormaps
     from matplotlib.collections import PolyCollection
 
@@ -212,7 +213,7 @@ def _lowest_gap(stays: list[tuple[float, float, float]], height: float) -> float
     return min(bottom, 1.0)
 
 
-def _draw_load(result: Result, ax: plt.Axes, row: np.ndarray, node: np.ndarray) -> None:
+def _draw_load(result: Result, ax: Axes, row: np.ndarray, node: np.ndarray) -> None:
     schedule, nodes = _rows(result), result.instance.nodes
     seconds, _ = _unit(result)
     first = float(result.instance.column("eligible").min())

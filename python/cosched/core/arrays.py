@@ -304,7 +304,8 @@ def step_function(
 def means(times: np.ndarray, level: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Mean of the level in each slice of time between `edges`."""
     area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
-    return np.diff(np.interp(edges, times, area)) / np.diff(edges)
+    means: np.ndarray = np.diff(np.interp(edges, times, area)) / np.diff(edges)
+    return means
 
 
 def share_above(times: np.ndarray, level: np.ndarray, threshold: float) -> float:

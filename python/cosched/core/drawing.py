@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,18 @@ from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, printable
 from cosched.lazy import pd, plt
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 #: Markers of lines, in the order in which they are taken; longer tables begin again.
 MARKERS = "os^vD*PX<>"
 
 
-def axes_or_new(ax: plt.Axes | None, size: tuple[float, float] = (7, 4.5)) -> plt.Axes:
+def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
     """`ax`, or the axes of a new figure of `size` inches."""
-    if ax is not None and not isinstance(ax, plt.Axes):
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
         raise InvalidInstance(f"ax: expected axes of matplotlib, got {type(ax).__name__}")
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
 
@@ -34,8 +40,8 @@ def lines(
     *,
     by: str = "algorithm",
     bars: bool = False,
-    ax: plt.Axes | None = None,
-) -> plt.Axes:
+    ax: Axes | None = None,
+) -> Axes:
     """A line an algorithm: the mean of a column against another, as the papers' figures have it.
 
     Parameters

@@ -106,7 +106,8 @@ def package_algorithms(family: str) -> list[str]:
 
 def load_package_algorithm(family: str, name: str) -> Callable[..., Any]:
     """Import an algorithm that another layer of cosched offers."""
-    return package_entry_points(ALGORITHMS)[f"{family}.{name}"].load()
+    function: Callable[..., Any] = package_entry_points(ALGORITHMS)[f"{family}.{name}"].load()
+    return function
 
 
 def installed_algorithms(family: str) -> list[str]:

@@ -60,7 +60,8 @@ class Instance:
         """
         if key not in self._memo:
             self._memo[key] = make()
-        return self._memo[key]
+        value: MadeT = self._memo[key]
+        return value
 
     def cached(self, key: str) -> Any:
         """What :meth:`once` keeps under `key`; None where nobody has asked for it."""

@@ -86,7 +86,7 @@ def value_range(
 def _spreads(task: np.ndarray, counts: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Return the spread of each placement; none where its task was never measured twice."""
     column = np.minimum(counts, spread.shape[1]) - 1
-    spread_of_rows = spread[task, column]
+    spread_of_rows: np.ndarray = spread[task, column]
     for row in np.flatnonzero(np.isnan(spread_of_rows)):
         measured = spread[task[row]]
         measured = measured[~np.isnan(measured)]
@@ -147,7 +147,8 @@ def _packs(schedule: Schedule, times: np.ndarray) -> np.ndarray:
     _, pack = np.unique(schedule.start, return_inverse=True)
     longest = np.zeros((pack.max() + 1, times.shape[1]))
     np.maximum.at(longest, pack, times)
-    return longest.sum(axis=0)
+    ends: np.ndarray = longest.sum(axis=0)
+    return ends
 
 
 def _in_order(schedule: Schedule, times: np.ndarray) -> np.ndarray:
@@ -157,7 +158,8 @@ def _in_order(schedule: Schedule, times: np.ndarray) -> np.ndarray:
     for row in order:
         lanes = lane[schedule.unit_begin[row] : schedule.unit_begin[row + 1]]
         free[lanes] = free[lanes].max(axis=0) + times[row]
-    return free.max(axis=0)
+    ends: np.ndarray = free.max(axis=0)
+    return ends
 
 
 def _with_tokens(
@@ -195,4 +197,5 @@ def _with_tokens(
             start = np.maximum(start, np.where(full.any(axis=0), first, 0.0))
         ends[row] = start + times[row]
         free[lanes] = ends[row]
-    return ends.max(axis=0)
+    last_ends: np.ndarray = ends.max(axis=0)
+    return last_ends

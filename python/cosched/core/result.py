@@ -65,7 +65,9 @@ def placements(schedule: Schedule, most: int) -> Overview:
     """The placements that start first; equal starts by task."""
     chosen = np.lexsort((schedule.task, schedule.start))[:most]
     names = schedule.instance.names
-    columns: dict[str, list] = {"task": [names[task] for task in schedule.task[chosen].tolist()]}
+    columns: dict[str, list[Any]] = {
+        "task": [names[task] for task in schedule.task[chosen].tolist()]
+    }
     kinds = getattr(schedule.instance, "kind_names", ())
     if len(kinds) > 1:
         columns["on"] = [kinds[kind] for kind in schedule.kind[chosen].tolist()]

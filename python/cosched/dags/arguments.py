@@ -167,7 +167,7 @@ def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
     """Rows an edge, from the core's order (by tasks) to that of ``edges``."""
     if core_rows is None:
         return rows
-    rows_of_edges = rows[core_rows]
+    rows_of_edges: np.ndarray = rows[core_rows]
     rows_of_edges.flags.writeable = False
     return rows_of_edges
 
@@ -224,10 +224,13 @@ def memory_numbers(
     kinds: np.ndarray, numbers: np.ndarray, units: Sequence[int], memories: str | tuple[int, ...]
 ) -> np.ndarray:
     """The memory of each unit: equal numbers are the same one."""
-    of_all = np.concatenate([[0], np.cumsum(units)])[kinds] + numbers
+    of_all: np.ndarray = np.concatenate([[0], np.cumsum(units)])[kinds] + numbers
     if memories == "host":
         return np.where(kinds == 0, 0, of_all)
-    return of_all if memories == "unit" else np.array(memories)[of_all]
+    if memories == "unit":
+        return of_all
+    memory_of_unit: np.ndarray = np.array(memories)[of_all]
+    return memory_of_unit
 
 
 def checked_run(executed: object, tasks: int, units: Sequence[int]) -> Run | None:

@@ -164,7 +164,8 @@ class Instance(core.Instance):
     @property
     def times(self) -> np.ndarray:
         """Read-only (n, Q) table of seconds; infinity where a task cannot run."""
-        return self._core.times
+        times: np.ndarray = self._core.times
+        return times
 
     @property
     def data(self) -> np.ndarray | None:
@@ -174,7 +175,8 @@ class Instance(core.Instance):
     @property
     def order(self) -> np.ndarray:
         """A topological order: among tasks whose predecessors are done, the lowest number."""
-        return self._core.order
+        order: np.ndarray = self._core.order
+        return order
 
     @property
     def unit_counts(self) -> tuple[int, ...]:
@@ -216,7 +218,7 @@ class Instance(core.Instance):
         if self.data is None:
             return 0.0
         row = number if self._core_rows is None else int(self._core_rows[number])
-        return self._core.transfer(row, *ends)
+        return float(self._core.transfer(row, *ends))
 
     def transfer_times(self, kind: object, unit: object) -> np.ndarray:
         """What the transfers take where each task has its unit.
@@ -275,7 +277,7 @@ class Instance(core.Instance):
             "executed": self.executed,
         }
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return partial(Instance, **self._keyword_arguments()), (self.times, self.edges, self.units)
 
     def __eq__(self, other: object) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.core.drawing import axes_or_new, literal
 from cosched.core.text import require_columns, texts
 from cosched.errors import InvalidInstance
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def ratios(
@@ -18,8 +22,8 @@ def ratios(
     *,
     group: str = "application",
     reference: str = "lp",
-    ax: plt.Axes | None = None,
-) -> plt.Axes:
+    ax: Axes | None = None,
+) -> Axes:
     """A dot an instance, grouped by application, with the mean of each group: Figures 3 to 7.
 
     Parameters

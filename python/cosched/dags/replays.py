@@ -135,7 +135,9 @@ def _keep_runs(columns: dict[str, Any], rule: str) -> dict[str, Any]:
     return {"plan": tuple(columns.values()), "kept": _core.dags.Kept[rule]}
 
 
-def _table(instance: Instance, plan: dict[str, Any], blocks: Iterator, bound: bool) -> pd.DataFrame:
+def _table(
+    instance: Instance, plan: dict[str, Any], blocks: Iterator[Any], bound: bool
+) -> pd.DataFrame:
     certificate = hlp(instance).certificate.of_core() if bound else None
     runs = [
         _core.dags.replay_draws(instance._core, **plan, factors=factors, certificate=certificate)
@@ -192,7 +194,7 @@ def _with(instance: Instance, *, times: object = None, **links: object) -> Insta
     )
 
 
-def _factors(instance: Instance, noise: Any, cv: object, draws: int, seed: int) -> Iterator:
+def _factors(instance: Instance, noise: Any, cv: object, draws: int, seed: int) -> Iterator[Any]:
     """Blocks of rows of factors, a row a draw: the same whatever the size of the blocks."""
     rng = np.random.default_rng(seed)
     tasks = instance.tasks

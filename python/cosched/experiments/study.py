@@ -13,18 +13,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosched import io
 from cosched.errors import InvalidInstance, StudyError, shorten
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
 from cosched.registry import family
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: One task: plain data (what JSON can hold) that says all that ``Study.run`` needs.
 Task = dict[str, Any]
 
 
-def no_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def no_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """No picture."""
     return {}
 
@@ -83,7 +86,7 @@ class Study:
     plan: Callable[[bool], list[Task]]
     run: Callable[[Task], dict[str, Any]]
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]]
-    figures: Callable[[pd.DataFrame], dict[str, plt.Figure]] = no_figures
+    figures: Callable[[pd.DataFrame], dict[str, Figure]] = no_figures
     paper: str = ""
     about: str = ""
     needs: tuple[str, ...] = ()
@@ -114,7 +117,7 @@ class Functions(NamedTuple):
     plan: Callable[[bool], list[Task]]
     run: Callable[[Task], dict[str, Any]]
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]]
-    figures: Callable[[pd.DataFrame], dict[str, plt.Figure]] = no_figures
+    figures: Callable[[pd.DataFrame], dict[str, Figure]] = no_figures
 
 
 def read_studies(

@@ -128,21 +128,21 @@ class Unpacked(io.RawIOBase):
             pass
 
     def seekable(self) -> bool:
-        return self._stream.seekable()
+        return bool(self._stream.seekable())
 
     def tell(self) -> int:
-        return self._stream.tell()
+        return int(self._stream.tell())
 
     def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
         """Absolute positions only; what is passed over is judged too."""
         assert whence == io.SEEK_SET
         if position < self._stream.tell():
-            return self._stream.seek(position)
+            return int(self._stream.seek(position))
         require_size(self._path, position)
         while self._stream.tell() < position:
             if not self.read(min(_CHUNK, position - self._stream.tell())):
                 break
-        return self._stream.tell()
+        return int(self._stream.tell())
 
     def _judge(self, total: int) -> None:
         require_size(self._path, total)

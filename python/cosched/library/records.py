@@ -76,7 +76,8 @@ def load(name: str) -> Instance:
     if load_of is not None:  # a log: its jobs, on the machine that they were drawn for
         jobs = rescale_load(jobs_and_nodes, arguments["nodes"], load_of)
         jobs_and_nodes = family_of(name).instance_type(jobs, nodes=arguments["nodes"])
-    return jobs_and_nodes
+    instance: Instance = jobs_and_nodes
+    return instance
 
 
 FORMAT, VERSION = "cosched-library", 1

@@ -126,7 +126,8 @@ def result_of(record: Record) -> Result:
     schedule.validate()
     result = of.result_of(instance, schedule)
     bound = Bound(record.bound.value, record.bound.algorithm)
-    return replace(result, algorithm=record.best.algorithm, own_bound=bound)
+    best_result: Result = replace(result, algorithm=record.best.algorithm, own_bound=bound)
+    return best_result
 
 
 #: Relative gap of a record up to which no search can beat it.

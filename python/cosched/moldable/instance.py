@@ -253,7 +253,8 @@ class Instance(profiles.HasSharing, core.Instance):
                 f"times of {self.jobs} formulas on 1..{self.machines} processors would be "
                 f"{entries} numbers: use time(job, processors)"
             )
-        return self._core.times
+        times: np.ndarray = self._core.times
+        return times
 
     def time(self, job: int, processors: int) -> float:
         """Seconds of a job on a number of processors, as measured; maybe infinite.
@@ -270,12 +271,12 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> Instance([[4.0, 2.5]], weights=[1], machines=4).time(0, 3)
         2.5
         """
-        return self._core.time(integer(job, "job"), integer(processors, "processors", 1))
+        return float(self._core.time(integer(job, "job"), integer(processors, "processors", 1)))
 
     @property
     def has_releases(self) -> bool:
         """Whether any job is released after 0."""
-        return self._core.has_releases
+        return bool(self._core.has_releases)
 
     @property
     def monotone(self) -> bool:
@@ -392,7 +393,7 @@ class Instance(profiles.HasSharing, core.Instance):
         arguments |= {"weights": self.weights, "notes": notes, **sharing.arguments()}
         return partial(Instance, self.times, **arguments)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return self._reconstruct(self.notes, self.sharing), ()
 
     def __eq__(self, other: object) -> bool:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.errors import InvalidInstance
-from cosched.lazy import plt
 from cosched.moldable.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def pareto(
-    result: Result, ax: plt.Axes | None = None, *, others: Mapping[str, Result] | None = None
-) -> plt.Axes:
+    result: Result, ax: Axes | None = None, *, others: Mapping[str, Result] | None = None
+) -> Axes:
     """The front of makespan and minsum that ``demt-best`` saw, its choice, and the bounds.
 
     Parameters

@@ -133,7 +133,8 @@ class Instance(profiles.HasSharing, core.Instance):
     @property
     def times(self) -> np.ndarray:
         """Read-only (n, p) table of seconds; ``times[i, q-1]`` = task i on q processors."""
-        return self._core.times
+        times: np.ndarray = self._core.times
+        return times
 
     @property
     def spread(self) -> np.ndarray:
@@ -153,7 +154,7 @@ class Instance(profiles.HasSharing, core.Instance):
         # An instance stands for its table wherever a table is expected.
         return np.array(self.times, dtype=dtype)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return self._reconstruct(self.notes, self.sharing), (self.times, self.max_tasks)
 
     def __eq__(self, other: object) -> bool:

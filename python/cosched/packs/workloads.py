@@ -1,6 +1,7 @@
 """Workloads II and III of Aupy et al. 2013, and 3-Partition instances of known optimum."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from cosched.core.arrays import checked_entries, integer, positive, seed_of, sha
 from cosched.errors import InvalidInstance, shorten
 from cosched.packs.instance import Instance
 from cosched.profiles import monotone
+
+LawT = TypeVar("LawT")
 
 #: Sequential time laws t(m, 1) / c.
 SEQUENTIAL: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -115,7 +118,7 @@ def packs_ii(
 
 
 def packs_iii(
-    *, tasks: int = 260, nodes: int = 32, seed: int | None = None, **constants
+    *, tasks: int = 260, nodes: int = 32, seed: int | None = None, **constants: Any
 ) -> Instance:
     """Workload-III: :func:`packs_ii` with 260 tasks on 32 nodes (256 cores).
 
@@ -187,7 +190,7 @@ def _size_range(sizes: tuple[float, float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _law(laws: dict, name: str, argument: str):
+def _law(laws: Mapping[str, LawT], name: str, argument: str) -> LawT:
     if name not in laws:
         raise InvalidInstance(f"{argument} has {shorten(name)}: expected {', '.join(laws)}")
     return laws[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from cosched.core.result import Result
 from cosched.core.schedule import Schedule
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, printable, shorten
-from cosched.lazy import plt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Above this number of placements, bars carry no outline and no text.
 _MOST_LABELLED = 120
@@ -26,11 +29,11 @@ _MOST_ARCS = 400
 
 def gantt(
     schedule: Schedule | Result,
-    ax: plt.Axes | None = None,
+    ax: Axes | None = None,
     *,
     labels: Sequence[str] | None = None,
     color_by: Sequence[str] | None = None,
-) -> plt.Axes:
+) -> Axes:
     """Gantt chart: time across, a lane for each unit of each resource type.
 
     Bars whose duration is a model's and no measurement (``instance.origin``) are hatched. Transfers
@@ -105,7 +108,7 @@ def gantt(
     return ax
 
 
-def _add_legend_of_hatching(ax: plt.Axes) -> None:
+def _add_legend_of_hatching(ax: Axes) -> None:
     """Explain what a hatched bar is."""
     from matplotlib.patches import Patch
 
@@ -117,15 +120,11 @@ def _add_legend_of_hatching(ax: plt.Axes) -> None:
 
 def _step(count: int) -> int:
     """From one tick to the next, so that there are at most nine: 1, 2, 5, 10, 20, ..."""
-    return next(
-        step
-        for power in range(19)
-        for step in (10**power, 2 * 10**power, 5 * 10**power)
-        if count <= 9 * step
-    )
+    steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
+    return int(next(step for step in steps if count <= 9 * step))
 
 
-def save(ax_or_figure: plt.Axes | plt.Figure, path: str | PathLike[str]) -> None:
+def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
     """Write a figure by the suffix of `path`, as a whole or not at all.
 
     The same figure gives the same bytes: no dates, no random identifiers.
@@ -167,7 +166,7 @@ def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int
     return lanes, ticks
 
 
-def _draw_transfers(ax: plt.Axes, schedule: Schedule, lanes: dict[int, int]) -> None:
+def _draw_transfers(ax: Axes, schedule: Schedule, lanes: dict[int, int]) -> None:
     graph: Any = schedule.instance
     seconds_of = getattr(graph, "transfer_times", None)
     if seconds_of is None or graph.data is None or len(schedule) != graph.tasks:
@@ -229,7 +228,7 @@ def _per_task(
     return text_of_tasks
 
 
-def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: plt.Axes) -> list:
+def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> list[Any]:
     from matplotlib import colormaps
     from matplotlib.patches import Patch
 
@@ -255,11 +254,12 @@ def _estimated(schedule: Schedule) -> np.ndarray:
     origin = getattr(schedule.instance, "origin", None)
     if origin is None:
         return np.zeros(len(schedule), dtype=bool)
-    return origin[schedule.task, np.diff(schedule.unit_begin) - 1] != 0
+    is_estimated: np.ndarray = origin[schedule.task, np.diff(schedule.unit_begin) - 1] != 0
+    return is_estimated
 
 
 def draw_rectangles(
-    ax: plt.Axes, rectangles: list, colors: list, hatched: list, has_many: bool
+    ax: Axes, rectangles: list[Any], colors: list[Any], hatched: list[Any], has_many: bool
 ) -> None:
     from matplotlib.collections import PolyCollection
 
@@ -283,7 +283,7 @@ def draw_rectangles(
         )
 
 
-def label_rectangles(ax: plt.Axes, rectangles: list, texts: Sequence[str]) -> None:
+def label_rectangles(ax: Axes, rectangles: list[Any], texts: Sequence[str]) -> None:
     """A text in each box that has room for it, cut to fit its width."""
     figure = ax.get_figure(root=True)
     if figure is None:
@@ -310,7 +310,7 @@ def label_rectangles(ax: plt.Axes, rectangles: list, texts: Sequence[str]) -> No
 Rectangle = tuple[float, float, float, float]
 
 
-def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
+def execution(execution: Any, ax: Axes | None = None) -> Axes:
     """Gantt chart of two rows on one axis of time: planned above, measured below.
 
     Each row names its makespan. Measured bars of tasks that did not complete are hatched.

@@ -290,7 +290,7 @@ def _power_law(q: np.ndarray, t: np.ndarray) -> Model:
 
 def _interpolation(q: np.ndarray, t: np.ndarray) -> Model:
     def model(counts: np.ndarray) -> np.ndarray:
-        inside = np.exp(np.interp(np.log(counts), np.log(q), np.log(t)))
+        inside: np.ndarray = np.exp(np.interp(np.log(counts), np.log(q), np.log(t)))
         # Between its neighbours also in the last digit.
         after = np.clip(np.searchsorted(q, counts), 1, len(q) - 1)
         low, high = np.minimum(t[after - 1], t[after]), np.maximum(t[after - 1], t[after])
@@ -301,7 +301,8 @@ def _interpolation(q: np.ndarray, t: np.ndarray) -> Model:
         fitted = _amdahl(q, t)
         ends = np.where(counts < q[0], q[0], q[-1])
         at_ends = np.where(counts < q[0], t[0], t[-1])
-        return np.where(outside, fitted(counts) * at_ends / fitted(ends), inside)
+        times: np.ndarray = np.where(outside, fitted(counts) * at_ends / fitted(ends), inside)
+        return times
 
     return model
 
@@ -317,7 +318,8 @@ def _least_squares(columns: np.ndarray, t: np.ndarray) -> np.ndarray:
     """Weights >= 0 that minimise the squared relative errors of columns @ weights."""
     from scipy.optimize import nnls
 
-    return nnls(columns / t[:, None], np.ones(len(t)))[0]
+    weights: np.ndarray = nnls(columns / t[:, None], np.ones(len(t)))[0]
+    return weights
 
 
 def labelled(times: Any, names: object, origin: object, notes: object) -> tuple[Any, Any, Any, Any]:

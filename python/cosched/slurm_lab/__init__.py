@@ -5,9 +5,12 @@ Nothing of cosched needs this package but ``cosched slurm record``. A Slurm need
 ``cosched-hpc[slurm-lab]``: without it that is said before anything begins.
 """
 
-from cosched.slurm_lab.conf import node_names, plain_nodes
-from cosched.slurm_lab.daemons import RealSlurm
-from cosched.slurm_lab.export import EXPORTED, ExportError
-from cosched.slurm_lab.recorder import record
-from cosched.slurm_lab.slurmdbd import missing_packages, read_accounts
-from cosched.slurm_lab.trace import read_trace
+from cosched.slurm_lab.conf import node_names as node_names, plain_nodes as plain_nodes
+from cosched.slurm_lab.daemons import RealSlurm as RealSlurm
+from cosched.slurm_lab.export import EXPORTED as EXPORTED, ExportError as ExportError
+from cosched.slurm_lab.recorder import record as record
+from cosched.slurm_lab.slurmdbd import (
+    missing_packages as missing_packages,
+    read_accounts as read_accounts,
+)
+from cosched.slurm_lab.trace import read_trace as read_trace

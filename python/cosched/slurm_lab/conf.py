@@ -155,7 +155,7 @@ def _free_ports(count: int) -> int:
             for port in range(first, first + count):
                 sockets.append(listener := socket.socket())
                 listener.bind(("127.0.0.1", port))
-            return first
+            return int(first)
         except OSError:
             continue
         finally:

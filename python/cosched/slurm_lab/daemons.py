@@ -115,7 +115,7 @@ class RealSlurm:
         require("psutil", extra="slurm-lab")
         self.folder, self.speed = folder.resolve(), speed
         self._daemons: list[Any] = []  # of psutil
-        self._clock: subprocess.Popen | None = None
+        self._clock: subprocess.Popen[Any] | None = None
         self._database: Database | None = None
         installation = Root(root) if root is not None else None
         for name in _PROGRAMS if installation is None else ():

@@ -46,7 +46,7 @@ class Database:
         if len(str(self._socket)) > _LONGEST_SOCKET:
             raise SolverError(f"the path of the database's socket is too long: {self._socket}")
         folder.mkdir()
-        self._daemons: list[subprocess.Popen] = []
+        self._daemons: list[subprocess.Popen[Any]] = []
         self._environment = environment
 
     def start(self, conf: Path, until: Callable[..., None]) -> None:

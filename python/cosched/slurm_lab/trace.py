@@ -241,7 +241,8 @@ def _require(header: list[str], place: str) -> None:
 
 def longest_run(job: Mapping[str, Any]) -> int:
     """Return seconds after which the job is over at the latest: its limit, or its run time."""
-    return job["runtime"] if job["limit"] == NO_LIMIT else job["limit"]
+    seconds: int = job["runtime"] if job["limit"] == NO_LIMIT else job["limit"]
+    return seconds
 
 
 def options_of(job: Mapping[str, Any], numbers: list[int | None]) -> list[str] | None:

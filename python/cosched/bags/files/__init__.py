@@ -1,3 +1,3 @@
 """Files of bags: folders of CSV matrices, openbenchmarking tables, JSON. See ``Instance.read``."""
 
-from cosched.bags.files.reading import read, write
+from cosched.bags.files.reading import read as read, write as write

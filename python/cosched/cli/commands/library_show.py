@@ -20,8 +20,7 @@ def show_instance(name: str, as_json: bool) -> None:
     from cosched import library
     from cosched.cli import report
     from cosched.core.text import percent
-    from cosched.library.records import Finding, record_of
-    from cosched.library.table import gap_of
+    from cosched.library.records import Finding, gap_of, record_of
 
     def finding_text(finding: Finding) -> str:
         return f"{finding.algorithm}, by {finding.by}, since {finding.since}"

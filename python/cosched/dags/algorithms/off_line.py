@@ -1,6 +1,7 @@
 """Schedulers that know the whole graph: by LP allocation, by search, by branch and bound."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -186,7 +187,7 @@ def _types(allocation: object) -> np.ndarray:
     return integer_array(allocation, "allocation", 1, -(2**31))
 
 
-def _rounded(instance: Instance, name: str, scheduler: Callable, method: str) -> Result:
+def _rounded(instance: Instance, name: str, scheduler: Callable[..., Any], method: str) -> Result:
     without_limits(instance, name)
     allocation = round_allocation(instance.times, hlp(instance, method=method).x)
     bound = hlp_bound(instance, method=method)

@@ -117,7 +117,8 @@ class Certificate:
 
     def of_core(self) -> dict[str, Any]:
         """The fields as C++ takes them; InvalidInstance for what is no number or table."""
-        return _checked("", self.fields)
+        fields: dict[str, Any] = _checked("", self.fields)
+        return fields
 
 
 def _checked(name: str, value: Any) -> Any:

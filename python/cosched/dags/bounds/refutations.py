@@ -166,7 +166,7 @@ def _proved(
     if top is not None and not top >= 0:
         raise InvalidInstance(f"upper = {top}: expected the makespan of a schedule, >= 0")
     key = f"{kind} {top}"
-    cached = instance.cached(key)
+    cached: ProvenBound | None = instance.cached(key)
     if cached is not None:
         return cached
     with _core.time_limit(limit):

@@ -1,6 +1,7 @@
 """Bounds in closed form; HLP and QHLP: the linear relaxation of the allocation, its rounding."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -329,7 +330,8 @@ def hlp_at_hand(instance: Instance, method: str) -> HlpRelaxation | None:
             return hlp(instance, method=method)
         except TimeLimit:
             return None
-    return instance.cached("hlp structured")
+    relaxation: HlpRelaxation | None = instance.cached("hlp structured")
+    return relaxation
 
 
 def hlp_so_far(instance: Instance) -> tuple[HlpRelaxation, bool]:
@@ -345,7 +347,7 @@ def hlp_so_far(instance: Instance) -> tuple[HlpRelaxation, bool]:
     return keep_hlp(instance, solution), complete
 
 
-def keep_hlp(instance: Instance, solution: dict) -> HlpRelaxation:
+def keep_hlp(instance: Instance, solution: dict[str, Any]) -> HlpRelaxation:
     """The structured method's relaxation; kept with the instance if the method finished."""
     relaxation = _relaxation(solution, "structured")
     if not solution["complete"]:
@@ -353,7 +355,7 @@ def keep_hlp(instance: Instance, solution: dict) -> HlpRelaxation:
     return instance.once("hlp structured", lambda: relaxation)
 
 
-def _relaxation(core_relaxation: dict, method: str) -> HlpRelaxation:
+def _relaxation(core_relaxation: dict[str, Any], method: str) -> HlpRelaxation:
     certificate = Certificate("hlp", core_relaxation["certificate"])
     return HlpRelaxation(
         core_relaxation["value"],

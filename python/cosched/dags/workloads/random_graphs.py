@@ -63,7 +63,8 @@ def scaled(weights: np.ndarray, times: np.ndarray, ccr: float, bandwidth: float)
         return weights
     finite = np.isfinite(times)
     means = np.where(finite, times, 0).sum(axis=1) / finite.sum(axis=1)
-    return weights * (ratio * means.mean() * rate / weights.mean())
+    scaled_weights: np.ndarray = weights * (ratio * means.mean() * rate / weights.mean())
+    return scaled_weights
 
 
 Range = tuple[float, float]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import CurveTable
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
 from cosched.lazy import pd, plt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: TTB on the grid of the paper's section III alone: what the paper compares with TMS.
 GRID = "ttb (grid)"
@@ -327,7 +330,7 @@ def _run_3(task: Task) -> dict[str, Any]:
     return _row(_random_bag(task["q"], task["draw"]), task["algorithm"])
 
 
-def _figures_3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def _figures_3(frame: pd.DataFrame) -> dict[str, Figure]:
     figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
     plot.lines(with_bound(frame, ["q", "draw"]), "q", "profit rate", ax=axes[0])
     ax = plot.lines(advantage(frame), "q", "ratio", bars=True, ax=axes[1])

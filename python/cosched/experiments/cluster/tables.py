@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
@@ -10,6 +11,9 @@ from cosched.experiments.cluster import table_cells, traces
 from cosched.experiments.cluster.table_cells import paper_table
 from cosched.experiments.study import Task, with_registered
 from cosched.lazy import pd, plt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Policies of Table 2 that Figure 1 leaves out: the GreedyP versions.
 NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM" not in name)
@@ -78,7 +82,7 @@ def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"table2-scaled": degradation(frame, 2), "means": means_by_load(frame)}
 
 
-def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figure 1."""
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
     drawn_rows = frame[~frame.algorithm.isin(NOT_DRAWN)]
@@ -209,7 +213,7 @@ def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
     return means.assign(**{"underutilisation of EASY": means.traces.map(easy)})
 
 
-def figures_periods(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def figures_periods(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figure 3, a panel a set of traces, and Figure 4."""
     means = _by_period(frame)
     sets = list(dict.fromkeys(means.traces))

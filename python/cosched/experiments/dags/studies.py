@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from cosched.experiments.study import (
     with_registered,
 )
 from cosched.lazy import pd, plt
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Stands for an algorithm in the task that computes LP*.
 BOUND = "LP*"
@@ -112,14 +115,14 @@ def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
     return means.round(4).reset_index(names="sqrt(m/k)").round({"sqrt(m/k)": 4})
 
 
-def _picture(wide: pd.DataFrame, pairs: Pairs | Sequence[str], title: str) -> plt.Figure:
+def _picture(wide: pd.DataFrame, pairs: Pairs | Sequence[str], title: str) -> Figure:
     figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
     plots.ratios(wide, pairs, ax=ax)
     ax.set_title(title, fontsize=10)
     return figure
 
 
-def offline_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def offline_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figures 3 and 4."""
     wide = _wide(frame)
     return {
@@ -128,7 +131,7 @@ def offline_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     }
 
 
-def three_type_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def three_type_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figure 5."""
     wide = _wide(frame)
     pairs = {"QHEFT / QHLP-OLS": _THREE_TYPE_PAIRS["QHEFT / QHLP-OLS"]}
@@ -138,7 +141,7 @@ def three_type_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     }
 
 
-def online_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def online_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figures 6 and 7."""
     wide = _wide(frame)
     applications = [name for name in ("potri", "fork-join") if (wide.application == name).any()]

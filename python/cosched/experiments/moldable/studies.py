@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from cosched.experiments.study import Functions, Task, read_studies, with_regist
 from cosched.lazy import pd, plt
 from cosched.moldable import Instance, Result
 from cosched.moldable.workloads import KINDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _JOBS, _MACHINES = 100, 200
 _REFERENCE_ALGORITHMS = (
@@ -210,7 +213,7 @@ def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return tables_by_name
 
 
-def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
     table = ratios(frame)
     figures = {}
     for kind, number in FIGURES.items():
@@ -247,7 +250,7 @@ def _tables_7(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"seconds": table.assign(paper=paper).reset_index()}
 
 
-def _figures_7(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def _figures_7(frame: pd.DataFrame) -> dict[str, Figure]:
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     demt = frame[frame.algorithm == "demt"]
     plot.lines(demt, "jobs", "seconds", by="kind", bars=True, ax=ax).set_yscale("log")

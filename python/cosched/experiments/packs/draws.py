@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from cosched import plot
 from cosched.experiments.study import Task
 from cosched.lazy import pd, plt
 from cosched.packs import Instance
 from cosched.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: The paper's three measures and what an axis calls them.
 MEASURES = {
@@ -44,7 +48,7 @@ def _draw(workload: str, tasks: int, seed: int) -> Instance:
     return WORKLOADS[workload](tasks=tasks, seed=seed)
 
 
-def pack_quality(frame: pd.DataFrame, title: str) -> plt.Figure:
+def pack_quality(frame: pd.DataFrame, title: str) -> Figure:
     """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws."""
     figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
     for ax, (column, label) in zip(axes, MEASURES.items(), strict=True):

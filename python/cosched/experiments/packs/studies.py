@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
 from cosched.experiments.packs import sections
 from cosched.experiments.packs.draws import MEASURES, Sizes, instance_of, pack_quality, plan_of
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
 from cosched.packs import FAMILY, Instance, Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Runs of scientific codes, among them VASP as in the paper, below ``COSCHED_DATA``.
 RUNS = "speedup/archer_benchmarks_runs.csv"
@@ -66,7 +69,7 @@ def tables_of_measured(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def figures_of_measured(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def figures_of_measured(frame: pd.DataFrame) -> dict[str, Figure]:
     """The three measures against the pack size, the optimum among the lines."""
     return {"fig2a-4a": pack_quality(frame, "measured codes, 16 nodes")}
 
@@ -179,7 +182,7 @@ def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"means": means(rows).round(4)}
 
 
-def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
     rows = with_gap(frame)
     figures = {}
     for name, workload in (("fig2-4", "packs_ii"), ("fig5", "packs_iii")):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from cosched import _core
 from cosched.core import Bound
@@ -267,7 +268,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     return _exact(instance, _core.packs.ilp(instance._core, time_limit_of(time_limit)), "ilp")
 
 
-def _exact(instance: Instance, core_result: tuple, method: str) -> Result:
+def _exact(instance: Instance, core_result: tuple[Any, ...], method: str) -> Result:
     pack_of, procs, lower, end = core_result
     result = result_of_packs(instance, method, pack_of, procs, **ended_by(end))
     return replace(result, own_bound=Bound(min(lower, result.value), method))

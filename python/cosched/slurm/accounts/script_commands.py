@@ -195,7 +195,7 @@ def _verb_of(word: str) -> str:
     """``add``, ``modify`` or ``delete``; empty: another command."""
     for name, letters in WORDS["verbs"].items():
         if _is_beginning(word, name, letters):
-            return _VERBS.get(name, name)
+            return str(_VERBS.get(name, name))
     return ""
 
 

@@ -1,5 +1,5 @@
 """A cluster now: its snapshot, and when its jobs will start."""
 
 from cosched.slurm.live.backtesting import backtest
-from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.live.snapshot import Snapshot as Snapshot
 from cosched.slurm.live.starts import when

@@ -117,7 +117,7 @@ def backtest(
 
 def _draw_moments(
     waiting_jobs: Sequence[FinishedJob], count: int, rng: np.random.Generator
-) -> list:
+) -> list[float]:
     """Return moments of the last three quarters of the log: of waits drawn at random one moment
     each."""
     if not waiting_jobs:

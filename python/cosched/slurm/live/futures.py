@@ -95,7 +95,8 @@ class Futures:
         """Return the same where every job runs to its limit and nobody submits anything."""
         lengths = [limit_of(job, simulation.machine) for job in simulation.jobs]
         clocks = [simulation.clocks(None)]
-        return simulation.starts((), rows, clocks, np.array([lengths]), (), None)[0]
+        starts: np.ndarray = simulation.starts((), rows, clocks, np.array([lengths]), (), None)[0]
+        return starts
 
     def _lengths(self, simulation: Simulation) -> np.ndarray:
         """Return seconds from start to end: one row a future, one column a job."""

@@ -225,7 +225,7 @@ class RunTimes:
         # The ratios are in increasing order.
         low, high = logs[np.searchsorted(np.cumsum(share), [0.25, 0.75])]
         deviation = min(np.sqrt(variance), (high - low) / _NORMAL_QUARTILES)
-        return max(_SILVERMAN * deviation * squares**0.2, _MIN_BANDWIDTH)
+        return float(max(_SILVERMAN * deviation * squares**0.2, _MIN_BANDWIDTH))
 
     def _mixture(self, job: SnapshotJob, elapsed: float) -> _Mixture:
         """Kernels for a job that has run the part `elapsed` of its limit."""

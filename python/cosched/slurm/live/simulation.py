@@ -84,7 +84,7 @@ class Simulation(CoreJobFactory):
         self._qos_priorities = self._qos_priorities_seen()
         self.rows = {job.id: row for row, job in enumerate(self.jobs)}
         self._arrays: dict[int, int] = {}
-        self._fitting: dict[tuple, bool] = {}
+        self._fitting: dict[tuple[Any, ...], bool] = {}
         self.core_jobs = list(map(self._core_job, self.jobs))
         #: By row of a waiting job that no node can hold: why.
         self.unsuitable: dict[int, str] = {}

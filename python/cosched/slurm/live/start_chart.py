@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.text import count_of, require_columns
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
 from cosched.slurm.live.times import dated
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _HOUR = 3600.0
 _QUANTILE_COLUMNS = ("p05", "p25", "p50", "p75", "p95", "slurm")
@@ -35,7 +39,7 @@ _TICKS = {
 }
 
 
-def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
+def starts(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Return the 50% and 90% prediction intervals of start times, one row per job, with the median
     and Slurm's own estimate.
 
@@ -100,7 +104,7 @@ def _last_finite(columns: Iterable[np.ndarray]) -> float:
     return max(finite, default=0.0) * 1.05 or 1.0
 
 
-def _set_time_axis(axes: plt.Axes, last: float) -> None:
+def _set_time_axis(axes: Axes, last: float) -> None:
     """Make the axis logarithmic where it is long, with ticks in words."""
     if last > 4 * _LINEAR_HOURS:
         axes.set_xscale("symlog", linthresh=_LINEAR_HOURS)

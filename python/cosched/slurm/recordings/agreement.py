@@ -12,7 +12,11 @@ from cosched.cluster.instance import Instance
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.recordings.files import read_recording as read_recording
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
-from cosched.slurm.recordings.runs import RecordedRun, Recording, node_shares
+from cosched.slurm.recordings.runs import (
+    RecordedRun as RecordedRun,
+    Recording as Recording,
+    node_shares,
+)
 from cosched.slurm.requests.request import Running, running_state
 from cosched.slurm.twin.twin import Twin
 
@@ -242,7 +246,7 @@ def _compare_plans(
 ) -> tuple[tuple[float, int, int], ...]:
     """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
     first = {row: rows_of_job[0] for rows_of_job in recording.rows for row in rows_of_job}
-    plans_by_row: dict[int, list] = {}
+    plans_by_row: dict[int, list[Any]] = {}
     for note in notes:
         if note.action is _core.slurm.Action.plan and note.nodes:
             planned_nodes = {names[k] for k in note.nodes}

@@ -211,7 +211,9 @@ def _unsupported_keys(
     return foreign
 
 
-def _normalize_jobs(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
+def _normalize_jobs(
+    jobs: Sequence[Mapping[str, Any]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return jobs with one spelling, and releases: ``after`` one job is afterany, ``hold`` for
     some seconds is a release then."""
     normalized_jobs, releases = [], []

@@ -99,7 +99,8 @@ def _least_squares(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Factors of the columns, none below 0."""
     from scipy.optimize import nnls
 
-    return nnls(rows, values)[0]
+    factors: np.ndarray = nnls(rows, values)[0]
+    return factors
 
 
 def _tick_period(run: RecordedRun, usual: float) -> float:

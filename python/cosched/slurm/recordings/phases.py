@@ -20,7 +20,9 @@ _MIN_LEAD = 0.001
 _FACTOR_COLUMN = 5
 
 
-def _reservations(plans: Sequence[Any]) -> Iterator[tuple]:
+def _reservations(
+    plans: Sequence[Any],
+) -> Iterator[tuple[float, int, float, float, Any, str]]:
     """Yield a row each, of ``t, job, start, end, nodes`` or ``t, [[job, start, end, nodes,
     ...]]``."""
     for time, *plan in plans:

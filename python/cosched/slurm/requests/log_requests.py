@@ -28,7 +28,7 @@ _AFTERANY = core.KINDS.index("afterany")
 
 def extra_requests(
     instance: Instance, licences: Mapping[str, int], cores_of_hosts: Mapping[str, int]
-) -> tuple[dict[str, list], list[Note]]:
+) -> tuple[dict[str, list[Any]], list[Note]]:
     """Return columns by the names of a request, and notes of what is not followed.
 
     The columns are ``exclusive, licences, nodelist, exclude, array, nice, age_from`` and
@@ -37,7 +37,7 @@ def extra_requests(
     """
     unsupported = Counter[str]()
     refused_licences = Counter[str]()
-    columns: dict[str, list] = defaultdict(lambda: [None] * len(instance))
+    columns: dict[str, list[Any]] = defaultdict(lambda: [None] * len(instance))
     nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
     tasks = instance.column("tasks").astype(int).tolist()
     reader_by_name: dict[str, Callable[[str], Any]] = {
@@ -322,7 +322,7 @@ def requests_of_log(
     if machine is None or machine.slurm is None:
         return core.Requests(), []
     notes: list[Note] = []
-    columns: dict[str, list] = {}
+    columns: dict[str, list[Any]] = {}
     # GPUs that a job wants of whole nodes.
     gpus_per_node = np.zeros(len(context.part), dtype=np.int64)
     if context.shared:
@@ -398,7 +398,7 @@ class _LogJobBuilder(core.CoreJobBuilder):
         super().__init__(machine, memory=memory)
         self._lost, self._hosts = Counter[str](), Counter[str]()
         self._gpus_of_nodes = np.array(gpus_of_nodes(machine), dtype=np.int64)
-        self._sets_with_gpus: dict[tuple, core.NodeSet] = {}
+        self._sets_with_gpus: dict[tuple[Any, ...], core.NodeSet] = {}
         #: Whether the job whose request is read next ran in the log.
         self.has_run = False
 
@@ -459,7 +459,7 @@ class _LogJobBuilder(core.CoreJobBuilder):
 
 def _memory_requests(
     context: PlacementContext, settings: SlurmSettings, notes: list[Note]
-) -> dict[str, list]:
+) -> dict[str, list[Any]]:
     """Return memory per node where the log says how many nodes a job has; else, or where it says
     so, per core."""
     if not settings.memory_counts:
@@ -490,7 +490,7 @@ def _gpus_of_job(
     return core.Gpus(number, gpu_type, by_node) if has_gpus else None
 
 
-def _gpu_requests(instance: Instance, machine: Machine, notes: list[Note]) -> dict[str, list]:
+def _gpu_requests(instance: Instance, machine: Machine, notes: list[Note]) -> dict[str, list[Any]]:
     """Return the GPUs that each job asks for, in all or per node."""
     if "gpus" not in instance.column_names:
         return {}
@@ -567,7 +567,7 @@ def with_running(
     return replace(requests, jobs=jobs)
 
 
-def _take_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple]:
+def _take_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple[int, int, int]]:
     """Take so many GPUs on these nodes, in equal parts, from the free ones; return (node, type,
     GPUs)."""
     taken_gpus = []

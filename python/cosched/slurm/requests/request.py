@@ -426,7 +426,8 @@ NEVER_MADE_RESERVATION = _core.slurm.Reservation(created_at=np.inf, begin=0, end
 
 def megabytes_of_nodes(machine: Machine) -> list[int]:
     """Return the memory of each node in MB, as Slurm counts it."""
-    return np.rint(node_attribute(machine, "memory_gb") * 1024).astype(int).tolist()
+    megabytes = np.rint(node_attribute(machine, "memory_gb") * 1024).astype(int)
+    return [int(memory) for memory in megabytes]
 
 
 def gpu_types_of(machine: Machine) -> list[str]:

@@ -239,10 +239,12 @@ class TuningMeasure:
         eligible = jobs.column("eligible")[rows]
         if self.statistic != "mean_bounded_slowdown":
             # The controller starts jobs in whole seconds, which users do not wait for.
-            return np.maximum(start[:, rows] - eligible, 0)
+            waits: np.ndarray = np.maximum(start[:, rows] - eligible, 0)
+            return waits
         elapsed = np.minimum(end[:, rows] - start[:, rows], jobs.column("runtime")[rows])
         response = np.maximum(end[:, rows] - eligible, THRESHOLD)
-        return np.maximum(response / np.maximum(elapsed, THRESHOLD), 1.0)
+        slowdowns: np.ndarray = np.maximum(response / np.maximum(elapsed, THRESHOLD), 1.0)
+        return slowdowns
 
     def evaluate_values(self, values: np.ndarray) -> np.ndarray:
         """Return the measure of each draw, from what :meth:`values` gives."""

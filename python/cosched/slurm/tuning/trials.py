@@ -80,7 +80,8 @@ class Simulated:
     def waits(self) -> np.ndarray:
         """Seconds, a row a draw."""
         # The controller starts jobs in whole seconds, which users do not wait for.
-        return np.maximum(self.start - self.jobs.column("eligible"), 0)
+        waits: np.ndarray = np.maximum(self.start - self.jobs.column("eligible"), 0)
+        return waits
 
 
 @dataclass(frozen=True, eq=False)

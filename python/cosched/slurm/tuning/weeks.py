@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cosched.cluster.files.conventions import WEEK
 from cosched.cluster.instance import Instance
 from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance, shorten
+from cosched.units import WEEK
 
 _DAY = 86400.0
 #: The machine fills before a week is measured, for this share of a week.

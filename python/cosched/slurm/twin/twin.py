@@ -352,19 +352,21 @@ class Twin:
         may run).
         """
         tasks = self.instance.column("tasks")
-        first_keys: dict[int, tuple] = {}
-        numbers: dict[tuple, int] = {}
+        first_keys: dict[int, tuple[Any, ...]] = {}
+        numbers: dict[tuple[Any, ...], int] = {}
         for row, job in jobs.items():
             if job.array < 0:
                 continue
-            array_key: tuple = (job.array,)
+            array_key: tuple[Any, ...] = (job.array,)
             wishes = str(_ARRAY_KEY_FIELDS(job))
             task_key = (self.part[row], self.nodes[row], tasks[row], limit[row], wishes)
             if job.running_state is None and task_key != first_keys.setdefault(job.array, task_key):
                 array_key += task_key
             jobs[row] = job.replace(array=numbers.setdefault(array_key, len(numbers)))
 
-    def _lines(self, settings: conf.SlurmSettings, machine: Machine | None) -> list[list]:
+    def _lines(
+        self, settings: conf.SlurmSettings, machine: Machine | None
+    ) -> list[list[tuple[int, int]]]:
         """Return NodeName lines as ranges of nodes; since 24.11 those of equal nodes are one."""
         if not settings.lines:
             return [[(0, len(self.node_cores))]]
@@ -373,7 +375,7 @@ class Twin:
         kind_of = [
             replace(kind, name="", count=1) for kind in machine.nodes for _ in range(kind.count)
         ]
-        merged: dict[Any, list] = {}
+        merged: dict[Any, list[tuple[int, int]]] = {}
         for line in settings.lines:
             merged.setdefault(kind_of[line[0][0]], []).extend(line)
         return [sorted(line) for line in merged.values()]
@@ -557,7 +559,7 @@ class Twin:
         outcome: _core.slurm.Outcome,
         start: np.ndarray,
         end: np.ndarray,
-    ) -> tuple:
+    ) -> tuple[np.ndarray, ...]:
         """Return the columns of the schedule: a row per job of the outcome, a unit per task, on its
         nodes in order."""
         numbers = units_of(instance, self.machine, self.node_cores)

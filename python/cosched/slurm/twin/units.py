@@ -34,7 +34,9 @@ class Units:
         """The first core of each node, and the number of all cores behind the last."""
         return np.concatenate([[0], np.cumsum(self.node_cores)])
 
-    def rows(self, outcome: _core.slurm.Outcome, start: np.ndarray, end: np.ndarray) -> tuple:
+    def rows(
+        self, outcome: _core.slurm.Outcome, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
         """Return the columns of the schedule: a row per job, a unit per task, on its nodes in
         order."""
         if self.shared and len(outcome.core_ids):
@@ -56,7 +58,9 @@ class Units:
         units = held_units[order][rank < np.repeat(self.tasks, counts)]
         return self._columns(units, start, end)
 
-    def _columns(self, units: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple:
+    def _columns(
+        self, units: np.ndarray, start: np.ndarray, end: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
         """Return the columns of a schedule in which each job runs once, on these units."""
         jobs = np.arange(len(self.tasks))
         begin = np.concatenate([[0], np.cumsum(self.tasks)])
@@ -69,7 +73,7 @@ class Units:
 
     def _piece_columns(
         self, outcome: _core.slurm.Outcome, units: np.ndarray, start: np.ndarray, end: np.ndarray
-    ) -> tuple:
+    ) -> tuple[np.ndarray, ...]:
         """Return the columns of a schedule with a row per piece: suspensions part a job into
         pieces."""
         jobs, begin, units, start, end, *_ = self._columns(units, start, end)
@@ -229,7 +233,9 @@ _WORDS: dict[_core.slurm.Action, tuple[str, str]] = {
 }
 
 
-def log_of(outcome: _core.slurm.Outcome) -> tuple:
+def log_of(
+    outcome: _core.slurm.Outcome,
+) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     """Return columns (time, job, action, reason) of the decisions, in Slurm's words."""
     time, job, action, reason = [], [], [], []
     for note in outcome.notes:

@@ -31,4 +31,5 @@ def removed_rows_of_user(instance: Instance, user: str, value: str) -> np.ndarra
     # Every other one of half of them: what is left is spread as all were.
     count = round(share * len(rows))
     places = (np.arange(count) + 0.5) * len(rows) / max(count, 1)
-    return rows[places.astype(int)]
+    removed_rows: np.ndarray = rows[places.astype(int)]
+    return removed_rows
