@@ -207,12 +207,18 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     overcommitted_seconds = sum(b - a for a, b in _overcommitted(instance, start, end))
     no_nodes = np.zeros(len(instance), dtype=np.int64)
     outcome: dict[str, Any] = {
-        "start": start, "end": end, "preemptions": no_nodes, "migrations": no_nodes,
-        "demand_area": demand_area(instance, end), "preempted_memory": 0.0,
-        "migrated_memory": 0.0, "events": 2 * len(instance),
+        "start": start,
+        "end": end,
+        "preemptions": no_nodes,
+        "migrations": no_nodes,
+        "demand_area": demand_area(instance, end),
+        "preempted_memory": 0.0,
+        "migrated_memory": 0.0,
+        "events": 2 * len(instance),
         "overcommitted_hours": overcommitted_seconds / 3600,
-        "most_nodes_in_use": _in_use(instance, start, end)[1].max(), "unknown_waits": unknown,
-    }  # fmt: skip
+        "most_nodes_in_use": _in_use(instance, start, end)[1].max(),
+        "unknown_waits": unknown,
+    }
     return result_of_simulation(
         instance, "as-logged", outcome, None, threshold, _rows, 0.0, True, recorded=True
     )

@@ -222,9 +222,10 @@ def backfill(
     cycle_trace = None
     if recorder is not None:
         cycle_trace = twin.trace_names().trace(
-            recorder, len(first_run.cycle_times),
+            recorder,
+            len(first_run.cycle_times),
             math.nan if epoch is None else float(epoch),
-        )  # fmt: skip
+        )
     starts = times_of_draws[0] if times_of_draws else first_run.start[None]
     limits = barring_limits if times_of_draws else [first_run.blocked_by_limit]
     if never_starting := never_starting_jobs(twin, starts, limits):

@@ -202,9 +202,10 @@ class Twin:
             row = int(rows[0])
             if reason := why_out_of_bounds(self, row) or why_no_nodes(self, row):
                 other_rows = [
-                    other for other in range(row + 1, len(self.instance))
+                    other
+                    for other in range(row + 1, len(self.instance))
                     if why_out_of_bounds(self, other)
-                ]  # fmt: skip
+                ]
                 names = [str(self.instance.ids[other]) for other in other_rows]
                 named_error = InfeasibleError(
                     f"{place_of_job(self.instance, row)} {reason}{also_of(names)}"
