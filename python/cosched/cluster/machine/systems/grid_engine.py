@@ -116,9 +116,13 @@ def _add_line(host: _Host, line: str, where: str) -> bool:
         return False
     name, _, _, used, slots, states = queue.groups()
     host.queues.append(
-        _Queue(name, whole_number(used, f"{where}: used slots"),
-               whole_number(slots, f"{where}: slots"), states or "")
-    )  # fmt: skip
+        _Queue(
+            name,
+            whole_number(used, f"{where}: used slots"),
+            whole_number(slots, f"{where}: slots"),
+            states or "",
+        )
+    )
     return True
 
 

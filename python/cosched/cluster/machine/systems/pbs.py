@@ -129,8 +129,9 @@ def _table_of(vnodes: Sequence[Vnode], notes: list[Note]) -> NodeTable:
         for vnode in vnodes
     )
     if is_torque:
-        return NodeTable([_torque_node(vnode) for vnode in vnodes],
-                         [*notes, *_torque_notes(vnodes)])  # fmt: skip
+        return NodeTable(
+            [_torque_node(vnode) for vnode in vnodes], [*notes, *_torque_notes(vnodes)]
+        )
     return _pbs_table(vnodes, notes)
 
 
