@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.bags.instance import Instance
@@ -38,7 +39,7 @@ class Relaxation:
     status: str
     makespan: float
     energy: float
-    x: np.ndarray | None
+    x: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Front:
     ([16.0, 32.0], [5840.0, 5520.0])
     """
 
-    makespan: np.ndarray
-    energy: np.ndarray
+    makespan: NDArray[np.float64]
+    energy: NDArray[np.float64]
     idle_power: float
 
     @property
@@ -185,7 +186,7 @@ def least_makespan(instance: Instance) -> float:
 
 def round_relaxation(
     instance: Instance, relaxation: Relaxation | Any, *, rule: str = "matching"
-) -> np.ndarray:
+) -> NDArray[np.int64]:
     """Integer counts from a fractional assignment.
 
     Reference: Li, Liu, Zhang, Cai 2016, Algorithm A.

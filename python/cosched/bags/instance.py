@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, core, io
 from cosched.bags import files
@@ -18,7 +19,7 @@ from cosched.errors import InvalidInstance
 from cosched.notes import as_notes
 
 
-def flags(allowed: object, shape: tuple[int, ...]) -> np.ndarray:
+def flags(allowed: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """0 and 1 for each pair, flat; empty where all are allowed."""
     if allowed is None:
         return np.zeros(0, dtype=np.int64)
@@ -38,7 +39,7 @@ def parse_watts(text: str) -> list[float] | float:
     return watts[0] if len(watts) == 1 else watts
 
 
-def idle_watts(idle_power: object, machine_types: int) -> np.ndarray:
+def idle_watts(idle_power: object, machine_types: int) -> NDArray[np.float64]:
     """Watts of each machine type: one number stands for all."""
     if idle_power is None:
         return np.zeros(machine_types)
@@ -109,11 +110,11 @@ class Instance(core.Instance):
     label = "task type"
     plain_schedules = False  # they count identical tasks
 
-    counts: np.ndarray
-    machines: np.ndarray
+    counts: NDArray[np.int64]
+    machines: NDArray[np.int64]
     price: float
     energy_cost: float
-    idle_power: np.ndarray
+    idle_power: NDArray[np.float64]
     power_cap: float
     names: tuple[str, ...]
     machine_names: tuple[str, ...]
@@ -196,25 +197,25 @@ class Instance(core.Instance):
         return self.machine_names if has_machine_names else None
 
     @property
-    def etc(self) -> np.ndarray:
+    def etc(self) -> NDArray[np.float64]:
         """Read-only (T, M) table of seconds; infinity where a type may not run."""
         times: np.ndarray = self._core.etc
         return times
 
     @property
-    def apc(self) -> np.ndarray:
+    def apc(self) -> NDArray[np.float64]:
         """Read-only (T, M) table of watts; infinity where a type may not run."""
         watts: np.ndarray = self._core.apc
         return watts
 
     @property
-    def joules(self) -> np.ndarray:
+    def joules(self) -> NDArray[np.float64]:
         """Read-only (T, M) table: energy of one task, above idling (J)."""
         joules: np.ndarray = self._core.joules
         return joules
 
     @property
-    def allowed(self) -> np.ndarray:
+    def allowed(self) -> NDArray[np.bool_]:
         """(T, M) table of bool: which task types run on which machine types."""
         runs: np.ndarray = np.isfinite(self.etc)
         return runs

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import core
 from cosched.bags.bounds import cut_bound, profit_rate_bound
@@ -45,8 +46,8 @@ class Result(core.Result):
 
     instance: Instance
     schedule: Schedule
-    counts: np.ndarray
-    loads: tuple[np.ndarray, ...]
+    counts: NDArray[np.int64]
+    loads: tuple[NDArray[np.float64], ...]
     makespan: float
     energy: float
 

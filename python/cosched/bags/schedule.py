@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import core
 from cosched.core.arrays import any_array, integer, integer_array, real
@@ -64,17 +65,17 @@ class Schedule(core.Schedule):
         self.count.flags.writeable = False
 
     @property
-    def task_type(self) -> np.ndarray:
+    def task_type(self) -> NDArray[np.int64]:
         """Task type of each row."""
         return self.task
 
     @property
-    def machine_type(self) -> np.ndarray:
+    def machine_type(self) -> NDArray[np.int64]:
         """Machine type of each row."""
         return self.kind
 
     @property
-    def machine(self) -> np.ndarray:
+    def machine(self) -> NDArray[np.int64]:
         """Machine of each row, counted from 0 within its type."""
         return self.unit
 

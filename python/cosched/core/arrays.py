@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
@@ -21,7 +22,7 @@ INT_MAX = 2**31 - 1
 EXACT = 2**53
 
 
-def real_array(values: object, name: str, ndim: int) -> np.ndarray:
+def real_array(values: object, name: str, ndim: int) -> NDArray[np.float64]:
     """Copy of `values` as a C-contiguous float64 array with `ndim` dimensions.
 
     Values are not judged here (NaN passes): the C++ border checks them and names row
@@ -85,7 +86,7 @@ def integer(value: Any, name: str, low: int = 0, high: int = INT_MAX) -> int:
 
 def integer_array(
     values: object, name: str, ndim: int, low: int = 0, high: int = INT_MAX
-) -> np.ndarray:
+) -> NDArray[np.int64]:
     """Copy of `values` as an int64 array with every entry in [low, high]."""
     raw, kinds = _raw(values, name, ndim)
     if raw.size == 0:
@@ -155,7 +156,7 @@ def fraction(value: object, name: str) -> float:
     return number
 
 
-def ranges(numbers: np.ndarray) -> list[tuple[int, int]]:
+def ranges(numbers: NDArray[np.int64]) -> list[tuple[int, int]]:
     """(first, last) of the maximal ranges of consecutive numbers in a rising sequence."""
     if not len(numbers):
         return []
@@ -195,7 +196,7 @@ def checked_entries(what: str, *sizes: int) -> None:
         raise InvalidInstance(f"{what}: {shape_text} numbers: expected at most {MOST_ENTRIES:,}")
 
 
-def any_array(values: object, name: str, ndim: int) -> np.ndarray:
+def any_array(values: object, name: str, ndim: int) -> NDArray[Any]:
     """`values` as an array of any type and shape.
 
     InvalidInstance for ragged rows and masked entries; `ndim` is what the message says is
@@ -270,7 +271,7 @@ def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
     return raw.astype(np.float64)
 
 
-def edge_pairs(edges: object) -> np.ndarray:
+def edge_pairs(edges: object) -> NDArray[np.int64]:
     """(e, 2) integers as given, one row an edge; None and an empty one: no edges."""
     if edges is None or any_array(edges, "edges", 2).size == 0:
         return np.zeros((0, 2), dtype=np.int64)
@@ -284,15 +285,15 @@ def edge_pairs(edges: object) -> np.ndarray:
 OVERUSE_RATIO, OVERUSE_SHARE = 1.01, 0.01
 
 
-def positions_of(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+def positions_of(values: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
     """Where each of `values` is in `among`, which has every one of them, and none twice."""
     order = np.argsort(among, kind="stable")
     return np.asarray(order[np.searchsorted(among, values, sorter=order)])
 
 
 def step_function(
-    begin: np.ndarray, end: np.ndarray, amount: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    begin: NDArray[np.float64], end: NDArray[np.float64], amount: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum over time of `amount` on [begin, end): times, and the level from each time on."""
     times = np.concatenate([begin, end])
     change = np.concatenate([amount, -amount])
@@ -301,14 +302,16 @@ def step_function(
     return instants, np.maximum(level, 0.0)  # rounding may leave -1e-12
 
 
-def means(times: np.ndarray, level: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def means(
+    times: NDArray[np.float64], level: NDArray[np.float64], edges: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Mean of the level in each slice of time between `edges`."""
     area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
     means: np.ndarray = np.diff(np.interp(edges, times, area)) / np.diff(edges)
     return means
 
 
-def share_above(times: np.ndarray, level: np.ndarray, threshold: float) -> float:
+def share_above(times: NDArray[np.float64], level: NDArray[np.float64], threshold: float) -> float:
     """Share of the time from the first to the last of `times` with a level above `most`."""
     span = times[-1] - times[0]
     return float(np.diff(times)[level[:-1] > threshold].sum() / span) if span > 0 else 0.0

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance
@@ -14,14 +15,16 @@ _MOST_ROUNDS = 10_000
 
 
 def sampled_inside(
-    draw: Callable[[np.ndarray], np.ndarray], count: int, inside: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
+    draw: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    count: int,
+    inside: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+) -> NDArray[np.float64]:
     """Values with ``inside(values)`` true everywhere: those outside are drawn again and again.
 
     ``draw(positions)`` gives a value for each of the positions, numbers in 0..count-1.  A range
     that the draws do not reach is refused.
     """
-    values = draw(np.arange(count))
+    values = draw(np.arange(count, dtype=np.int64))
     outside = np.flatnonzero(~inside(values))
     for _ in range(_MOST_ROUNDS):
         if not len(outside):
@@ -48,7 +51,7 @@ ResourceNeeds = Sequence[tuple[np.ndarray, float]]
 
 def value_range(
     schedule: Schedule,
-    spread: np.ndarray,
+    spread: NDArray[np.float64],
     *,
     barriers: bool,
     needs: ResourceNeeds = (),
@@ -126,11 +129,11 @@ def awaited_rows(schedule: Schedule) -> dict[int, Sequence[int]]:
 
 def replayed(
     schedule: Schedule,
-    times: np.ndarray,
+    times: NDArray[np.float64],
     barriers: bool,
     needs: ResourceNeeds = (),
     awaited: Mapping[int, Sequence[int]] | None = None,
-) -> np.ndarray:
+) -> NDArray[np.float64]:
     """Ends of a schedule, (draws,), whose placements take `times`, (placements, draws).
 
     The order on each unit, and the packs where `barriers`, stay as they are; a row waits for those

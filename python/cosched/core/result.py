@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.core.arrays import integer, ranges
@@ -55,7 +56,7 @@ class Overview:
     total: int
 
 
-def spans(numbers: np.ndarray) -> str:
+def spans(numbers: NDArray[np.int64]) -> str:
     """Numbers of units as spans."""
     parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in ranges(np.unique(numbers))]
     return listed(parts, IN_A_CELL)

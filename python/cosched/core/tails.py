@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.core.arrays import fraction
 from cosched.errors import InvalidInstance
@@ -25,12 +26,12 @@ def risk_of(value: float) -> float:
 
 
 def conformal_quantiles(
-    group: np.ndarray,
-    value: np.ndarray,
-    ended: np.ndarray,
+    group: NDArray[np.int64],
+    value: NDArray[np.float64],
+    ended: NDArray[np.bool_],
     groups: int,
-    risk: float | np.ndarray,
-) -> np.ndarray:
+    risk: float | NDArray[np.float64],
+) -> NDArray[np.float64]:
     """What the next job of each group exceeds with a chance of `risk` at most, whatever the
     distribution is; nan where the past is too short to say, or censored where it matters.
 
@@ -58,7 +59,7 @@ def conformal_quantiles(
     return quantiles
 
 
-def tolerance_risks(counts: np.ndarray, risk: float) -> np.ndarray:
+def tolerance_risks(counts: NDArray[np.int64], risk: float) -> NDArray[np.float64]:
     """The risk to ask of :func:`tails` so that its answer is a tolerance limit: it holds for 90% of
     all pasts.
 
@@ -93,12 +94,12 @@ def min_tolerance_count(risk: float) -> int:
     return math.ceil(math.log(_TOLERANCE_ERROR) / math.log1p(-risk))
 
 
-def order_by_value(value: np.ndarray, ended: np.ndarray) -> np.ndarray:
+def order_by_value(value: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The order of rows that :func:`tails` wants in each group."""
     return np.lexsort((~ended, value))
 
 
-def conformal_quantile(values: np.ndarray, risk: float) -> float:
+def conformal_quantile(values: NDArray[np.float64], risk: float) -> float:
     """Of one group, in which all ended by themselves."""
     values = np.sort(np.asarray(values, dtype=float))
     alike = np.zeros(len(values), dtype=np.int64)
@@ -117,12 +118,12 @@ def conformal_limit(values: Sequence[float], risk: float, margin: float) -> floa
 
 
 def first_allocations(
-    group: np.ndarray,
-    value: np.ndarray,
-    ended: np.ndarray,
-    seconds: np.ndarray,
-    full_amount: np.ndarray,
-) -> np.ndarray:
+    group: NDArray[np.int64],
+    value: NDArray[np.float64],
+    ended: NDArray[np.bool_],
+    seconds: NDArray[np.float64],
+    full_amount: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """What to ask for first in each group so that least memory-time is held, if a job that is
     killed runs again with `full_amount`.
 

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.core.arrays import integer, integer_array, seed_of
@@ -31,13 +32,13 @@ class Candidate:
     """Times (n, Q); ``edge[i, j]``: i before j, for i < j alone; data in bytes along edges."""
 
     #: Seconds of each task on each resource type, (n, Q).
-    times: np.ndarray
+    times: NDArray[np.float64]
     #: Whether task i precedes task j, (n, n); true for i < j alone.
-    edge: np.ndarray
+    edge: NDArray[np.bool_]
     #: Units of each resource type.
     units: tuple[int, ...]
     #: Bytes along each edge, (n, n); None: edges carry no data.
-    data: np.ndarray | None
+    data: NDArray[np.float64] | None
 
     def instance(self) -> Instance:
         pairs = np.argwhere(self.edge)

@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.core.arrays import any_array, integer, integer_array, real_array
@@ -25,7 +26,7 @@ def links(
     memories: object,
     types: int,
     units: Sequence[int],
-) -> tuple[np.ndarray, np.ndarray, Any]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Any]:
     """Matrices of bandwidth and latency, memories; judged with and without data."""
     if bandwidth is None and data is not None:
         raise InvalidInstance("data without bandwidth: expected bytes/s, a number or (Q, Q)")
@@ -62,7 +63,7 @@ def of_file(graph: Graph, **arguments: object) -> dict[str, Any]:
     return {"notes": notes, **given_fields}
 
 
-def checked_data(data: Any, edges: int) -> np.ndarray | None:
+def checked_data(data: Any, edges: int) -> NDArray[np.float64] | None:
     """(e,) bytes an edge as given; None where nothing moves. Values are judged in C++."""
     if data is None:
         return None
@@ -74,7 +75,7 @@ def checked_data(data: Any, edges: int) -> np.ndarray | None:
     return values
 
 
-def checked_matrix(value: object, name: str, types: int) -> np.ndarray:
+def checked_matrix(value: object, name: str, types: int) -> NDArray[np.float64]:
     """(Q, Q) read-only: a scalar everywhere, or row = sender's type, column = receiver's."""
     if any_array(value, name, 2).ndim == 0:
         matrix = np.full((types, types), real_array([value], name, 1)[0])
@@ -140,7 +141,7 @@ def checked_capacity(capacity: object, units: Sequence[int]) -> float | tuple[fl
 
 def capacity_of_units(
     capacity: float | tuple[float, ...] | None, units: Sequence[int]
-) -> np.ndarray | None:
+) -> NDArray[np.float64] | None:
     """Bytes of each unit's memory, type by type."""
     if capacity is None:
         return None
@@ -151,7 +152,9 @@ def capacity_of_units(
     return np.array(capacity)
 
 
-def distinct(pairs: np.ndarray, by_tasks: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+def distinct(
+    pairs: NDArray[np.int64], by_tasks: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
     """Each edge once, where it came first, and its row among all `by_tasks`; None: the same."""
     if np.array_equal(pairs, by_tasks):
         by_tasks.flags.writeable = False
@@ -163,7 +166,7 @@ def distinct(pairs: np.ndarray, by_tasks: np.ndarray) -> tuple[np.ndarray, np.nd
     return edges, row.ravel()[sorted_pairs]
 
 
-def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
+def as_given(rows: NDArray[Any], core_rows: NDArray[np.int64] | None) -> NDArray[Any]:
     """Rows an edge, from the core's order (by tasks) to that of ``edges``."""
     if core_rows is None:
         return rows
@@ -172,7 +175,7 @@ def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
     return rows_of_edges
 
 
-def edge_number(edge: object, edges: np.ndarray) -> int:
+def edge_number(edge: object, edges: NDArray[np.int64]) -> int:
     """Row of `edges`, given as such or as (i, j)."""
     if not np.iterable(edge):
         return integer(edge, "edge", 0, len(edges) - 1)
@@ -202,7 +205,7 @@ def place(unit: object, name: str, units: Sequence[int]) -> tuple[int, int]:
 
 def checked_places(
     kind: object, unit: object, tasks: int, units: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Type and unit of each task."""
     kinds = integer_array(kind, "kind", 1, 0, len(units) - 1)
     numbers = integer_array(unit, "unit", 1)
@@ -221,8 +224,11 @@ def checked_places(
 
 
 def memory_numbers(
-    kinds: np.ndarray, numbers: np.ndarray, units: Sequence[int], memories: str | tuple[int, ...]
-) -> np.ndarray:
+    kinds: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    units: Sequence[int],
+    memories: str | tuple[int, ...],
+) -> NDArray[np.int64]:
     """The memory of each unit: equal numbers are the same one."""
     of_all: np.ndarray = np.concatenate([[0], np.cumsum(units)])[kinds] + numbers
     if memories == "host":
@@ -255,7 +261,7 @@ def is_same_run(run: Run | None, other: Run | None) -> bool:
     return all(map(np.array_equal, run, other))
 
 
-def is_same_array(array: np.ndarray | None, other: np.ndarray | None) -> bool:
+def is_same_array(array: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     if array is None or other is None:
         return array is other
     return np.array_equal(array, other)

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, core, io
 from cosched.core.arrays import edge_pairs, integer_array, real_array
@@ -94,14 +95,14 @@ class Instance(core.Instance):
     tasks: int
     types: int
     units: tuple[int, ...]
-    edges: np.ndarray
+    edges: NDArray[np.int64]
     names: tuple[str, ...]
     #: None where the names do not tell kernels apart.
     kernels: tuple[str, ...] | None
     #: (Q, Q) bytes/s, by the types of sender and receiver; None where none was given.
-    bandwidth: np.ndarray | None
+    bandwidth: NDArray[np.float64] | None
     #: (Q, Q) seconds.
-    latency: np.ndarray
+    latency: NDArray[np.float64]
     #: "host", "unit", or the memory of every unit, type by type.
     memories: str | tuple[int, ...]
     #: Bytes: of every memory, of each type's units, or of each unit's; None: no limit.
@@ -162,18 +163,18 @@ class Instance(core.Instance):
         )
 
     @property
-    def times(self) -> np.ndarray:
+    def times(self) -> NDArray[np.float64]:
         """Read-only (n, Q) table of seconds; infinity where a task cannot run."""
         times: np.ndarray = self._core.times
         return times
 
     @property
-    def data(self) -> np.ndarray | None:
+    def data(self) -> NDArray[np.float64] | None:
         """Read-only (e,) bytes along each of ``edges``; None where transfers take no time."""
         return self._data
 
     @property
-    def order(self) -> np.ndarray:
+    def order(self) -> NDArray[np.int64]:
         """A topological order: among tasks whose predecessors are done, the lowest number."""
         order: np.ndarray = self._core.order
         return order
@@ -220,7 +221,7 @@ class Instance(core.Instance):
         row = number if self._core_rows is None else int(self._core_rows[number])
         return float(self._core.transfer(row, *ends))
 
-    def transfer_times(self, kind: object, unit: object) -> np.ndarray:
+    def transfer_times(self, kind: object, unit: object) -> NDArray[np.float64]:
         """What the transfers take where each task has its unit.
 
         Parameters

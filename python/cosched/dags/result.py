@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import core
 from cosched.core import Bound, Schedule
@@ -43,10 +44,10 @@ class Result(core.Result):
     deprecated_metrics: ClassVar[Mapping[str, str]] = {"utilisation": "utilization"}
 
     instance: Instance
-    kind: np.ndarray
-    unit: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    kind: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
     ratio: float | None = None
 
     @classmethod
@@ -90,10 +91,10 @@ class Result(core.Result):
 def result_of_plan(
     instance: Instance,
     algorithm: str,
-    kind: np.ndarray,
-    unit: np.ndarray,
-    start: np.ndarray,
-    end: np.ndarray,
+    kind: NDArray[np.int64],
+    unit: NDArray[np.int64],
+    start: NDArray[np.float64],
+    end: NDArray[np.float64],
     *,
     own_bound: Bound | None = None,
     seed: int = 0,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.core import Bound
@@ -131,7 +132,7 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
     return Bound(value, "slots", "ok" if finished else "time_limit")
 
 
-def default_grid(instance: Instance) -> np.ndarray:
+def default_grid(instance: Instance) -> NDArray[np.float64]:
     """The grid of the paper's minsum bound: C/2^K, ..., C, 2C (Section 3.3).
 
     C is the makespan of :func:`dual_approximation` plus the latest release, t_min the least
@@ -317,11 +318,11 @@ class WorkPath:
     """
 
     value: float
-    duration: np.ndarray
-    weights: np.ndarray
-    task_flow: np.ndarray
-    edges: np.ndarray
-    edge_flow: np.ndarray
+    duration: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    task_flow: NDArray[np.float64]
+    edges: NDArray[np.int64]
+    edge_flow: NDArray[np.float64]
     status: str = "ok"
     note: str = ""
 

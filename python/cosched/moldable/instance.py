@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import any_array, edge_pairs, integer, integer_array, real_array
@@ -89,9 +90,9 @@ class Instance(profiles.HasSharing, core.Instance):
 
     jobs: int
     machines: int
-    weights: np.ndarray
-    release: np.ndarray
-    edges: np.ndarray
+    weights: NDArray[np.float64]
+    release: NDArray[np.float64]
+    edges: NDArray[np.int64]
     """Read-only (e, 2): the first job ends before the second starts; empty without precedence."""
     names: tuple[str, ...]
 
@@ -236,13 +237,13 @@ class Instance(profiles.HasSharing, core.Instance):
             notes=tuple(dict.fromkeys(lines)),
         )
 
-    downey: tuple[np.ndarray, np.ndarray, np.ndarray] | None
+    downey: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None
     """(t1, A, sigma) of an instance of :meth:`from_downey`, else None."""
     _origin: np.ndarray | None
     _spread: np.ndarray | None
 
     @property
-    def times(self) -> np.ndarray:
+    def times(self) -> NDArray[np.float64]:
         """Read-only (n, c) table of seconds, c <= m; ``times[i, q-1]`` = job i on q processors.
 
         For :meth:`from_downey` it is computed at each access, with c = m.
@@ -289,7 +290,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return bool((self.times <= best_times * (1 + 1e-12)).all())
 
     @property
-    def spread(self) -> np.ndarray:
+    def spread(self) -> NDArray[np.float64]:
         """Read-only (n, c): (largest - smallest) / median of repeated runs, nan for one run."""
         if self._spread is None:
             columns = self.times.shape[1] if self.downey is None else self.machines
@@ -302,7 +303,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return (self.machines,)
 
     @property
-    def origin(self) -> np.ndarray | None:
+    def origin(self) -> NDArray[np.int8] | None:
         """(n, m) codes as for :class:`Instance`, None where every time was given."""
         if self._origin is None:
             return None

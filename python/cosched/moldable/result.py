@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
@@ -48,11 +49,11 @@ class Result(core.Result):
     family: ClassVar[str] = "moldable"
     instance: Instance
 
-    procs: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    procs: NDArray[np.int64]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
     ratio: float | None = None
-    pareto_front: np.ndarray | None = None
+    pareto_front: NDArray[np.float64] | None = None
     own_minsum_bound: Bound | None = None
 
     weaker_bounds = (dual_approximation_bound, area_bound)

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import integer, integer_array, real_array
@@ -77,7 +78,7 @@ class Instance(profiles.HasSharing, core.Instance):
     procs: int
     max_tasks: int
     names: tuple[str, ...]
-    origin: np.ndarray
+    origin: NDArray[np.int8]
     _spread: np.ndarray | None
 
     def __init__(
@@ -131,13 +132,13 @@ class Instance(profiles.HasSharing, core.Instance):
         )
 
     @property
-    def times(self) -> np.ndarray:
+    def times(self) -> NDArray[np.float64]:
         """Read-only (n, p) table of seconds; ``times[i, q-1]`` = task i on q processors."""
         times: np.ndarray = self._core.times
         return times
 
     @property
-    def spread(self) -> np.ndarray:
+    def spread(self) -> NDArray[np.float64]:
         """Read-only (n, p): (largest - smallest) / median of repeated runs, nan for one run."""
         if self._spread is None:
             return np.broadcast_to(np.nan, self.times.shape)

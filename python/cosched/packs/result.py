@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
@@ -37,8 +38,8 @@ class Result(core.Result):
     family: ClassVar[str] = "packs"
     instance: Instance
 
-    pack_of: np.ndarray
-    procs: np.ndarray
+    pack_of: NDArray[np.int64]
+    procs: NDArray[np.int64]
 
     @property
     def cost(self) -> float:
@@ -111,7 +112,11 @@ class Result(core.Result):
 
 
 def result_of_packs(
-    instance: Instance, algorithm: str, pack_of: np.ndarray, procs: np.ndarray, **more: Any
+    instance: Instance,
+    algorithm: str,
+    pack_of: NDArray[np.int64],
+    procs: NDArray[np.int64],
+    **more: Any,
 ) -> Result:
     columns = _core.packs.schedule(instance._core, pack_of, procs)
     value = _core.packs.cost(instance._core, pack_of, procs)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.core.arrays import any_array, integer
@@ -37,7 +38,9 @@ class LabelledTable:
         self.seconds = np.full((len(tasks), len(machines)), math.nan)
         self.watts = self.seconds.copy()
 
-    def put(self, table: np.ndarray, i: int, j: int, text: str, where: str, what: str) -> None:
+    def put(
+        self, table: NDArray[np.float64], i: int, j: int, text: str, where: str, what: str
+    ) -> None:
         """One cell; a gap is refused, or stays NaN."""
         if is_gap(text) and self.missing != "refuse":
             return

@@ -153,7 +153,7 @@ def _eligible(jobs: object, submit: np.ndarray) -> np.ndarray:
 
 def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
     if name in MEASURES:
-        values = real_array(jobs[name], f"jobs[{name!r}]", 1)
+        values: np.ndarray = real_array(jobs[name], f"jobs[{name!r}]", 1)
         wrong = (values < 0) | (values > MEASURES[name])
         if wrong.any():
             row = int(np.argmax(wrong))

@@ -361,7 +361,9 @@ class Schedule(core.Schedule):
                 [row["progress"] for row in placements],
                 [of_rows.CAUSES.index(row["cause"]) for row in placements],
             )
-            outcome = {key: real_array(totals[key], f"jobs.{key}", 1) for key in TOTALS}
+            outcome: dict[str, np.ndarray] = {
+                key: real_array(totals[key], f"jobs.{key}", 1) for key in TOTALS
+            }
             for key in ("preemptions", "migrations"):
                 outcome[key] = integer_array(totals[key], f"jobs.{key}", 1)
             penalty, exclusive = real(data["penalty"], "penalty"), data["exclusive"]

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.core import Bound
@@ -109,8 +110,8 @@ class HlpRelaxation:
     """
 
     value: float
-    x: np.ndarray
-    C: np.ndarray
+    x: NDArray[np.float64]
+    C: NDArray[np.float64]
     certificate: Certificate
     method: str
     note: str = ""
@@ -240,7 +241,7 @@ def _solved(instance: Instance, method: str) -> HlpRelaxation:
     return _relaxation(_core.dags.hlp(instance._core, chosen), method)
 
 
-def round_allocation(times: object, x: object, *, threshold: float = 0.5) -> np.ndarray:
+def round_allocation(times: object, x: object, *, threshold: float = 0.5) -> NDArray[np.int64]:
     """Resource type of each task from fractional shares, as the paper rounds.
 
     Q = 2: the CPU iff its share is at least `threshold` (tolerance 1e-9). Q > 2: the largest

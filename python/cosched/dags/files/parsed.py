@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.core.arrays import integer_array, real_array
@@ -30,10 +31,10 @@ class Run(NamedTuple):
     [1.5]
     """
 
-    kind: np.ndarray
-    unit: np.ndarray
-    start: np.ndarray
-    end: np.ndarray
+    kind: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
 
 
 def run_of(executed: object, tasks: int) -> Run | None:
@@ -50,8 +51,10 @@ def run_of(executed: object, tasks: int) -> Run | None:
             f"executed = {shorten(executed)}: expected columns {', '.join(Run._fields)}"
         )
     run = Run(
-        *(integer_array(executed[name], f"executed.{name}", 1, 0) for name in ("kind", "unit")),
-        *(real_array(executed[name], f"executed.{name}", 1) for name in ("start", "end")),
+        kind=integer_array(executed["kind"], "executed.kind", 1, 0),
+        unit=integer_array(executed["unit"], "executed.unit", 1, 0),
+        start=real_array(executed["start"], "executed.start", 1),
+        end=real_array(executed["end"], "executed.end", 1),
     )
     for name, column in run._asdict().items():
         if len(column) != tasks:
@@ -76,7 +79,7 @@ class Graph(NamedTuple):
     skipped, repaired or assumed.
     """
 
-    times: np.ndarray
+    times: NDArray[np.float64]
     edges: Any
     names: tuple[str, ...] | None = None
     kernels: tuple[str, ...] | None = None
@@ -138,7 +141,7 @@ class Parsed:
         self._edges.append((predecessor, successor, where))
         self._data.append(data)
 
-    def edges(self) -> np.ndarray:
+    def edges(self) -> NDArray[np.int64]:
         """(e, 2) task numbers, sorted, each arc once; refuses an unknown task, and a cycle."""
         if not self.names:
             raise InvalidInstance(f"{self.path}: no tasks")
@@ -166,7 +169,7 @@ class Parsed:
             _require_acyclic(edges, self.names)
         return edges
 
-    def data(self) -> np.ndarray | None:
+    def data(self) -> NDArray[np.float64] | None:
         """(e,) bytes along each of :meth:`edges`, 0 where not said; None where said of none."""
         if all(amount is None for amount in self._data):
             return None

@@ -24,6 +24,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.core.arrays import integer, real, real_array
@@ -42,7 +43,7 @@ TimesTable: TypeAlias = Mapping[str, Sequence[float]] | str | PathLike[str]
 REST = "*"
 
 
-def accelerated(parsed: Parsed, acceleration: Acceleration) -> np.ndarray:
+def accelerated(parsed: Parsed, acceleration: Acceleration) -> NDArray[np.float64]:
     """(n, 1 + F) times: the CPU's, and it divided by each factor (0: cannot run there).
 
     A mapping or CSV names programs: the kernel itself, else the longest prefix of the
@@ -73,7 +74,7 @@ def accelerated(parsed: Parsed, acceleration: Acceleration) -> np.ndarray:
     return np.column_stack([cpu, further])
 
 
-def replaced(parsed: Parsed, times: TimesTable) -> np.ndarray:
+def replaced(parsed: Parsed, times: TimesTable) -> NDArray[np.float64]:
     """(n, Q) times of a table by task id, else kernel: CSV ``id,t0,t1,...`` or a mapping.
 
     An empty cell or ``inf`` says that the task cannot run there. Tasks of the table that

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
 from cosched.core.options import one_of
@@ -19,13 +20,13 @@ Units = Sequence[int] | None
 
 
 def on_machine(
-    times: np.ndarray,
-    edges: np.ndarray,
+    times: NDArray[np.float64],
+    edges: NDArray[np.int64],
     units: Units,
     *,
     names: Sequence[str] | None = None,
     kernels: Sequence[str] | None = None,
-    data: np.ndarray | None = None,
+    data: NDArray[np.float64] | None = None,
     **links: Any,
 ) -> Instance:
     """By default 16 CPUs and 4 units of each further type; `links` where data moves."""
@@ -40,11 +41,11 @@ DAGGEN = (2048.0, 11264.0)
 
 def data_of_tasks(
     random: np.random.Generator,
-    times: np.ndarray,
-    edges: np.ndarray,
+    times: NDArray[np.float64],
+    edges: NDArray[np.int64],
     ccr: float | None,
     bandwidth: float,
-) -> np.ndarray | None:
+) -> NDArray[np.float64] | None:
     """(e,) bytes: each task makes one datum of random size, and sends it to all its successors.
 
     Scaled so that data / bandwidth is on average (over edges) `ccr` times the mean time of a task
@@ -56,7 +57,9 @@ def data_of_tasks(
     return scaled(factors[edges[:, 0]], times, ccr, bandwidth)
 
 
-def scaled(weights: np.ndarray, times: np.ndarray, ccr: float, bandwidth: float) -> np.ndarray:
+def scaled(
+    weights: NDArray[np.float64], times: NDArray[np.float64], ccr: float, bandwidth: float
+) -> NDArray[np.float64]:
     """Weights of edges as bytes of the given ratio of communication to computation."""
     ratio, rate = nonnegative(ccr, "ccr"), positive(bandwidth, "bandwidth")
     if not len(weights):

@@ -1,6 +1,7 @@
 """The worst cases of Amaris et al. 2017, on the machines that their theorems speak of."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.core.arrays import integer
 from cosched.dags.instance import Instance
@@ -159,7 +160,7 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
     return _worst(times, np.concatenate(edges), names, (m,) * types)
 
 
-def theorem5_shares(m: int, types: int) -> np.ndarray:
+def theorem5_shares(m: int, types: int) -> NDArray[np.float64]:
     """The optimum of the LP that Theorem 5 rounds: a row a task of :func:`theorem5`."""
     count, more = types * m + 1, 1 / m**3
     shares = np.full((1 + types * count, types), 1 / types - more / (types - 1))

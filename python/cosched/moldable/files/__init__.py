@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io, profiles
 from cosched.core.arrays import integer, real
@@ -196,8 +197,8 @@ def write_json(
     path: str | PathLike[str],
     machines: int,
     names: Sequence[str],
-    weights: np.ndarray,
-    release: np.ndarray | None,
+    weights: NDArray[np.float64],
+    release: NDArray[np.float64] | None,
     profiles_of: Iterable[dict[str, Any]],
     shared: Mapping[str, object],
 ) -> None:
@@ -211,7 +212,9 @@ def write_json(
     io.write_json({"machines": machines, "jobs": jobs, **shared}, path)
 
 
-def after_column(edges: np.ndarray, names: Sequence[str], path: str | PathLike[str]) -> list[str]:
+def after_column(
+    edges: NDArray[np.int64], names: Sequence[str], path: str | PathLike[str]
+) -> list[str]:
     """Of each job, the names of those that it waits for, as a cell."""
     predecessors: list[list[str]] = [[] for _ in names]
     for first, second in edges.tolist():
@@ -228,9 +231,9 @@ def after_column(edges: np.ndarray, names: Sequence[str], path: str | PathLike[s
 def write_csv(
     path: str | PathLike[str],
     names: Sequence[str],
-    weights: np.ndarray,
-    release: np.ndarray | None,
-    times: np.ndarray,
+    weights: NDArray[np.float64],
+    release: NDArray[np.float64] | None,
+    times: NDArray[np.float64],
     after: Sequence[str],
 ) -> None:
     """``task,weight[,release][,after],1,2,...``, a row a job."""

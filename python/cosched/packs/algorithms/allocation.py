@@ -1,6 +1,7 @@
 """Processors of the tasks of a pack, and packs that the caller chooses."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.core.arrays import integer, integer_array, real_array
@@ -9,7 +10,7 @@ from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_packs
 
 
-def one_pack(times: object, procs: int) -> np.ndarray:
+def one_pack(times: object, procs: int) -> NDArray[np.int64]:
     """Optimal processor counts when all tasks run in one pack (Algorithm 4.2).
 
     Every task starts on one processor; the longest one gets one more, p - n times.
@@ -45,7 +46,7 @@ def one_pack(times: object, procs: int) -> np.ndarray:
     return _core.packs.one_pack(table, procs)
 
 
-def one_pack_dynamic_programme(times: object, procs: int) -> np.ndarray:
+def one_pack_dynamic_programme(times: object, procs: int) -> NDArray[np.int64]:
     """Like :func:`one_pack`, by dynamic programming over the times as measured.
 
     Exact. O(n p^2).
@@ -74,7 +75,7 @@ def _pack_table(times: object, procs: int) -> tuple[np.ndarray, int]:
     return np.ascontiguousarray(table[:, :procs]), procs
 
 
-def ends(instance: Instance, tasks: object, procs: object) -> np.ndarray:
+def ends(instance: Instance, tasks: object, procs: object) -> NDArray[np.float64]:
     """When the tasks of a pack end, from its start, beside each other (s).
 
     Between two ends each task works at the rate 1 / (its time alone x its factor beside those that
@@ -95,7 +96,7 @@ def ends(instance: Instance, tasks: object, procs: object) -> np.ndarray:
     return _core.packs.ends(instance._core, *_a_pack(instance, tasks, procs))
 
 
-def slowdown(instance: Instance, tasks: object, procs: object) -> np.ndarray:
+def slowdown(instance: Instance, tasks: object, procs: object) -> NDArray[np.float64]:
     """The factors by which the tasks of a pack slow down while all of them run.
 
     Returns

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 HOUR, DAY = 3600.0, 86400.0
 _HOURS_OF_WEEK = 7 * 24
@@ -44,11 +45,11 @@ class Submissions(NamedTuple):
     """Submissions of all futures, by future and time."""
 
     #: Number of the future, from 0.
-    future: np.ndarray
+    future: NDArray[np.int64]
     #: Seconds since 1970.
-    time: np.ndarray
+    time: NDArray[np.float64]
     #: Row of the job of the past that the submitted job resembles.
-    template: np.ndarray
+    template: NDArray[np.int64]
 
 
 def hour_of_week(seconds: float) -> int:
@@ -74,7 +75,7 @@ class ArrivalModel:
 
     def __init__(
         self,
-        times: np.ndarray,
+        times: NDArray[np.float64],
         begin: float,
         end: float,
         *,
@@ -195,7 +196,7 @@ class ArrivalModel:
         return Submissions(future, np.minimum(time, end), self._rows[place])
 
 
-def batch_size_of(times: np.ndarray, begin: float, end: float) -> float:
+def batch_size_of(times: NDArray[np.float64], begin: float, end: float) -> float:
     """Mean number of submissions at a time: the ratio of variance to mean of counts by minute.
 
     The variance is that within windows of a quarter of an hour, so that busy hours are no batches.

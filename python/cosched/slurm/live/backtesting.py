@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.cluster.files.sacct.rows import require_text
@@ -240,7 +241,7 @@ def widening_of_bands(frame: pd.DataFrame) -> float:
     return float(scores[rank])
 
 
-def is_covered(frame: pd.DataFrame, widen: float) -> np.ndarray:
+def is_covered(frame: pd.DataFrame, widen: float) -> NDArray[np.bool_]:
     """True where a start is within its band, so widened."""
     low, high, true = (frame[key].to_numpy(dtype=float) for key in ("p05", "p95", "true"))
     with np.errstate(invalid="ignore"):

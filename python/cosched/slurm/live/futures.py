@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.slurm.live.arrivals import DAY, HOUR, ArrivalModel
 from cosched.slurm.live.model import FinishedJob, SnapshotJob
@@ -78,7 +79,7 @@ class Futures:
 
     def starts(
         self, simulation: Simulation, rows: list[int], progress: Callable[[int, int], None] | None
-    ) -> np.ndarray:
+    ) -> NDArray[np.float64]:
         """Return seconds from the snapshot to the starts of these rows; infinite: never.
 
         One row a future, one column a row of the simulation.
@@ -91,7 +92,7 @@ class Futures:
         lengths = self._lengths(simulation)
         return simulation.starts(templates, rows, clocks, lengths, submitted, progress)
 
-    def starts_at_limits(self, simulation: Simulation, rows: list[int]) -> np.ndarray:
+    def starts_at_limits(self, simulation: Simulation, rows: list[int]) -> NDArray[np.float64]:
         """Return the same where every job runs to its limit and nobody submits anything."""
         lengths = [limit_of(job, simulation.machine) for job in simulation.jobs]
         clocks = [simulation.clocks(None)]

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.errors import InvalidInstance
@@ -253,11 +254,11 @@ class RunTimes:
     def draw(
         self,
         job: SnapshotJob,
-        limit: float | np.ndarray,
+        limit: float | NDArray[np.float64],
         elapsed: float,
         rng: np.random.Generator,
-        futures: np.ndarray | None = None,
-    ) -> np.ndarray:
+        futures: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float64]:
         """Run times from the start (s), each longer than `elapsed` seconds.
 
         One for each future; or for the futures of these numbers, with a limit each.

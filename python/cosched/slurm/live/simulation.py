@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from msgspec import structs
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.cluster.instance import Instance
@@ -353,10 +354,10 @@ class Simulation(CoreJobFactory):
         like: Sequence[SnapshotJob],
         rows: Sequence[int],
         clocks: Sequence[Mapping[str, float]],
-        lengths: np.ndarray,
-        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+        lengths: NDArray[np.float64],
+        coming: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]],
         progress: Callable[[int, int], None] | None,
-    ) -> np.ndarray:
+    ) -> NDArray[np.float64]:
         """Return seconds after the snapshot of these rows' starts, a row a future; infinite: never.
 
         Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,

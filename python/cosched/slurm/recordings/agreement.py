@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.cluster.instance import Instance
@@ -42,10 +43,10 @@ class Agreement:
     (1, 0)
     """
 
-    start: np.ndarray  # the twin's
+    start: NDArray[np.float64]  # the twin's
     nodes: tuple[tuple[str, ...], ...]  # the twin's
-    apart: np.ndarray  # its starts minus the recorded ones
-    same_nodes: np.ndarray  # of bool
+    apart: NDArray[np.float64]  # its starts minus the recorded ones
+    same_nodes: NDArray[np.bool_]  # of bool
     #: Recorded cycles with plans: time, planned reservations, those that are equal.
     plans: tuple[tuple[float, int, int], ...]
     #: Where this is one run of many: the share of jobs in which two of them agree; else nan.

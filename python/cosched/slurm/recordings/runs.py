@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.cluster.instance import Instance
@@ -255,10 +256,10 @@ class PrioritySample:
 class RecordedRun:
     """One run of a recording, on the recording's own time base (s)."""
 
-    submit: np.ndarray  # as exactly as they are known
-    start: np.ndarray  # in whole seconds, as ends are
+    submit: NDArray[np.float64]  # as exactly as they are known
+    start: NDArray[np.float64]  # in whole seconds, as ends are
     #: When each job ended, in whole seconds.
-    end: np.ndarray
+    end: NDArray[np.float64]
     nodes: tuple[tuple[str, ...], ...]  # names of each job's nodes
     controller_start: float  # when slurmctld started
     epoch: int  # Unix time of the base's second 0
@@ -294,14 +295,14 @@ class RecordedRun:
     shares: tuple[Shares, ...] = ()
 
     @cached_property
-    def paused(self) -> np.ndarray:
+    def paused(self) -> NDArray[np.float64]:
         """How long each job stood still."""
         pause_lengths = np.zeros(len(self.start))
         for row, begin, end in self.pauses:
             pause_lengths[row] += end - begin
         return pause_lengths
 
-    def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
+    def launch(self, runtime: NDArray[np.float64], limit: NDArray[np.float64]) -> float:
         """Return seconds from a job's start to its work and back: the mean over those that ended
         by themselves."""
         end, start = self.end, self.start
@@ -375,7 +376,7 @@ class Recording:
     #: The machine of the configuration.
     machine: Machine
     #: Columns of the jobs but for their submissions; a row a job, or a task of an array.
-    jobs: Mapping[str, np.ndarray]
+    jobs: Mapping[str, NDArray[Any]]
     #: Runs of the same jobs.
     runs: tuple[RecordedRun, ...]
     speed: float  # of the recorded clock: so many times as fast as life
@@ -397,7 +398,7 @@ class Recording:
                 )
         return f"job {row}"
 
-    def lengths(self, run: RecordedRun) -> np.ndarray:
+    def lengths(self, run: RecordedRun) -> NDArray[np.float64]:
         """Return seconds from each job's start to its end where it ended by itself, else nan.
 
         Ends are recorded in whole seconds: where in its second each was, passes tell.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core, io
 from cosched.cluster.instance import Instance
@@ -444,7 +445,7 @@ def filter_by_partition_acl(
     settings: SlurmSettings,
     names: list[str],
     parts_by_row: dict[int, list[int]],
-    first_part: np.ndarray,
+    first_part: NDArray[np.int64],
 ) -> tuple[dict[int, list[int]], list[Note]]:
     """Return the partitions of jobs in several, without those whose AllowAccounts and the like
     refuse them, and notes of jobs that no partition lets in."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.cluster.instance import Instance
@@ -186,7 +187,7 @@ def _rows_of_jobs(instance: Instance) -> Mapping[str, list[int]]:
 
 def partitions_of_jobs(
     instance: Instance, names: Sequence[str], usual: str
-) -> tuple[np.ndarray, dict[int, list[int]]]:
+) -> tuple[NDArray[np.int64], dict[int, list[int]]]:
     """Return the partition of each job (the first of several), and all partitions of jobs in
     several."""
     several: dict[int, list[int]] = {}
@@ -218,19 +219,19 @@ class PlacementContext:
     #: The jobs.
     instance: Instance
     #: Units by node.
-    node_cores: np.ndarray
+    node_cores: NDArray[np.int64]
     #: Ranges of nodes by partition.
     parts: Mapping[str, tuple[tuple[int, int], ...]]
     #: The partition of each job.
-    part: np.ndarray
+    part: NDArray[np.int64]
     #: Jobs have cores of their own, several on a node; else whole nodes.
     shared: bool
 
-    def counts(self) -> np.ndarray:
+    def counts(self) -> NDArray[np.int64]:
         """Return the number of nodes of each job, as the log says; 0: it does not."""
         return numbers_of(self.instance, "nodes").astype(np.int64)
 
-    def nodes_of_jobs(self) -> np.ndarray:
+    def nodes_of_jobs(self) -> NDArray[np.int64]:
         """Return how many whole nodes hold each job's tasks, at least as many as the log says."""
         tasks = self.instance.column("tasks")
         node_counts = np.ones(len(tasks), dtype=np.int64)
@@ -296,7 +297,7 @@ class PlacementContext:
         )
         return like_first, [note]
 
-    def take_first_free(self, row: int, free: np.ndarray) -> list[tuple[int, int]]:
+    def take_first_free(self, row: int, free: NDArray[np.int64]) -> list[tuple[int, int]]:
         """Return (node, cores) of a job on the first nodes that are free."""
         name = list(self.parts)[self.part[row]]
         missing_cores = int(self.instance.column("tasks")[row])
@@ -515,7 +516,7 @@ def _gpu_requests(instance: Instance, machine: Machine, notes: list[Note]) -> di
     }
 
 
-def gpus_of_jobs(instance: Instance) -> np.ndarray:
+def gpus_of_jobs(instance: Instance) -> NDArray[np.int64]:
     """Return how many GPUs each job asks for."""
     return numbers_of(instance, "gpus").astype(np.int64)
 
@@ -529,7 +530,7 @@ def gpus_of_nodes(machine: Machine) -> list[list[int]]:
 def with_running(
     requests: core.Requests,
     context: PlacementContext,
-    elapsed: np.ndarray,
+    elapsed: NDArray[np.float64],
     free_gpus: list[list[int]],
     suspends: bool,
 ) -> core.Requests:

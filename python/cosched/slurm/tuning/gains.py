@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.cluster.analysis.runs import GroupChange, groups_between
 from cosched.slurm.tuning.space import TuningMeasure
@@ -204,7 +205,7 @@ def parts_of_week(judged_blocks: Sequence[JudgedBlock]) -> int:
     return int(np.clip(count, _MIN_PARTS, _MAX_PARTS))
 
 
-def part_edges(block: Block, count: int) -> np.ndarray:
+def part_edges(block: Block, count: int) -> NDArray[np.intp]:
     """Return the instants at which the parts of a block begin and end (s), `count` parts each
     week."""
     cuts = [np.linspace(begin, end, count + 1) for begin, end in block.spans]
@@ -212,7 +213,7 @@ def part_edges(block: Block, count: int) -> np.ndarray:
 
 
 def ratio_interval(
-    before: np.ndarray, after: np.ndarray, confidence: float = CONFIDENCE
+    before: NDArray[np.float64], after: NDArray[np.float64], confidence: float = CONFIDENCE
 ) -> tuple[float, float]:
     """Fieller's interval of mean(after) / mean(before), for pairs that follow each other in time.
 

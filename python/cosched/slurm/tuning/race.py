@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.errors import optional
 from cosched.slurm.tuning.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
@@ -69,11 +70,13 @@ class RaceSetup:
             counts[block] = total // len(self.blocks) + (place < total % len(self.blocks))
         return counts
 
-    def values(self, settings: Sequence[Setting], total: int) -> list[np.ndarray | str | None]:
+    def values(
+        self, settings: Sequence[Setting], total: int
+    ) -> list[NDArray[np.float64] | str | None]:
         """Return the measures of settings on as many draws; see :meth:`RunCache.evaluate`."""
         return self.runs.evaluate(settings, self.counts(total))
 
-    def is_worse(self, values: np.ndarray, other_values: np.ndarray) -> bool:
+    def is_worse(self, values: NDArray[np.float64], other_values: NDArray[np.float64]) -> bool:
         """Whether a paired test finds some objective larger in the first values."""
         return any(
             is_significantly_greater(values[:, k], other_values[:, k])
@@ -131,7 +134,9 @@ def _make_trial(course: RaceSetup, setting: Setting, value: np.ndarray, today: n
     )
 
 
-def is_significantly_greater(values: np.ndarray, other_values: np.ndarray) -> bool:
+def is_significantly_greater(
+    values: NDArray[np.float64], other_values: NDArray[np.float64]
+) -> bool:
     """Whether a paired test finds larger values than the others, run by run on the same clocks."""
     from scipy.stats import ttest_rel
 

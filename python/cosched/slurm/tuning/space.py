@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.analysis.what_if import parts_of, scenario_of
@@ -228,11 +229,15 @@ class TuningMeasure:
         group = f" of {self.by} {self.name}" if self.by else ""
         return f"{_WORDS[self.statistic]}{group}"
 
-    def evaluate(self, jobs: Instance, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    def evaluate(
+        self, jobs: Instance, start: NDArray[np.float64], end: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Return the measure of each draw; `start`, `end` of shape (K, n) are in seconds."""
         return self.evaluate_values(self.values(jobs, start, end))
 
-    def values(self, jobs: Instance, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    def values(
+        self, jobs: Instance, start: NDArray[np.float64], end: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Return the wait (s) or bounded slowdown of each job that counts, shape
         (K, len(rows(jobs)))."""
         rows = self.rows(jobs)
@@ -246,11 +251,11 @@ class TuningMeasure:
         slowdowns: np.ndarray = np.maximum(response / np.maximum(elapsed, THRESHOLD), 1.0)
         return slowdowns
 
-    def evaluate_values(self, values: np.ndarray) -> np.ndarray:
+    def evaluate_values(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the measure of each draw, from what :meth:`values` gives."""
         return np.asarray(STATISTICS[self.statistic](values))
 
-    def rows(self, jobs: Instance) -> np.ndarray:
+    def rows(self, jobs: Instance) -> NDArray[np.intp]:
         """Return the rows of the jobs that count in the measure."""
         if not self.by:
             return np.arange(len(jobs))

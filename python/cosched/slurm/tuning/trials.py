@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched import io
 from cosched.cluster.analysis.what_if import what_if
@@ -52,8 +53,8 @@ class Simulated:
     """
 
     jobs: Instance
-    start: np.ndarray
-    end: np.ndarray
+    start: NDArray[np.float64]
+    end: NDArray[np.float64]
     notes: tuple[Note, ...]
     change_effect: str
 
@@ -77,7 +78,7 @@ class Simulated:
         )
 
     @property
-    def waits(self) -> np.ndarray:
+    def waits(self) -> NDArray[np.float64]:
         """Seconds, a row a draw."""
         # The controller starts jobs in whole seconds, which users do not wait for.
         waits: np.ndarray = np.maximum(self.start - self.jobs.column("eligible"), 0)
@@ -343,7 +344,7 @@ class RunCache:
 
     def evaluate(
         self, settings: Sequence[Setting], counts: Sequence[int]
-    ) -> list[np.ndarray | str | None]:
+    ) -> list[NDArray[np.float64] | str | None]:
         """Return the measures of settings on the first draws of each block, as many as `counts`.
 
         Returns

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.cluster.instance import Instance
 from cosched.core.arrays import positive
@@ -37,7 +38,7 @@ class Block:
     #: Identifiers of jobs that a limit ends before they are done, as the machine is today.
     ended: tuple[int, ...] = ()
 
-    def measured_rows(self, instance: Instance) -> np.ndarray:
+    def measured_rows(self, instance: Instance) -> NDArray[np.intp]:
         """Return the rows that count, of an instance of these jobs or some of them."""
         submit = instance.column("submit")
         is_inside = np.zeros(len(instance), dtype=bool)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of, texts_of
@@ -42,7 +43,7 @@ class ChangeRefusals:
         Some jobs may run in fewer of their partitions.
     """
 
-    rows: np.ndarray
+    rows: NDArray[np.int64]
     why_none: str = ""
     why_unknown: str = ""
     loses_partitions: bool = False

@@ -3,13 +3,14 @@
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosched.cluster.instance import Instance
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
 
 
-def removed_rows_of_user(instance: Instance, user: str, value: str) -> np.ndarray:
+def removed_rows_of_user(instance: Instance, user: str, value: str) -> NDArray[np.intp]:
     """Return rows of the jobs that go, spread evenly over the user's jobs; none of a share below
     half of a job.
 
