@@ -68,7 +68,7 @@ def _guard_member(member: object) -> Any:
 
 
 def _is_ours(member: object) -> bool:
-    """Whether a function or class was defined in this package."""
+    """Return whether a function or class was defined in this package."""
     return str(getattr(member, "__module__", "")).partition(".")[0] == "cosched"
 
 
@@ -117,7 +117,7 @@ def guarded(function: Any) -> Any:
 
 
 def _guard(function: Callable[..., object]) -> Callable[..., Any]:
-    """The guard of a function that returns a value."""
+    """Return the guard of a function that returns a value."""
 
     @wraps(function)
     def guard(*positional: object, **keywords: object) -> Any:
@@ -134,7 +134,7 @@ def _guard(function: Callable[..., object]) -> Callable[..., Any]:
 
 
 def _generator_guard(function: Callable[..., Iterator[object]]) -> Callable[..., Iterator[Any]]:
-    """The guard of a generator, whose body runs only when its first value is asked for.
+    """Yield the guard of a generator, whose body runs only when its first value is asked for.
 
     It takes arguments without an end: it may pass them on one by one.
     """
@@ -153,7 +153,7 @@ def _generator_guard(function: Callable[..., Iterator[object]]) -> Callable[...,
 
 
 def _context_guard(function: Callable[..., object]) -> Callable[..., Any]:
-    """The guard of a context manager written as a generator, whose checks run on entry."""
+    """Return the guard of a context manager written as a generator, whose checks run on entry."""
 
     @wraps(function)
     def guard(*positional: object, **keywords: object) -> GuardedContext:
@@ -177,7 +177,7 @@ class GuardedContext(ContextDecorator):
         self._context: Any = None
 
     def _recreate_cm(self) -> GuardedContext:
-        """A new context, for each call of a function that is decorated with this one."""
+        """Return a new context, for each call of a function that is decorated with this one."""
         return GuardedContext(self._function, self._positional, self._keywords)
 
     def __enter__(self) -> Any:
@@ -213,7 +213,8 @@ def _refuse_endless(
 
 
 def _is_endless(value: Any) -> bool:
-    """Whether a value is a range or an iterator of Python with more entries than any memory."""
+    """Return whether a value is a range or an iterator of Python with more entries than any
+    memory."""
     kind = type(value)
     if kind is range:
         return bool((value.stop - value.start) // value.step > MAX_LENGTH)
@@ -272,7 +273,7 @@ def refusal_of(
 
 
 def _refusal_of_long_name(arguments: Mapping[str, object], file: str) -> InvalidArgument | None:
-    """The refusal of the text or path of which a file name was made that no system takes."""
+    """Return the refusal of the text or path of which a file name was made that no system takes."""
     for name, value in arguments.items():
         if isinstance(value, (str, os.PathLike)) and str(value) and str(value) in file:
             return _refusal(Misfit(name, str(value), "a shorter name"))
@@ -282,7 +283,7 @@ def _refusal_of_long_name(arguments: Mapping[str, object], file: str) -> Invalid
 def _bound_arguments(
     function: Callable[..., object], positional: Sequence[object], keywords: Mapping[str, object]
 ) -> dict[str, Any]:
-    """The arguments of a call by name.
+    """Return the arguments of a call by name.
 
     An entry of ``**options`` has the name that it came with, an entry of ``*values`` its place:
     ``values[0]``.
@@ -301,24 +302,24 @@ def _bound_arguments(
 
 
 def _parameter_of(name: str) -> str:
-    """The parameter of an argument: ``values`` of ``values[0]``."""
+    """Return the parameter of an argument: ``values`` of ``values[0]``."""
     return name.partition("[")[0]
 
 
 def _is_documented(function: Callable[..., object], error: Exception) -> bool:
-    """Whether the docstring lists errors of this class under ``Raises``."""
+    """Return whether the docstring lists errors of this class under ``Raises``."""
     raises = cleandoc(function.__doc__ or "").partition("Raises\n------\n")[2]
     return type(error).__name__ in raises.splitlines()
 
 
 def _label(function: Callable[..., object], name: str) -> str:
-    """The name of an argument in a message: for `self` and `cls` that of the class."""
+    """Return the name of an argument in a message: for `self` and `cls` that of the class."""
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
     return owner if name in ("self", "cls") and owner else name
 
 
 def _names_argument(error: Exception, arguments: Mapping[str, object]) -> bool:
-    """Whether a TypeError that this package raises has the name of an argument as a word."""
+    """Return whether a TypeError that this package raises has the name of an argument as a word."""
     if not isinstance(error, TypeError) or not _is_raised_here(error.__traceback__):
         return False
     message = str(error)
@@ -329,19 +330,19 @@ def _names_argument(error: Exception, arguments: Mapping[str, object]) -> bool:
 
 
 def _is_word(name: str, message: str) -> bool:
-    """Whether a name is a word of a message, and not only a part of one."""
+    """Return whether a name is a word of a message, and not only a part of one."""
     return bool(re.search(rf"\b{re.escape(name)}\b", message))
 
 
 def _innermost(traceback: TracebackType | None) -> TracebackType | None:
-    """The frame that raised an error, which is the last of its traceback."""
+    """Return the frame that raised an error, which is the last of its traceback."""
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     return traceback
 
 
 def _is_raised_here(traceback: TracebackType | None) -> bool:
-    """Whether a ``raise`` of this package has raised the error, which is then on purpose."""
+    """Return whether a ``raise`` of this package has raised the error, which is then on purpose."""
     innermost = _innermost(traceback)
     if innermost is None or _package_of(innermost) != "cosched":
         return False
@@ -350,12 +351,12 @@ def _is_raised_here(traceback: TracebackType | None) -> bool:
 
 
 def _package_of(traceback: TracebackType) -> str:
-    """The top package of the module that a frame belongs to."""
+    """Return the top package of the module that a frame belongs to."""
     return str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _is_of_caller(traceback: TracebackType | None) -> bool:
-    """Whether a function, an algorithm or an object of the caller raised the error.
+    """Return whether a function, an algorithm or an object of the caller raised the error.
 
     The last frame then belongs neither to this package nor to an installed one.
     """
@@ -367,7 +368,7 @@ def _is_of_caller(traceback: TracebackType | None) -> bool:
 
 
 def _suspects(arguments: Mapping[str, object], error: Exception) -> dict[str, Any]:
-    """The arguments that may have caused an error, although the signature admits them.
+    """Return the arguments that may have caused an error, although the signature admits them.
 
     Each test narrows the choice: the value that lacks an attribute, a value whose type or name the
     message has, a value that is odd. A test that no argument passes is passed over.
@@ -390,7 +391,7 @@ def _suspects(arguments: Mapping[str, object], error: Exception) -> dict[str, An
 
 
 def _has_no_length(value: object) -> bool:
-    """Whether a value has the method that tells a length, and the method fails."""
+    """Return whether a value has the method that tells a length, and the method fails."""
     if isinstance(value, type) or not hasattr(value, "__len__"):
         return False
     try:
@@ -407,7 +408,7 @@ def _refusal(misfit: Misfit) -> InvalidArgument:
 
 
 def _text_of_value(value: object) -> str:
-    """A value as a message shows it, also where its class cannot show it."""
+    """Return a value as a message shows it, also where its class cannot show it."""
     try:
         return shorten(value)
     except Exception:  # The ``__repr__`` of a foreign class may raise anything.

@@ -75,7 +75,7 @@ def resolved_hints(function: Callable[..., object]) -> dict[str, Any]:
 
 
 def _resolved(annotation: object, owner: object) -> Any:
-    """An annotation as a type; Any where it has a name that is not known."""
+    """Return an annotation as a type; Any where it has a name that is not known."""
     if not isinstance(annotation, str):
         return annotation
     return _type_of_text(annotation, getattr(owner, "__module__", ""))
@@ -83,7 +83,7 @@ def _resolved(annotation: object, owner: object) -> Any:
 
 @lru_cache(maxsize=4096)
 def _type_of_text(annotation: str, module_name: str) -> Any:
-    """The type that a text names in a module; Any where a name of it is not known."""
+    """Return the type that a text names in a module; Any where a name of it is not known."""
     module = sys.modules.get(module_name)
     names = _AnnotationNames(vars(module) if module else {}, module_name)
     try:
@@ -174,7 +174,8 @@ def misfit_of(
 def _misfit_of_union(
     value: object, hint: object, place: str, is_strict: bool, depth: int
 ) -> Misfit | None:
-    """The misfit of a union; that of an entry where an alternative admits all but the entry."""
+    """Return the misfit of a union; that of an entry where an alternative admits all but the
+    entry."""
     misfits = []
     for alternative in typing.get_args(hint):
         misfit = misfit_of(value, alternative, place, is_strict, depth + 1)
@@ -186,7 +187,7 @@ def _misfit_of_union(
 
 
 def _has_type(value: object, kind: type, is_strict: bool) -> bool:
-    """Whether a value has a type, or one that the package takes for it."""
+    """Return whether a value has a type, or one that the package takes for it."""
     if kind is bool:
         return isinstance(value, (bool, np.bool_))
     if kind in (int, float, complex) and isinstance(value, (bool, np.bool_)):
@@ -207,7 +208,7 @@ def _has_type(value: object, kind: type, is_strict: bool) -> bool:
 
 
 def _is_instance(value: object, kind: type) -> bool:
-    """Whether a value is an instance of a class; True where Python cannot tell."""
+    """Return whether a value is an instance of a class; True where Python cannot tell."""
     try:
         return isinstance(value, kind)
     except TypeError:  # The class is a protocol that is not for run time.
@@ -215,17 +216,18 @@ def _is_instance(value: object, kind: type) -> bool:
 
 
 def _is_container(kind: type) -> bool:
-    """Whether values of a class are lists, tables or arrays of entries."""
+    """Return whether values of a class are lists, tables or arrays of entries."""
     return kind is np.ndarray or (issubclass(kind, Iterable) and not _is_record(kind))
 
 
 def _is_record(kind: type) -> bool:
-    """Whether a class belongs to this package: a list of its entries does not stand for it."""
+    """Return whether a class belongs to this package: a list of its entries does not stand for
+    it."""
     return kind.__module__.partition(".")[0] == "cosched"
 
 
 def _misfit_of_fields(value: Any, place: str, is_strict: bool, depth: int) -> Misfit | None:
-    """The first misfit among the fields of a dataclass."""
+    """Return the first misfit among the fields of a dataclass."""
     for field in dataclasses.fields(value):
         hint = _resolved(field.type, type(value))
         field_value = getattr(value, field.name, None)
@@ -238,7 +240,7 @@ def _misfit_of_fields(value: Any, place: str, is_strict: bool, depth: int) -> Mi
 def _misfit_of_entries(
     value: object, kind: type, arguments: Sequence[object], place: str, is_strict: bool, depth: int
 ) -> Misfit | None:
-    """The first misfit among the entries of a list or mapping whose hint has arguments."""
+    """Return the first misfit among the entries of a list or mapping whose hint has arguments."""
     if isinstance(value, (str, bytes)) or not arguments:
         return None
     if isinstance(value, Mapping):
@@ -265,7 +267,7 @@ def _misfit_of_items(
     is_strict: bool,
     depth: int,
 ) -> Misfit | None:
-    """The first misfit among the keys and values of a mapping."""
+    """Return the first misfit among the keys and values of a mapping."""
     key_hint, value_hint = arguments if len(arguments) == 2 else (arguments[0], Any)
     for key, entry in islice(mapping.items(), MAX_ENTRIES):
         misfit = misfit_of(key, key_hint, f"a key of {place}", is_strict, depth + 1)
@@ -279,7 +281,7 @@ def _misfit_of_items(
 
 
 def _shown_key(key: object) -> str:
-    """A key of a mapping as a message shows it."""
+    """Return a key of a mapping as a message shows it."""
     return repr(key)[:40]
 
 
@@ -316,7 +318,7 @@ def words_of(hint: object) -> str:
 
 
 def _public_name(kind: type) -> str:
-    """The name by which users import a class, such as ``cosched.packs.Instance``."""
+    """Return the name by which users import a class, such as ``cosched.packs.Instance``."""
     modules = kind.__module__.split(".")
     public_modules = modules[:2] if modules[0] == "cosched" else modules[:1]
     return ".".join([*public_modules, kind.__qualname__])

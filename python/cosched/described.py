@@ -80,7 +80,7 @@ def described(exported: dict[str, Any], meanings_of_package: Meanings | None = N
 
 
 def _is_tool(thing: object) -> bool:
-    """What a package calls on itself, and does not export."""
+    """Return what a package calls on itself, and does not export."""
     return getattr(thing, "__module__", "") in ("cosched.described", "cosched.border")
 
 
@@ -121,8 +121,8 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
 
 
 def _entries(function: FunctionType, written: str, meanings: Meanings) -> Iterator[str]:
-    """An entry a parameter: what the docstring says of it, else what it means everywhere, else its
-    annotation."""
+    """Yield an entry a parameter: what the docstring says of it, else what it means everywhere,
+    else its annotation."""
     entry_of_name = {}
     for entry in _ENTRY.split(written):
         for name in entry.partition("\n")[0].partition(" : ")[0].split(","):

@@ -79,7 +79,7 @@ def watch_folder(folder: Path, *, says_progress: bool) -> None:
 
 
 def _rounds_record(rounds: batches.Rounds) -> dict[str, object]:
-    """The state of a folder as JSON has it."""
+    """Return the state of a folder as JSON has it."""
     return {
         "tasks": len(rounds.names),
         "completed": len(rounds.names) - len(rounds.open_names),
@@ -110,7 +110,7 @@ def _total(rounds: batches.Rounds) -> str:
 
 
 def _progress(rounds: batches.Rounds) -> str:
-    """Tasks that completed, their share of the work, and what the others do."""
+    """Return tasks that completed, their share of the work, and what the others do."""
     work = sum(rounds.seconds.values())
     completed_seconds = sum(
         seconds for name, seconds in rounds.seconds.items() if name in rounds.completed

@@ -243,7 +243,7 @@ def _refuse_output(path: Path, use: str) -> NoReturn:
 
 
 def _are_same_file(first: Path, second: Path) -> bool:
-    """Whether two paths name one file; a device or a pipe may be there twice."""
+    """Return whether two paths name one file; a device or a pipe may be there twice."""
     try:
         if first.exists() and second.exists():
             return first.is_file() and first.samefile(second)

@@ -136,7 +136,7 @@ def show_end(execution: Execution) -> None:
 
 
 def _worth_a_row(tasks: Sequence[TaskRun]) -> list[TaskRun]:
-    """All tasks; of many those that did not complete, and those that were latest."""
+    """Return all tasks; of many those that did not complete, and those that were latest."""
     if len(tasks) <= _MAX_ENDS:
         return list(tasks)
     latest_tasks = sorted(tasks, key=lambda t: (t.state == "completed", t.planned_end - t.end))

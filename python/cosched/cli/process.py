@@ -60,7 +60,7 @@ def _repeat_signal(number: int) -> None:
 
 
 def _handlers_of_interrupts() -> dict[int, Any]:
-    """Python's own handler where :mod:`cosched.interrupt` had put none."""
+    """Return Python's own handler where :mod:`cosched.interrupt` had put none."""
     is_default = signal.getsignal(signal.SIGINT) == signal.SIG_DFL
     return {signal.SIGINT: signal.default_int_handler} if is_default else {}
 

@@ -261,7 +261,7 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
 
 
 def _remarks(of: Presentation, ranked: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """What rows have to say beside their numbers."""
+    """Return what rows have to say beside their numbers."""
     if of.remark is None:
         return []
     lines = []
@@ -273,7 +273,8 @@ def _remarks(of: Presentation, ranked: pd.DataFrame, keys: Sequence[str]) -> lis
 
 
 def _of_the_bound(of: Presentation, ranked: pd.DataFrame, is_single: bool) -> list[str]:
-    """Who proved the bound (of one instance), and what is left between it and the best row."""
+    """Return what proved the bound (of one instance), and what is left between it and the best
+    row."""
     methods, lines = ", ".join(ranked.attrs["bounds"]), []
     if methods and is_single:
         side = "above" if of.family.maximise else "below"
@@ -294,7 +295,7 @@ def _of_the_bound(of: Presentation, ranked: pd.DataFrame, is_single: bool) -> li
 
 
 def _value(of: Presentation, frame: pd.DataFrame) -> pd.Series:
-    """Less is better: the median under noise, where there is one."""
+    """Return a number of which less is better: the median under noise, where there is one."""
     value = frame[_ranked_by(frame)]
     return -value if of.family.maximise else value
 
@@ -304,12 +305,13 @@ def _ranked_by(frame: pd.DataFrame) -> str:
 
 
 def _instance(frame: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """Number of each row's instance."""
+    """Return the number of each row's instance."""
     return frame.groupby(keys, sort=False).ngroup() if keys else 0 * frame.index.to_series()
 
 
 def _ranked(of: Presentation, frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Instances in their order; in each what happened first, the best value next, none last."""
+    """Return instances in their order; in each what happened first, the best value next, none
+    last."""
     order = frame.assign(
         _instance=_instance(frame, keys),
         _given=frame["algorithm"] != of.recorded,
@@ -321,7 +323,7 @@ def _ranked(of: Presentation, frame: pd.DataFrame, keys: list[str]) -> pd.DataFr
 
 
 def _groups(of: Presentation, ranked: pd.DataFrame, keys: list[str]) -> tuple[set[int], list[int]]:
-    """The best row of each instance that has one, and the last row of each."""
+    """Return the best row of each instance that has one, and the last row of each."""
     instance = _instance(ranked, keys)
     beyond = ranked["bound"].notna() & ranked["gap"].isna()  # recorded, and no schedule
     value = _value(of, ranked)[~beyond].dropna()
@@ -330,7 +332,7 @@ def _groups(of: Presentation, ranked: pd.DataFrame, keys: list[str]) -> tuple[se
 
 
 def _says_nothing(column: pd.Series) -> bool:
-    """The same in all rows that have it."""
+    """Return the same in all rows that have it."""
     return bool(column.dropna().nunique() <= 1)
 
 

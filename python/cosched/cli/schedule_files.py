@@ -74,7 +74,7 @@ def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
 
 
 def _require_same(what: str, theirs: Any, ours: Any) -> None:
-    """As far as tables have one shape."""
+    """Refuse tables that differ as far as they have one shape."""
     if isinstance(ours, dict):
         facts_of_file = theirs if isinstance(theirs, dict) else {}
         for name in {**ours, **facts_of_file}:
@@ -104,7 +104,8 @@ def _require_order(instance: Any, schedule: Any, edges: Any) -> None:
 
 
 def _placements(path: Path) -> list[dict[str, Any]]:
-    """Rows of a table of placements; columns that say nothing of a placement are passed over."""
+    """Return rows of a table of placements; columns that say nothing of a placement are passed
+    over."""
     table = io.read_csv(path)
     known_keys = _INTEGERS | _LISTS | _NUMBERS | _TEXTS | _FLAGS
     columns = [(place, name) for place, name in enumerate(table.header) if name in known_keys]

@@ -88,7 +88,7 @@ def _answer_now(
     *,
     of_requests: bool,
 ) -> pd.DataFrame:
-    """The answer for those of the jobs that still wait; one without rows where none does."""
+    """Return the answer for those of the jobs that still wait; one without rows where none does."""
     waiting = {str(job.id) for job in snapshot.pending}
     waiting_jobs = [job for job in jobs if job in waiting] if jobs else None
     if jobs and len(waiting_jobs or ()) < len(jobs):

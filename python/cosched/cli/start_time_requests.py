@@ -59,13 +59,13 @@ def requests_by_nodes(requests: Sequence[Mapping[str, Any]]) -> Iterator[None]:
 
 
 def _limit_of_text(text: str) -> float:
-    """The seconds of a time limit; 0 is none, as for sbatch."""
+    """Return the seconds of a time limit; 0 is none, as for sbatch."""
     return seconds_of_time(text, "--time") or math.inf
 
 
 def _sufficient_limit(times: list[float]) -> float:
-    """What the next such run exceeds with a chance of 5% at most, in whole minutes; of too few runs
-    as long as the longest, and a tenth more."""
+    """Return what the next such run exceeds with a chance of 5% at most, in whole minutes; of too
+    few runs as long as the longest, and a tenth more."""
     if len(times) < min_sample_count(_RISK):
         report.complain(
             f"--time auto: {len(times)} runs are too few to promise that 95% end in time"
@@ -74,7 +74,7 @@ def _sufficient_limit(times: list[float]) -> float:
 
 
 def _measured_times(runs: Path | None, task: str | None) -> dict[int, list[float]]:
-    """Processors -> times of the runs of a code."""
+    """Return processors -> times of the runs of a code."""
     if runs is None:
         return {}
     of_tasks = run_files.seconds_of(current(run_files.read_runs(runs), None)[0])

@@ -120,7 +120,8 @@ def show(
 def _parts(
     columns: Sequence[ScreenColumn], keys: int, room: int
 ) -> Iterator[tuple[list[tuple[ScreenColumn, int]], bool]]:
-    """Columns with their widths, in as few parts as have room, keys in each; and if it has."""
+    """Yield columns with their widths, in as few parts as have room, keys in each; and if it
+    has."""
     widths = [c.width for c in columns]
     if sum(widths) + _PAD * len(widths) > room:
         widths = [c.least for c in columns]

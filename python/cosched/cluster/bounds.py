@@ -57,7 +57,7 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
 
 
 def _measured(instance: Instance) -> Instance:
-    """The jobs that are measured, alone."""
+    """Return the jobs that are measured, alone."""
     if instance.measured.all():
         return instance
     names = ("eligible", "tasks", "cpu", "memory", "runtime")

@@ -136,7 +136,7 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
 
 
 def _with_hosts(result: Result) -> pd.DataFrame:
-    """The log; where nodes have names, with those that a job gets."""
+    """Return the log; where nodes have names, with those that a job gets."""
     log, schedule = result.log, result.schedule
     hosts = schedule.hosts() if isinstance(schedule, Schedule) else None
     if hosts is None:
@@ -163,7 +163,7 @@ def interval_set(nodes: tuple[int, ...]) -> str:
 
 
 def _allocations(result: Result, jobs: int) -> list[str]:
-    """Interval set of each job that kept its nodes; empty text for the others."""
+    """Return the interval set of each job that kept its nodes; empty text for the others."""
     node_lists: dict[int, tuple[int, ...]] = {}
     for row, job in enumerate(result.schedule.task.tolist()):
         nodes = result.schedule.units(row)

@@ -26,7 +26,7 @@ def _rows(result: Result) -> Schedule:
 
 
 def _unit(result: Result) -> tuple[float, str]:
-    """Seconds of the time axis' unit, and its name."""
+    """Return seconds of the time axis' unit, and its name."""
     span = result.span
     for seconds, name in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
         if span > 3 * seconds:
@@ -46,7 +46,7 @@ def _legend_above(ax: Axes) -> None:
 
 
 def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A step function with more steps than can be seen, as its means over slices of time."""
+    """Return a step function with more steps than can be seen, as its means over slices of time."""
     if len(times) <= 2 * _BINS:
         return times, level
     edges = np.linspace(times[0], times[-1], _BINS + 1)
@@ -204,7 +204,8 @@ def _draw_bars(result: Result, ax: Axes) -> None:
 
 
 def _lowest_gap(stays: list[tuple[float, float, float]], height: float) -> float:
-    """Lowest height at which a bar fits between the stays of a node (else on top, cut at 1)."""
+    """Return the lowest height at which a bar fits between the stays of a node (else on top, cut at
+    1)."""
     bottom = 0.0
     for _, low, high in sorted(stays, key=lambda stay: stay[1]):
         if low - bottom >= height - 1e-9:

@@ -227,7 +227,7 @@ def _raw(values: object, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
 
 
 def _kinds(values: object, depth: int) -> set[type]:
-    """Types of what stands in lists, nested `depth` times at most."""
+    """Return types of what stands in lists, nested `depth` times at most."""
     if not isinstance(values, (list, tuple)):
         return {values.dtype.type} if type(values) is np.ndarray else {type(values)}
     kinds = set(map(type, values))
@@ -249,7 +249,7 @@ def _first_masked(values: object) -> tuple[int, ...] | None:
 
 
 def _where(is_wrong: np.ndarray) -> Iterator[tuple[int, ...]]:
-    """Indices of the true entries, one after the other."""
+    """Return indices of the true entries, one after the other."""
     return (tuple(index) for index in np.argwhere(is_wrong).tolist())
 
 

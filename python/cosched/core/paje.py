@@ -79,12 +79,12 @@ def _event(name: str, *fields: object) -> str:
 
 
 def _text(value: str) -> str:
-    """In quotes, which no reader lets a text contain."""
+    """Return a text in quotes, which no reader lets a text contain."""
     return '"' + printable(value).replace('"', "'") + '"'
 
 
 def _labels(schedule: Any) -> tuple[list[str], list[str]]:
-    """Label and group of each task."""
+    """Return the label and group of each task."""
     tasks = int(schedule.task.max(initial=-1)) + 1
     names = schedule.instance.given_names or [f"task {number}" for number in range(tasks)]
     kernels = getattr(schedule.instance, "kernels", None)
@@ -92,7 +92,7 @@ def _labels(schedule: Any) -> tuple[list[str], list[str]]:
 
 
 def _types(schedule: Any) -> list[tuple[str, int]]:
-    """Resource types of the machine: name, units."""
+    """Return resource types of the machine: name, units."""
     counts = list(getattr(schedule.instance, "unit_counts", ()))
     for row, kind in enumerate(schedule.kind.tolist()):
         counts += [0] * (kind + 1 - len(counts))

@@ -248,7 +248,7 @@ class Result:
         return relative_gap(self.value, bound, self.maximise, self.algorithm)
 
     def _comparable(self, bound: Bound) -> bool:
-        """Whether the bound holds for what this is a result of."""
+        """Return whether the bound holds for what this is a result of."""
         del bound
         return True
 

@@ -110,12 +110,12 @@ def _amounts(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _short(amounts: np.ndarray) -> np.ndarray:
-    """A few digits: a person can read them, and they are the same on every processor."""
+    """Return a few digits: a person can read them, and they are the same on every processor."""
     return np.round(amounts, 4)
 
 
 def _near(rng: np.random.Generator, amount: float) -> float:
-    """Another amount: one in three anew, else some way off."""
+    """Return another amount: one in three anew, else some way off."""
     if rng.random() < 1 / 3:
         return float(_amounts(rng, ()))
     return float(_short(np.clip(amount * np.exp(rng.normal(0, _STEP)), LEAST, MOST)))
@@ -355,7 +355,7 @@ class _Search:
         return evaluation
 
     def _references(self, instance: Instance, result: Result, strong: bool) -> Iterator[Result]:
-        """Schedules of which the best is the reference."""
+        """Yield schedules of which the best is the reference."""
         if self.against not in ("best", "bound"):
             yield self._solve(instance, self.against, {})
             return
@@ -380,7 +380,8 @@ class _Search:
         return worst
 
     def _anneal(self, rng: np.random.Generator) -> None:
-        """Rounds, each from the worst of some random instances: one ends where another does not."""
+        """Yield rounds, each from the worst of some random instances: one ends where another does
+        not."""
         end = max(1, round(self.work * (1 - _SMALLER)))
         length = _ROUND * self.space.tasks
         rounds = max(1, round(end / length))

@@ -265,7 +265,7 @@ class Instance(core.Instance):
         return np.array(self.times, dtype=dtype)
 
     def _keyword_arguments(self) -> dict[str, Any]:
-        """Arguments of the constructor after times, edges and units."""
+        """Return arguments of the constructor after times, edges and units."""
         return {
             "names": self.names,
             "kernels": self.kernels,

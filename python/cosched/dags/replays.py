@@ -131,7 +131,7 @@ def quantiles(result: Result, noise: float, seed: int) -> dict[str, float]:
 
 
 def _keep_runs(columns: dict[str, Any], rule: str) -> dict[str, Any]:
-    """What C++ takes as a plan, and what of it a replay keeps."""
+    """Return what C++ takes as a plan, and what of it a replay keeps."""
     return {"plan": tuple(columns.values()), "kept": _core.dags.Kept[rule]}
 
 
@@ -151,7 +151,7 @@ def _table(
 
 
 def _changed(instance: Instance, kind: np.ndarray, times: object, transfers: object) -> Instance:
-    """The instance with other times and slower transfers; itself where nothing changes."""
+    """Return the instance with other times and slower transfers; itself where nothing changes."""
     changes: dict[str, Any] = {}
     slower = nonnegative(transfers, "transfers", "a factor >= 0")
     if slower != 1 and instance.bandwidth is not None:
@@ -195,7 +195,7 @@ def _with(instance: Instance, *, times: object = None, **links: object) -> Insta
 
 
 def _factors(instance: Instance, noise: Any, cv: object, draws: int, seed: int) -> Iterator[Any]:
-    """Blocks of rows of factors, a row a draw: the same whatever the size of the blocks."""
+    """Yield blocks of rows of factors, a row a draw: the same whatever the size of the blocks."""
     rng = np.random.default_rng(seed)
     tasks = instance.tasks
     lognormal = isinstance(noise, str)
@@ -238,7 +238,7 @@ def _repeats(noise: object, tasks: int) -> Draw:
 
 
 def _schedule_of(schedule: object) -> Schedule:
-    """The valid schedule of a task graph that was given, or that a result has."""
+    """Return the valid schedule of a task graph that was given, or that a result has."""
     placed = getattr(schedule, "schedule", schedule)
     if not isinstance(placed, Schedule):
         raise InvalidInstance(f"schedule: expected a schedule, got {type(schedule).__name__}")

@@ -182,7 +182,8 @@ def any_schedule_bound(instance: moldable.Instance) -> core.Bound:
 def _worthiest(
     table: np.ndarray, lower: np.ndarray, upper: np.ndarray, plan: Any, bound: float
 ) -> tuple[int, int] | None:
-    """Among the counts that plan and bound rest on, the one with most work between its bounds."""
+    """Return, among the counts that plan and bound rest on, the one with most work between its
+    bounds."""
     counts = np.arange(1, table.shape[1] + 1)
     tasks = np.arange(len(table))
     with np.errstate(invalid="ignore"):
@@ -205,7 +206,7 @@ def _worthiest(
 
 
 def _first(mask: np.ndarray) -> np.ndarray:
-    """First true column of each row; the last column where there is none."""
+    """Return the first true column of each row; the last column where there is none."""
     return np.where(mask.any(axis=1), mask.argmax(axis=1), mask.shape[1] - 1)
 
 
@@ -279,7 +280,7 @@ def measure_adaptively(
 
 
 def _allowed_counts(allowed: object, shape: tuple[int, ...]) -> np.ndarray:
-    """Which counts each task may run on: all, where nobody says."""
+    """Return which counts each task may run on: all, where the codes do not say."""
     if allowed is None:
         return np.ones(shape, dtype=bool)
     table = any_array(allowed, "allowed", 2)

@@ -103,7 +103,7 @@ class Advice:
         ]
 
     def _company(self) -> list[str]:
-        """What slow-downs do to the plan."""
+        """Return what slow-downs do to the plan."""
         if self.alone_in_company is None:
             return []
         text = f"with slow-downs; as if alone {_s(self.alone_in_company)}"
@@ -112,7 +112,7 @@ class Advice:
         return [text]
 
     def _proof(self) -> str:
-        """What is proved is said of the plan, not of what the machine will do."""
+        """Return what is proved is said of the plan, not of what the machine will do."""
         if self.gap < 1e-5:
             far = "the plan is the best possible"
         else:
@@ -123,7 +123,7 @@ class Advice:
         )
 
     def _range(self) -> list[str]:
-        """What the times may do to the end."""
+        """Return what the times may do to the end."""
         if self.spread is None:
             return ["each time was measured once: how far the end may be off is not known"]
         (low, high), value = self.spread, self.result.value
@@ -174,7 +174,7 @@ class Advice:
         return lines
 
     def _simpler(self) -> list[str]:
-        """The one line that does the same, where there is one."""
+        """Return the one line that does the same, where there is one."""
         if self.one_line is None:
             return []
         text = "no better than longest-first on one processor each"

@@ -203,7 +203,8 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: ScriptJob) -> I
 
 
 def _functions(*, in_order: bool) -> Iterator[str]:
-    """Of bash; where tasks have an order, with what starts those whose predecessors completed."""
+    """Return functions of bash; where tasks have an order, with what starts those whose
+    predecessors completed."""
     for line in _FUNCTIONS.splitlines():
         yield line.replace(_ENDED, f"{_ENDED} && over[$k]=1") if in_order else line
     yield from (_OF_ORDER + _MAY_START).splitlines() if in_order else ()
@@ -218,7 +219,7 @@ _TAIL = ("", '[ $failed != 0 ] || rm -f -- "$DONE"', "exit $((failed > 125 ? 125
 
 
 def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: ScriptJob) -> Iterator[str]:
-    """What the job needs so that its steps can have theirs."""
+    """Yield what the job needs so that its steps can have theirs."""
     every = [
         {what: amount_of(need, what) for what, need in needs_of(step, codes, plan).items()}
         for step in plan.steps
@@ -332,7 +333,7 @@ class _Writer:
         return variables
 
     def _needs(self, step: PlanStep, counts: Counter[int]) -> list[str]:
-        """Options of srun: memory and GPUs are those of a node."""
+        """Return options of srun: memory and GPUs are those of a node."""
         needs = needs_of(step, self.codes, self.plan)
         share = max(counts.values()) / len(step.units)
         memory, gpus = needs.get("memory"), needs.get("gpus")

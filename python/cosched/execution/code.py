@@ -49,7 +49,7 @@ def output_names(tasks: Iterable[str]) -> dict[str, str]:
 
 
 def _plain(task: str) -> str:
-    """The name percent-encoded; none is hidden, or looks like an option."""
+    """Return the name percent-encoded; none is hidden, or looks like an option."""
     name = quote(task, safe="", errors="surrogatepass")
     return f"%{ord(name[0]):02X}{name[1:]}" if name[:1] in (".", "-") else name
 

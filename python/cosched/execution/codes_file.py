@@ -183,7 +183,7 @@ class _Reader:
         return names
 
     def _swept(self, code: Code, tables: Mapping[str, Code]) -> Iterator[Code]:
-        """One code for each combination of its parameters."""
+        """Yield one code for each combination of its parameters."""
         after = after_of(self.data["task"][code.name].get("after", []), self.data["task"])
         tasks_of_values = [
             self._members_by_values(code, tables[name], same_parameters)
@@ -228,7 +228,7 @@ class _Reader:
     def _members_by_values(
         self, code: Code, predecessor: Code, same_parameters: Sequence[str]
     ) -> Mapping[tuple[str, ...], list[str]]:
-        """Values of `same_parameters` -> tasks of `predecessor` that have them."""
+        """Return values of `same_parameters` -> tasks of `predecessor` that have them."""
         for key in same_parameters:
             for code_of_pair in (code, predecessor):
                 if key not in code_of_pair.parameters:
@@ -260,14 +260,14 @@ class _Reader:
 
     @contextmanager
     def _refusing(self, where: tuple[str, ...], key: str) -> Iterator[None]:
-        """A context in which an error names the file, the line and the key."""
+        """Yield a context in which an error names the file, the line and the key."""
         try:
             yield
         except InvalidInstance as error:
             self._refuse(where, key, str(error))
 
     def _line_of(self, path: tuple[str, ...]) -> int:
-        """The line of a key, else that of its table, else 1."""
+        """Return the line of a key, else that of its table, else 1."""
         lines: dict[tuple[str, ...], int] = {}
         with suppress(RecursionError):  # of a file that is nested too deep there is no line
             lines = io.lines_of_keys(self.text)

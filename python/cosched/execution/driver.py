@@ -139,7 +139,7 @@ class Driver:
         self.journal.write_all(started)
 
     def _launch(self, pool: ProcessPool, step: PlanStep) -> float:
-        """The moment before a step was started, by the pool's clock."""
+        """Return the moment before a step was started, by the pool's clock."""
         gpus = self.state.tokens.take(step)
         output = self._output(step)
         seen = () if self.launcher.here else process_tree.wrapper(output, "wait")
@@ -149,7 +149,7 @@ class Driver:
         return begin
 
     def _limit(self, step: PlanStep) -> float | None:
-        """Seconds after which a step is ended."""
+        """Return seconds after which a step is ended."""
         limits = [self.codes[step.name].timeout]
         factor = self.options.limit_factor
         if factor is not None and step.end > step.start:
@@ -161,7 +161,7 @@ class Driver:
         return self.options.outputs / f"{self._names[step.name]}-{attempt}.out"
 
     def _pause(self) -> float | None:
-        """Seconds until this has something to do though nothing ends."""
+        """Return seconds until this has something to do though nothing ends."""
         moments = [
             self._overtime_begin(step)
             for step in self._on
@@ -172,7 +172,7 @@ class Driver:
         return None if until_overtime == tick == math.inf else min(until_overtime, tick)
 
     def _overtime_begin(self, step: PlanStep) -> float:
-        """The moment from which a running step is reported as late."""
+        """Return the moment from which a running step is reported as late."""
         planned = step.end - step.start
         begin = self.state.attempt(step).start
         if planned <= 0 or math.isnan(begin):
@@ -239,7 +239,7 @@ class Driver:
             self._say(f"{why}: cancelled, not started: {names}")
 
     def _interrupt(self, pool: ProcessPool) -> None:
-        """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""
+        """Forward Ctrl-C to the tasks; after the grace, or a second one, send SIGKILL."""
         number = signal.SIGTERM if self.launcher.polite else signal.SIGINT
         self.journal.write(
             "stopping", signal=number.name, time=self.state.now(), grace=self.launcher.grace
@@ -253,6 +253,6 @@ class Driver:
                 pool.stop(signal.SIGKILL, "cancelled")
 
     def _write(self, event: str, step: PlanStep, **more: object) -> None:
-        """A line of the journal about the last attempt at a step."""
+        """Write a line of the journal about the last attempt at a step."""
         attempt = self.state.attempt(step).attempt
         self.journal.write(event, task=step.task, name=step.name, attempt=attempt, **more)

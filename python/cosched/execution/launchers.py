@@ -285,12 +285,12 @@ class Slurm(Launcher):
         return tuple(leftover_steps)
 
     def _counts_of(self, step: PlanStep) -> Counter[int]:
-        """Node of the allocation -> units of the step there, in order."""
+        """Return the node of the allocation -> units of the step there, in order."""
         return Counter(sorted(self.node_of[unit] for unit in step.units))
 
 
 def _gres(code: Code, nodes: int, plan: Plan) -> list[str]:
-    """GPUs are those of a node; a step that says nothing takes all of the job's."""
+    """Return GPUs are those of a node; a step that says nothing takes all of the job's."""
     if code.gpus:
         return [f"--gres=gpu:{-(-code.gpus // nodes)}"]
     return ["--gres=none"] if np.any(plan.resources.get("gpus", 0)) else []

@@ -89,7 +89,7 @@ class Bench:
         return run
 
     def _run_alone(self, code: Code, count: int, attempt: int) -> MeasuredRun:
-        """A code alone, with what it uses where that can be seen."""
+        """Return a code alone, with what it uses where that can be seen."""
         (step,) = _steps([(code.name, range(count))])
         plan = Plan(family="moldable", steps=(step,))
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -170,7 +170,7 @@ class Bench:
     def _start(
         self, step: PlanStep, plan: Plan, meter: Meter | None = None, wrapper_mode: str = "wait"
     ) -> float:
-        """Starts a step; the moment before, by the clock of :class:`Ended`."""
+        """Return starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
         output = self._output(code, len(step.units))
         wrapper = (
@@ -331,12 +331,12 @@ def profile(
 
 
 def _units(codes: Codes, alike: bool) -> dict[str, list[Code]]:
-    """What has times of its own: each code, or each sweep as a whole."""
+    """Return what has times of its own: each code, or each sweep as a whole."""
     return codes.profiles() if alike else {code.name: [code] for code in codes.values()}
 
 
 def _unlimited(codes: Codes) -> tuple[Note, ...]:
-    """A note about what codes need of which nobody says how much there is."""
+    """Return a note about what codes need of which nobody says how much there is."""
     needed_resources = {resource for code in codes.values() for resource in code.needs(1)}
     unlimited_resources = sorted(needed_resources - codes.capacity.keys() - {"memory"})
     return (note_of_unlimited(unlimited_resources),) if unlimited_resources else ()
@@ -421,7 +421,7 @@ class _RunsToDo:
             )
 
     def _seconds(self, runs_left: Sequence[int]) -> float:
-        """Seconds that the remaining runs take, by those of the same code that are known."""
+        """Return seconds that the remaining runs take, by those of the same code that are known."""
         measured_seconds = seconds_of(self.runs())
         all_seconds = [
             t
@@ -494,7 +494,8 @@ def _measure_adaptively(
     tolerance: float,
     options: Adaptive,
 ) -> tuple[Note, ...]:
-    """Notes about what it proved; what fails on all of its counts is left out of the proof."""
+    """Return notes about what it proved; what fails on all of its counts is left out of the
+    proof."""
     names = list(counts_of_names)
     allowed = np.zeros((len(names), codes.procs), dtype=bool)
     for row, counts in enumerate(counts_of_names.values()):

@@ -188,7 +188,8 @@ def tasks_of(
 
 
 def _behind(codes: Codes, missing: set[str]) -> list[str]:
-    """Tasks that come after missing ones, those after them, and so on; in the order of the file."""
+    """Return tasks that come after missing ones, those after them, and so on; in the order of the
+    file."""
     names = list(codes)
     followers = before_of((after, before) for before, after in codes.edges(names))
     todo = [place for place, name in enumerate(names) if name in missing]

@@ -114,7 +114,8 @@ class PlanSearch:
         return packs.sequential(self.packs).value
 
     def _best_in_order(self) -> tuple[core.Result, Bound]:
-        """By the simplest algorithm that has the earliest end; the best bound that one proves."""
+        """Return the plan of the simplest algorithm that has the earliest end; the best bound that
+        one proves."""
         rows = moldable.FAMILY.compare_rows(self.moldable, None, self.seed, self.time_limit)
         results = [result for _, result in rows if result is not None]
         least = min(result.value for result in results)
@@ -277,7 +278,7 @@ def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
 def _without_company(
     every: Sequence[MeasuredRun], tasks: Tasks, slow: Slow, codes: Codes | None
 ) -> tuple[list[MeasuredRun], Tasks, tuple[Note, ...]]:
-    """Measurements made by executions, without the slow-downs that are planned anew."""
+    """Return measurements made by executions, without the slow-downs that are planned anew."""
     alone, changed = as_if_alone(every, tasks.profiles, slow)
     seconds = seconds_of(alone)
     if codes is not None:
@@ -327,7 +328,8 @@ def _unmeasured(
 
 
 def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest length of each placement over the planned one, by its slow-downs."""
+    """Return the least and largest length of each placement over the planned one, by its
+    slow-downs."""
     schedule = result.schedule
     length = schedule.end - schedule.start
     low, high = np.ones(len(length)), np.ones(len(length))

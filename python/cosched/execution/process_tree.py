@@ -76,7 +76,7 @@ class ProcessTree:
             self.pss = max(self.pss, min(memory, self._proportional_memory()))
 
     def _proportional_memory(self) -> float:
-        """Bytes of all processes together; shared pages count once."""
+        """Return bytes of all processes together; shared pages count once."""
         return sum(kilobytes(_of(process, "smaps_rollup"), "Pss") for process in self.alive)
 
     def processes(self, more: Iterable[int] = ()) -> set[int]:
@@ -150,7 +150,7 @@ def usage_written(notes: str | os.PathLike[str], ranks: int) -> dict[str, float]
 
 
 def _run(command: list[str]) -> int:
-    """The process of a command, in which everything is as it was for this one."""
+    """Return the process of a command, in which everything is as it was for this one."""
     # SIGCHLD is waited for. Handlers end with this program's image; what was ignored stays so.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     for name in _PASSED:

@@ -242,7 +242,7 @@ class ProcessPool:
 
 @contextlib.contextmanager
 def _pinned(cores: frozenset[int] | None) -> Iterator[None]:
-    """What is started within has these cores from its first instruction on: it inherits them.
+    """Yield what is started within has these cores from its first instruction on: it inherits them.
 
     A function of ours between fork and exec could set them too, but would make every start copy
     the page tables of this process: tens of milliseconds, where a start takes one.
@@ -312,7 +312,7 @@ class Meter(ProcessTree):
 
 
 def _memory(sum_of_processes: float, largest_process: float) -> dict[str, Any]:
-    """The larger of what all processes held together, and of what one of them held."""
+    """Return the larger of what all processes held together, and of what one of them held."""
     # The largest process counts programs and libraries too, which Pss shares out.
     memory, source = (
         max(sum_of_processes, largest_process),

@@ -127,7 +127,7 @@ class Replanner:
     def _candidates(
         self, rest: Sequence[PlanStep], ready: np.ndarray, now: float, awaited: Awaited | None
     ) -> list[tuple[list[PlanStep], list[int]]]:
-        """Orders of the rest with a processor count each."""
+        """Return orders of the rest with a processor count each."""
         rows = [step.task for step in rest]
         candidates = [(list(rest), [len(step.units) for step in rest])]
         free = int((ready <= now).sum())
@@ -183,7 +183,7 @@ def _placed(
     ready: np.ndarray,
     awaited: Awaited | None,
 ) -> list[PlanStep]:
-    """Each in turn on the processors that are free first."""
+    """Place each task in turn on the processors that are free first."""
     free = ready.copy()
     ends = {} if awaited is None else dict(awaited.ends)
     placed = []
@@ -200,7 +200,7 @@ def _placed(
 
 
 def _as_planned(moment: Situation, barrier: bool, busy: Mapping[int, float]) -> float:
-    """The end if the plan is kept."""
+    """Return the end if the plan is kept."""
     ends: list[float] = []
     waits = moment.plan.waits_for(barrier)
     for step, needed in zip(moment.plan.steps, waits, strict=True):

@@ -192,7 +192,7 @@ class RunState:
         )
 
     def _resumed(self) -> tuple[Note, ...]:
-        """A note of how many drivers have run the plan, one after the other."""
+        """Return a note of how many drivers have run the plan, one after the other."""
         runs = len(self.journal.past.at_work)
         if runs < 2:
             return ()

@@ -162,7 +162,7 @@ def company_of(run: MeasuredRun) -> dict[str, float]:
 
 
 def _company(text: str, where: str) -> str:
-    """The cell, if it is what :func:`company_of` reads."""
+    """Return the cell, if it is what :func:`company_of` reads."""
     if not text:
         return ""
     try:
@@ -364,7 +364,7 @@ def notes_of(runs: Sequence[MeasuredRun], codes: Codes | None = None) -> tuple[N
 def _notes_of_ignored_counts(
     runs: Sequence[MeasuredRun], asked_names: Container[str]
 ) -> list[Note]:
-    """Codes that use one processor, and take one time, whatever their count.
+    """Return codes that use one processor, and take one time, whatever their count.
 
     The commands of `asked_names` hold {procs} already.
     """

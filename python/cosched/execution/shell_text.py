@@ -178,7 +178,7 @@ class _Scanner:
         return True
 
     def _pass_documents(self) -> Iterator[ShellPlace]:
-        """The texts of the here-documents that the line before has announced."""
+        """Yield the texts of the here-documents that the line before has announced."""
         documents, self._documents = self._documents, []
         for has_tabs, end_word in documents:
             while self._position < len(self._command):

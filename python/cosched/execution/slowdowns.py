@@ -322,7 +322,7 @@ def together(
 
 
 def _order(codes: int, rounds: int, random: np.random.Generator) -> list[tuple[int, int]]:
-    """What runs, beside what: the runs of a code in a round follow each other."""
+    """Return what runs, beside what: the runs of a code in a round follow each other."""
     order = []
     for _ in range(rounds):
         for first in random.permutation(codes).tolist():

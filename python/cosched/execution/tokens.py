@@ -91,7 +91,7 @@ class Tokens:
 
 
 def _visible(count: int) -> Sequence[int]:
-    """Numbers of the GPUs: those that this process may use, else the first."""
+    """Return numbers of the GPUs: those that this process may use, else the first."""
     visible_devices = os.environ.get("CUDA_VISIBLE_DEVICES", "")
     numbers = [int(part) for part in visible_devices.split(",") if part.strip().isdecimal()]
     return numbers[:count] if len(numbers) >= count else range(count)

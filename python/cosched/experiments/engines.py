@@ -115,7 +115,7 @@ def prepare(context: Context) -> Study:
 
 @cache
 def _adopt(context: Context) -> None:
-    """Once a process: check its version, take over the user's algorithms."""
+    """Check the version of a process once, and take over the user's algorithms."""
     if installed_version() != context.version:
         raise StudyError(
             f"a worker has cosched {installed_version()}, this is {context.version}: "
@@ -144,7 +144,7 @@ def _pickled_algorithms() -> bytes:
 
 
 def _to_json_value(value: object) -> Any:
-    """Numpy's values as Python's; numbers keep their last bit."""
+    """Return Numpy's values as Python's; numbers keep their last bit."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Path):
@@ -239,7 +239,7 @@ class Crew:
             self._end(process)
 
     def _process(self) -> _Process:
-        """That of this thread, started where there is none."""
+        """Return the process of this thread, started where there is none."""
         if (process := getattr(self._of_thread, "process", None)) in self._all:
             return process
         for _ in range(MOST_DEATHS):
@@ -279,7 +279,7 @@ class _Process:
 
 
 def _begin() -> None:
-    """The life of a worker process begins: the group that ends with it, or with its parent."""
+    """Begin the life of a worker process: the group that ends with it, or with its parent."""
     os.setsid()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -358,7 +358,7 @@ def _collect(
     address: str,
     suspects: list[Numbered],
 ) -> Batches:
-    """Outcomes of the tasks; those that lost worker after worker go to `suspects`."""
+    """Yield outcomes of the tasks; those that lost worker after worker go to `suspects`."""
     distributed = optional("distributed", extra="dask")
     run = uuid.uuid4().hex  # nothing that the scheduler remembers of another run is taken
     task_of = {f"cosched-{run}-{number}": (number, task) for number, task in tasks}

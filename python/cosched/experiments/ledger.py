@@ -311,7 +311,7 @@ def _under(claim: Claim, reading: Reading, prepared: _Prepared) -> float:
 
 
 def _digits(seen: Any) -> Any:
-    """Twelve digits, which verdicts are of; what JSON cannot hold as text."""
+    """Return twelve digits, which verdicts are of; what JSON cannot hold as text."""
     if seen is None:
         return None
     value = float(seen.value if isinstance(seen, Seen) else seen)

@@ -96,7 +96,7 @@ class CurveTable:
 
 
 def _outliers(curve: pd.Series) -> int:
-    """Points that a box plot draws alone: beyond 1.5 quartile ranges of the box."""
+    """Return points that a box plot draws alone: beyond 1.5 quartile ranges of the box."""
     low, high = curve.quantile([0.25, 0.75])
     reach = 1.5 * (high - low)
     return int(((curve < low - reach) | (curve > high + reach)).sum())

@@ -182,6 +182,6 @@ def _cell(value: object) -> _Cell:
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
-    """Without columns that say nothing."""
+    """Return the table without columns that say nothing."""
     keep = [name for name in frame.columns if not (frame[name].isna() | (frame[name] == "")).all()]
     return frame[keep]

@@ -144,7 +144,7 @@ def _engine(workers: int | None, dask: str | None) -> Any:
 
 
 def _write_errors(outcomes: Any, path: Path) -> None:
-    """The tracebacks of what went wrong, or no file."""
+    """Write the tracebacks of what went wrong, or no file."""
     texts = [
         f"task {number}: {outcomes[number].row}\n{outcomes[number].detail}"
         for number in sorted(outcomes)

@@ -48,7 +48,7 @@ class AppendOnlyFile:
             os.close(handle)  # another process replaced the file before this one had the lock
 
     def _is_current(self, handle: int) -> bool:
-        """Whether the path still leads to the file of this handle."""
+        """Return whether the path still leads to the file of this handle."""
         try:
             return os.path.samestat(os.fstat(handle), os.stat(self.path))
         except FileNotFoundError:

@@ -213,7 +213,8 @@ def _is_nextflow_trace(lines: Sequence[str]) -> bool:
 
 
 def _is_dagman(lines: Sequence[str]) -> bool:
-    """Statements of HTCondor's DAGMan: nodes, and arcs between them or settings of them."""
+    """Return whether there are statements of HTCondor's DAGMan: nodes, and arcs between them or
+    settings of them."""
     words = [line.split() for line in lines if not line.lstrip().startswith("#")]
     nodes = [row for row in words if row[0].upper() in _DAGMAN_NODES and len(row) >= 3]
     dagman_rows = [row for row in words if row[0].upper() in _DAGMAN_NODES | _DAGMAN_OTHERS]
@@ -229,7 +230,7 @@ _DAGMAN_OTHERS = frozenset(
 
 
 def _has_xml_root(name: str) -> Callable[[Sequence[str]], bool]:
-    """Whether the first element of an XML text has this name."""
+    """Return whether the first element of an XML text has this name."""
     element = re.compile(r"<([A-Za-z][\w:.-]*)")
     declaration = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
 
@@ -243,7 +244,7 @@ def _has_xml_root(name: str) -> Callable[[Sequence[str]], bool]:
 
 
 def _jobs_with(*keys: str) -> Callable[[Any], bool]:
-    """Whether a JSON value has a list of jobs, whose first has all these keys."""
+    """Return whether a JSON value has a list of jobs, whose first has all these keys."""
 
     def has_keys(value: object) -> bool:
         jobs = value.get("jobs") if isinstance(value, Mapping) else value
@@ -254,7 +255,7 @@ def _jobs_with(*keys: str) -> Callable[[Any], bool]:
 
 
 def _is_slurm_json(value: object) -> bool:
-    """Slurm's own JSON says what wrote it, also where there is no job."""
+    """Return Slurm's own JSON says what wrote it, also where there is no job."""
     meta = value.get("meta") if isinstance(value, Mapping) else None
     return isinstance(meta, Mapping) and bool({"Slurm", "slurm"} & meta.keys())
 
@@ -273,7 +274,7 @@ _CLASSAD_LINE = re.compile(r"([A-Za-z_]\w*) = \S")
 
 
 def _is_classad(lines: Sequence[str]) -> bool:
-    """Lines ``Attribute = value``, as condor_history -l and the history file have them."""
+    """Return lines ``Attribute = value``, as condor_history -l and the history file have them."""
     rows = [line for line in lines if not line.startswith(("***", "-- "))]
     attributes = [match[1] for line in rows if (match := _CLASSAD_LINE.match(line))]
     # The last line of the head of a file may be cut.

@@ -28,7 +28,8 @@ def is_pipe(path: str) -> bool:
 
 
 def _has_name(path: str) -> bool:
-    """Whether a pipe is in a folder; those of ``<(command)`` are descriptors of a process."""
+    """Return whether a pipe is in a folder; those of ``<(command)`` are descriptors of a
+    process."""
     return os.path.exists(os.path.realpath(path))
 
 

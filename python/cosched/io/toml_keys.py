@@ -117,7 +117,7 @@ class _Scanner:
         self._place = match.end()
 
     def _read_entries(self, path: Path, end: str) -> None:
-        """Of an array or an inline table."""
+        """Read the entries of an array or an inline table."""
         self._place += 1
         while True:
             self._skip_space()

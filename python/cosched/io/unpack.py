@@ -134,7 +134,7 @@ def _opened(path: str | PathLike[str]) -> Iterator[io.BufferedReader]:
 
 
 def _regular_size(file: IO[bytes]) -> int:
-    """Bytes of a file on disk; 0 of a pipe."""
+    """Return bytes of a file on disk; 0 of a pipe."""
     status = os.fstat(file.fileno())
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 

@@ -274,7 +274,7 @@ def write_frame(
 
 
 def _texts(frame: pd.DataFrame) -> list[int]:
-    """Places of the columns that may hold texts."""
+    """Return places of the columns that may hold texts."""
     return [k for k, kind in enumerate(frame.dtypes) if kind.kind not in "iufb"]
 
 
@@ -292,12 +292,13 @@ def _each_text(frame: pd.DataFrame, format_text: Callable[[str], str]) -> pd.Dat
 
 
 def _no_formula(text: str) -> str:
-    """As OWASP advises: https://owasp.org/www-community/attacks/CSV_Injection."""
+    """Return a text that no spreadsheet runs, as OWASP advises:
+    https://owasp.org/www-community/attacks/CSV_Injection."""
     harmless = text[:1] not in _FORMULA or is_number(text)
     return printable(text) if harmless else f"'{printable(text)}"
 
 
 def _one_cell(text: str) -> str:
-    """No column, no tag and no link of its own."""
+    """Return a text without a column, a tag or a link of its own."""
     escaped = printable(" ".join(text.splitlines())).replace("|", "\\|").replace("](", "]\\(")
     return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", escaped)

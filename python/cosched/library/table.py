@@ -213,7 +213,7 @@ def _better_search(record: Record) -> str:
 
 
 def _checked(record: Record, deep: bool) -> bool:
-    """Whether the proof was checked too; raises where the record does not hold."""
+    """Return whether the proof was checked too; raises where the record does not hold."""
     of, value = family_of(record.name), result_of(record).value
     if abs(value - record.best.value) > _SAME * abs(value):
         raise InvalidSchedule(f"its schedule is worth {value:.12g}, not {record.best.value:.12g}")

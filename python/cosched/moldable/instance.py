@@ -319,7 +319,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return {**profiles.facts(self.machines, times), **self._links()}
 
     def _links(self) -> dict[str, Any]:
-        """What ties the jobs together, as a JSON file says it."""
+        """Return what ties the jobs together, as a JSON file says it."""
         edges = {"edges": self.edges.tolist()} if len(self.edges) else {}
         return {**edges, **self.sharing.to_dict()}
 
@@ -382,7 +382,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return self._reconstruct(*self._unslowed())() if self.sharing else self
 
     def _reconstruct(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
-        """Makes it of its times or, of formulas, of what they are made of."""
+        """Make an instance of its times or, of formulas, of what they are made of."""
         arguments: dict[str, Any] = {
             "machines": self.machines,
             "release": self.release,
@@ -489,7 +489,7 @@ class Instance(profiles.HasSharing, core.Instance):
             files.write_csv(path, *jobs, self.times, after_texts)
 
     def _profiles(self) -> Iterator[dict[str, Any]]:
-        """Of each job, what a JSON file says of its times."""
+        """Return, for each job, what a JSON file says of its times."""
         if self.downey is not None:
             for values in zip(*self.downey, strict=True):
                 yield {"downey": dict(zip(_FORMULA, values, strict=True))}

@@ -112,7 +112,7 @@ def _normal(
     low: float,
     high: float = np.inf,
 ) -> np.ndarray:
-    """Normal draws within [low, high] (above 0 where low is 0 and there is no high)."""
+    """Return normal draws within [low, high] (above 0 where low is 0 and there is no high)."""
     means = np.broadcast_to(np.asarray(mean, dtype=float), count)
 
     def is_inside(values: np.ndarray) -> np.ndarray:

@@ -119,7 +119,8 @@ def _add_legend_of_hatching(ax: Axes) -> None:
 
 
 def _step(count: int) -> int:
-    """From one tick to the next, so that there are at most nine: 1, 2, 5, 10, 20, ..."""
+    """Return the step from one tick to the next, so that there are at most nine: 1, 2, 5, 10, 20,
+    ..."""
     steps = (factor * 10**power for power in range(19) for factor in (1, 2, 5))
     return int(next(step for step in steps if count <= 9 * step))
 
@@ -155,7 +156,7 @@ def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
 
 
 def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int]]]:
-    """First lane of each resource type, and (first lane, name, lanes) for the axis."""
+    """Return the first lane of each resource type, and (first lane, name, lanes) for the axis."""
     counts = _unit_counts(schedule)
     names = getattr(schedule.instance, "kind_names", None)
     first, lanes, ticks = 0, {}, []

@@ -315,7 +315,7 @@ MODELS: dict[str, Callable[[np.ndarray, np.ndarray], Model]] = {
 
 
 def _least_squares(columns: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Weights >= 0 that minimise the squared relative errors of columns @ weights."""
+    """Return weights >= 0 that minimise the squared relative errors of columns @ weights."""
     from scipy.optimize import nnls
 
     weights: np.ndarray = nnls(columns / t[:, None], np.ones(len(t)))[0]

@@ -174,7 +174,8 @@ def _task_column(table: io.CsvTable, header: list[str], name: str) -> np.ndarray
 
 
 def _edges(table: io.CsvTable, header: list[str]) -> tuple[tuple[int, int], ...]:
-    """Pairs of the column ``after``: names separated by ``;``, or by blanks where there is none."""
+    """Return pairs of the column ``after``: names separated by ``;``, or by blanks where there is
+    none."""
     if AFTER not in header or "task" not in header:
         return ()
     task, column = table.columns("task", AFTER)
@@ -236,7 +237,7 @@ def _wide(table: io.CsvTable) -> dict[str, Runs]:
 
 
 def _time(cell: str, where: str) -> float:
-    """Seconds; an empty cell is a count on which the task cannot run."""
+    """Return seconds; an empty cell is a count on which the task cannot run."""
     return io.parse_positive(cell, where) if cell.strip() else math.inf
 
 

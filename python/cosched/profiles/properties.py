@@ -107,7 +107,8 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
 
 
 def _plainly_good(block: np.ndarray) -> bool:
-    """Finite, times do not rise, and work falls by no more than rounding in all: mostly so."""
+    """Return whether times are finite and do not rise, and work falls by no more than rounding in
+    all."""
     p = block.shape[1]
     if np.isinf(block[:, 0]).any() or not (block[:, 1:] <= block[:, :-1]).all():
         return False

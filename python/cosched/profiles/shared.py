@@ -40,7 +40,7 @@ class HasSharing:
         return self.sharing.bandwidth
 
     def _unslowed(self) -> tuple[list[Note], Sharing]:
-        """Notes and what is shared, as if no task slowed another."""
+        """Return notes and what is shared, as if no task slowed another."""
         sharing_notes = set(self.sharing.notes(self.names))  # type: ignore[attr-defined]
         other_notes = [note for note in self.notes if note not in sharing_notes]  # type: ignore[attr-defined]
         return other_notes, self.sharing.without_slowdowns()

@@ -267,7 +267,7 @@ class Report:
 
 
 def _plain(value: Any) -> Any:
-    """A value as plain data; a dataclass by its fields."""
+    """Return a value as plain data; a dataclass by its fields."""
     if is_dataclass(value) and not isinstance(value, type):
         return {member.name: _plain(getattr(value, member.name)) for member in fields(value)}
     if isinstance(value, Mapping):

@@ -59,7 +59,7 @@ def _interval(difference: Spread) -> str:
 
 
 def _as_shown(seconds: float) -> float:
-    """A wait rounded to what :func:`cosched.units.format_exact_duration` shows of it."""
+    """Return a wait rounded to what :func:`cosched.units.format_exact_duration` shows of it."""
     unit = 1 if abs(seconds) < 3599.5 else 60
     return float(round(seconds / unit) * unit)
 

@@ -117,7 +117,7 @@ class Configuration:
             yield " ".join(f"{key}={value}" for key, value in node_keys.items())
 
     def _gres(self) -> Iterator[tuple[str, str, int, str]]:
-        """(name, type, count, nodes) of each kind of what nodes have."""
+        """Yield (name, type, count, nodes) of each kind of what nodes have."""
         for line in self._nodes:
             for part in filter(None, line.keys.get("gres", "").split(",")):
                 match = re.fullmatch(r"(\w+)(?::([A-Za-z]\w*))?(?::(\d+))?", part)

@@ -242,7 +242,7 @@ class RealSlurm:
         self.environment["LD_PRELOAD"] = str(library)
 
     def _start_clock(self, begin: datetime | None) -> None:
-        """A process that owns the clock which all others share."""
+        """Start a process that owns the clock which all others share."""
         library = _library("libfaketimeMT.so.1")
         if library is None:
             raise SolverError("a clock of another speed needs libfaketime: apt install faketime")
@@ -269,7 +269,8 @@ class RealSlurm:
         self.environment["LD_PRELOAD"] = " ".join(self._preload)
 
     def _calibrate(self) -> None:
-        """What time it is there when this process's own clock is 0, as near as `date` tells."""
+        """Return what time it is there when this process's own clock is 0, as near as `date`
+        tells."""
         offsets = []
         for _ in range(3):
             shown_time = float(self.run("date", "+%s.%N"))

@@ -141,7 +141,7 @@ class RunLog:
         return record
 
     def _starts(self) -> list[tuple[float, int, str, str, str]]:
-        """(time, Slurm's number, who, nodes, partition)."""
+        """Return (time, Slurm's number, who, nodes, partition)."""
         starts = [
             (self.since(stamp), int(real or job), "main", nodes, part)
             for stamp, job, _, real, nodes, part in _MAIN.findall(self._log)
@@ -199,7 +199,7 @@ class RunLog:
         }
 
     def _ends(self, rows: Mapping[int, int | list[int]]) -> list[Any]:
-        """When each job was over, and when its nodes were free."""
+        """Return when each job was over, and when its nodes were free."""
         times: list[dict[int, float]] = [
             {
                 int(real or job): self.since(stamp)
@@ -224,7 +224,7 @@ class RunLog:
         return rows
 
     def _plans(self) -> list[Any]:
-        """Planned reservations by the cycle that made them."""
+        """Return planned reservations by the cycle that made them."""
         cycles = self._times(_CYCLE)
         plans_by_cycle: dict[float, list[Any]] = {}
         cycle_count = 0

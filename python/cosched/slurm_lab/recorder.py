@@ -147,7 +147,7 @@ def _usual_select(jobs: Sequence[Mapping[str, object]]) -> dict[str, str]:
 
 
 def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Held jobs that are let go after some seconds."""
+    """Yield held jobs that are let go after some seconds."""
     events = [
         {"t": job["submit"] + job["hold"], "do": "release", "job": number}
         for number, job in enumerate(jobs)
@@ -189,7 +189,7 @@ class _Recorder:
         return self._read(cancelled)
 
     def _submit_all(self) -> None:
-        """Submissions and releases, each at its time on the Slurm's own clock."""
+        """Submit and release jobs, each at its time on the Slurm's own clock."""
         due = [(float(job["submit"]), 0, number) for number, job in enumerate(self._jobs)]
         releases = _releases(self._jobs)
         due += [(event["t"], 1, number) for number, event in enumerate(releases)]

@@ -27,7 +27,7 @@ def _number(text: str, where: str) -> int:
 
 
 def _limit(text: str, where: str) -> float:
-    """Seconds; infinite for ``UNLIMITED``."""
+    """Return seconds; infinite for ``UNLIMITED``."""
     if text.lower() in UNLIMITED:
         return math.inf
     return _number(text, where)
@@ -74,7 +74,7 @@ def _array(text: str, where: str) -> str:
 
 
 def _dependency(text: str, where: str) -> list[tuple[str, str]]:
-    """(kind, job as the file calls it)."""
+    """Return (kind, job as the file calls it)."""
     kinds_and_jobs = []
     for part in text.split(","):
         kind, *jobs = part.split(":")

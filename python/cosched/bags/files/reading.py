@@ -169,7 +169,7 @@ def _fill(table: LabelledTable, target: np.ndarray, cells: _Cells, what: str) ->
 
 
 def _label_and_text(cells: _Cells) -> list[tuple[str, str]]:
-    """Each cell and where it is."""
+    """Yield each cell and where it is."""
     return [
         (text, f"{cells.path}: line {line}, column {column}")
         for line, first, texts in cells.rows
@@ -182,7 +182,7 @@ def _is_label(text: str) -> bool:
 
 
 def _are_numbered(texts: Sequence[str]) -> bool:
-    """0, 1, 2, ...: what pandas writes where nobody gave labels."""
+    """Return whether labels are 0, 1, 2, ..., which pandas writes where there are no labels."""
     return list(texts) == [str(k) for k in range(len(texts))]
 
 
@@ -195,7 +195,8 @@ def _split(path: Path, header: bool, index: bool, rows: list[tuple[int, list[str
 
 
 def _matrix(path: Path, machines: int) -> _Cells:
-    """A table of times or powers; `machines` decides where a column could be labels or times."""
+    """Return a table of times or powers; `machines` decides where a column could be labels or
+    times."""
     rows = io.read_rows(path)
     if not rows:
         return _Cells(path, [], None, None)
@@ -211,7 +212,7 @@ def _matrix(path: Path, machines: int) -> _Cells:
 
 
 def _numbers(path: Path) -> _Cells:
-    """Numbers, one or more a line, or a line a label and its number."""
+    """Return numbers, one or more a line, or a line a label and its number."""
     rows = io.read_rows(path)
     if not rows:
         return _Cells(path, [], None, None)
@@ -224,7 +225,7 @@ def _numbers(path: Path) -> _Cells:
 
 
 def _agreed(tables_read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
-    """The labels that all files give which have some; None where there are none."""
+    """Return the labels that all files give which have some; None where there are none."""
     named_tables = [
         (cells.path, names) for cells, names in tables_read if names and not _are_numbered(names)
     ]
@@ -398,7 +399,8 @@ def _results(
 
 
 def _shared_out(counts: Any, types: int) -> list[int]:
-    """One number split evenly (the first types get what is left over), or a number a type."""
+    """Return one number split evenly (the first types get what is left over), or a number a
+    type."""
     if any_array(counts, "counts", 1).ndim > 0:
         if len(counts) != types:
             raise InvalidInstance(f"counts has {len(counts)} entries: expected {types}, one a test")

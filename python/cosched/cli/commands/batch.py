@@ -325,7 +325,8 @@ def _first_to_end(
     snapshot: Path | None,
     sbatch_options: dict[str, str | None],
 ) -> execution.Batches:
-    """By the waits that `when` expects: of those that end about as early, the fewest node-seconds.
+    """Return the choice that ends first by the waits that `when` expects: of those that end about
+    as early, the one with the fewest node-seconds.
 
     All allocations wait at once, so the wait of one is the wait of all.
     """
@@ -360,7 +361,7 @@ def _first_to_end(
 
 
 def _longest_chain(candidate: execution.Batches) -> float:
-    """Seconds of the longest chain of allocations."""
+    """Return seconds of the longest chain of allocations."""
     ends: list[float] = []
     for allocation in candidate.allocations:
         ends.append(allocation.end + max((ends[k] for k in allocation.after), default=0.0))

@@ -155,7 +155,7 @@ _DEFAULT = click.core.ParameterSource.DEFAULT
 
 
 def _finished_rows(table: pd.DataFrame, place_of_table: str, interrupt: KeyboardInterrupt) -> str:
-    """Where the rows are, which of them was ended, and what did not run."""
+    """Return where the rows are, which of them was ended, and what did not run."""
     from cosched.cli.stopping import INTERRUPTED
 
     cut_names = table.loc[table["status"] == INTERRUPTED, "algorithm"].tolist()

@@ -51,7 +51,7 @@ def machine(file: Path, output: Path | None, as_json: bool) -> None:
 
 
 def _show(machine_read: Machine) -> None:
-    """A table of the kinds of nodes, one of the partitions, and the sums."""
+    """Print a table of the kinds of nodes, one of the partitions, and the sums."""
     from cosched.cli import report
     from cosched.cli.tables import column, show
     from cosched.cluster.machine.node_types import node_mask
@@ -92,12 +92,12 @@ def _show(machine_read: Machine) -> None:
 
 
 def _or_nan(amount: float) -> float:
-    """An amount of memory; nan, which is shown as a dash, where it is not told."""
+    """Return an amount of memory; nan, which is shown as a dash, where it is not told."""
     return amount or float("nan")
 
 
 def _machine_record(machine_read: Machine, notes: list[Any]) -> dict[str, Any]:
-    """The machine as JSON: node types, partitions and notes."""
+    """Return the machine as JSON: node types, partitions and notes."""
     from dataclasses import asdict
 
     from cosched.notes import note_records

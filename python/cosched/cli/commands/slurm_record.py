@@ -154,7 +154,7 @@ def _check_export(folder: Path, dbd: Path | None, runs: int) -> None:
 
 
 def _date(text: str) -> datetime:
-    """A date in the years that Slurm's 32-bit times and sacct's ``-S 2000-01-01`` leave."""
+    """Return a date in the years that Slurm's 32-bit times and sacct's ``-S 2000-01-01`` leave."""
     date: datetime | None = None
     with suppress(ValueError):
         date = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
@@ -167,7 +167,7 @@ def _date(text: str) -> datetime:
 
 
 def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
-    """Single keys, and whole PartitionName and NodeName lines."""
+    """Return single keys, and whole PartitionName and NodeName lines."""
     from cosched.slurm.conf.lines import read_lines
 
     lines = read_lines(conf) if conf is not None else []

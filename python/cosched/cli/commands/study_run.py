@@ -112,7 +112,7 @@ def _run_one(
 def _run_all(
     folder: Path, options: dict[str, Any], *, as_json: bool
 ) -> tuple[list[StudyResult], list[str]]:
-    """Every study; one whose data is missing does not keep the others from running."""
+    """Return every study; one whose data is missing does not keep the others from running."""
     from cosched import experiments
     from cosched.experiments.study import missing_line
 

@@ -192,7 +192,7 @@ def tune(
 def _engine(
     name: str, dask: str | None, jobs: int, journal: Path
 ) -> AbstractContextManager[Engine]:
-    """What runs the simulations; workers need the extra that studies need."""
+    """Return what runs the simulations; workers need the extra that studies need."""
     from cosched.errors import InvalidInstance
     from cosched.slurm.tuning.trials import threads
 

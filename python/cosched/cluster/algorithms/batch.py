@@ -305,7 +305,7 @@ def _trace(simulate: Callable[..., tuple], instance: Instance) -> tuple:
 
 
 def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray:
-    """A key a job, smallest first; empty = by submission (or by wfp3's own rule)."""
+    """Return a key a job, smallest first; empty = by submission (or by wfp3's own rule)."""
     if callable(priority):
         key = real_array(priority(instance.jobs), "priority(jobs)", 1)
         if len(key) != len(instance) or np.isnan(key).any():
@@ -324,8 +324,8 @@ def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray
 
 
 def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
-    """Keys that put jobs first that run at the begin, then those of a partition with a greater
-    priority."""
+    """Return keys that put jobs first that run at the begin, then those of a partition with a
+    greater priority."""
     tier = instance.partition_layout[2]
     if "running" in instance.column_names and (
         len(key) or len(tier) or wfp3 or instance.held_units

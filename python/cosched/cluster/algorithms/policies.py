@@ -307,7 +307,7 @@ class _Adapter:
         return _checked(answer, self._policy_name)
 
     def _policy_name(self, number: int) -> str:
-        """A job as its log calls it, and as the policy does."""
+        """Return a job as its log calls it, and as the policy does."""
         if not 0 <= number < len(self.ids) or str(self.ids[number]) == str(number):
             return f"job {number}"
         return f"job {self.ids[number]} (number {number})"
@@ -316,7 +316,7 @@ class _Adapter:
 def _checked(
     answer: object, name_of_policy: Callable[[int], str]
 ) -> dict[int, tuple[list[int], float]] | None:
-    """A policy's answer as it was given: what is no integer or no number is refused."""
+    """Return a policy's answer as it was given: what is no integer or no number is refused."""
     if answer is None:
         return None
     expected = "expected {job: (nodes, yield)} or None"

@@ -66,7 +66,8 @@ def row_of(
 
 
 def _paired_differences(values: np.ndarray, base_values: np.ndarray) -> np.ndarray:
-    """Differences replication by replication, as far as both have them: they share the clocks."""
+    """Return differences replication by replication, as far as both have them: they share the
+    clocks."""
     count = min(len(values), len(base_values))
     return values[:count] - base_values[:count]
 
@@ -435,7 +436,7 @@ def _simulate_scenarios(
 
 
 def _row_without_run(scenario: Scenario, verdict: Verdict, base: AuditRun) -> ScenarioRun:
-    """A row that is not simulated: that of the machine as it is, or one without numbers."""
+    """Return a row that is not simulated: that of the machine as it is, or one without numbers."""
     is_as_today = verdict.scenario_class in (ScenarioClass.UNCHANGED, ScenarioClass.NO_EFFECT)
     if not is_as_today:
         return _row_of_scenario(scenario.text, verdict.remarks, {"message": ""}, None, verdict)
@@ -501,7 +502,7 @@ def _row_of_scenario(
     result: Result | None,
     verdict: Verdict | None = None,
 ) -> ScenarioRun:
-    """A row with its class, its reason and its remarks.
+    """Return a row with its class, its reason and its remarks.
 
     Remarks say why the scenario has no result, and which jobs a limit keeps out. The reason of a
     scenario without a result is the message of its simulation.
@@ -523,14 +524,14 @@ def _row_of_scenario(
 
 
 def _about_common_jobs(run: ScenarioRun, base: Result) -> ScenarioRun:
-    """The row, without numbers where no job of it is a job of the machine as it is."""
+    """Return the row, without numbers where no job of it is a job of the machine as it is."""
     if run.result is None or CommonJobs.of(base.instance, run.result.instance).count:
         return run
     return _without_comparison(run, "no job runs both on the machine as it is and here")
 
 
 def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
-    """The row without numbers, since no other row can be compared with it."""
+    """Return the row without numbers, since no other row can be compared with it."""
     if run.result is None:
         return run
     remarks = "; ".join(filter(None, [reason, run.remarks]))
@@ -540,7 +541,7 @@ def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
 
 
 def _notes(result: Result | None, *kinds: NoteKind) -> list[Note]:
-    """The notes of these kinds of a result's instance; none without a result."""
+    """Return the notes of these kinds of a result's instance; none without a result."""
     return [] if result is None else notes_of_kind(result.instance.notes, *kinds)
 
 
@@ -551,13 +552,13 @@ _MIN_REPLICATIONS = 2
 def _stop_when_late(
     limit: float | None, min_replications: int = _MIN_REPLICATIONS
 ) -> Callable[[np.ndarray], bool]:
-    """A test whether `least` replications exist and the time is over."""
+    """Return a test whether `least` replications exist and the time is over."""
     end = np.inf if limit is None else clock.monotonic() + limit
     return lambda waits: len(waits) >= min_replications and clock.monotonic() > end
 
 
 def _stop_at_count(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:
-    """A test whether `count` replications exist or the time is over."""
+    """Return a test whether `count` replications exist or the time is over."""
     is_late = _stop_when_late(limit)
     return lambda waits: len(waits) >= count or is_late(waits)
 

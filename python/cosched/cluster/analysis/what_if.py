@@ -123,7 +123,7 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
 
 
 def _class_of_change(before: Instance, after: Instance, key: str, value: str) -> ChangedKey:
-    """The class of a change of nodes and partitions."""
+    """Return the class of a change of nodes and partitions."""
     if has_same_machine(before, after):
         is_relative = value.strip()[:1] in ("+", "-")
         reason = f"{key}={value} changes nothing" if is_relative else f"{key} is {value} today"
@@ -154,7 +154,7 @@ def parts_of(change: str) -> list[str]:
 
 
 def _all_forms() -> str:
-    """The forms of all changes, for messages."""
+    """Return the forms of all changes, for messages."""
     return "; ".join([_FORMS, *(provider.forms for provider in _providers())])
 
 
@@ -184,7 +184,8 @@ def _change_machine(instance: Instance, key: str, equals: str, value: str) -> tu
 
 
 def _about_units(machine: Machine, partition: str, value: str) -> str:
-    """What a bare number of ``max_time`` means, and where Slurm keeps another time; else empty."""
+    """Return what a bare number of ``max_time`` means, and where Slurm keeps another time; else
+    empty."""
     limit = next(part.max_time for part in machine.partitions if part.name == partition)
     is_bare = re.fullmatch(r"[0-9.]+", value.strip()) is not None
     if machine.slurm is None:
@@ -210,7 +211,7 @@ def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Ins
 
 
 def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, str]:
-    """Jobs that a new limit ends, and what is known of those that the old one did."""
+    """Return jobs that a new limit ends, and what is known of those that the old one did."""
     if not (before.machine and instance.machine):
         return instance, ""
     runtime, slurm = instance.column("runtime"), instance.machine.slurm
@@ -250,7 +251,7 @@ def _about_raised_limit(instance: Instance, old_limits: np.ndarray, new_limits: 
 
 
 def _node_count(text: str, current_nodes: int, min_nodes: int = 1) -> int:
-    """``+20``, ``-4`` or ``64``; `least` nodes remain."""
+    """Return ``+20``, ``-4`` or ``64``; `least` nodes remain."""
     if not re.fullmatch(r"[+-]?[0-9]{1,8}", text.strip()):
         raise InvalidInstance(f"{shorten(text)}: expected a number of nodes: +20, -4 or 64")
     number = int(text)
@@ -317,7 +318,7 @@ _NEW_NODE = "what-if-"
 
 
 def _names_of_new_nodes(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Names of `count` further nodes, which no node has."""
+    """Return names of `count` further nodes, which no node has."""
     numbers = [
         int(name.removeprefix(_NEW_NODE))
         for name in names
@@ -336,7 +337,7 @@ class _NodeGroup(NamedTuple):
 
 
 def _group_of(machine: Machine, name: str | None) -> _NodeGroup:
-    """The nodes that a change names: a whole type, or hosts of it."""
+    """Return the nodes that a change names: a whole type, or hosts of it."""
     types = machine.nodes
     names = [kind.name for kind in types]
     ends = np.cumsum([kind.count for kind in types]).tolist()
@@ -359,7 +360,8 @@ def _group_of(machine: Machine, name: str | None) -> _NodeGroup:
 
 
 def _numbers_of_hosts(machine: Machine, name: str) -> list[int] | None:
-    """Numbers of the hosts of a list; None: the machine does not have them, or no names at all."""
+    """Return numbers of the hosts of a list; None: the machine does not have them, or no names at
+    all."""
     if machine.slurm is None:
         return None
     numbers = {host: number for number, host in enumerate(machine.slurm.names)}
@@ -373,7 +375,7 @@ def _numbers_of_hosts(machine: Machine, name: str) -> list[int] | None:
 
 
 def _names_of_types(machine: Machine) -> list[str]:
-    """Types as a user can name them: by their hosts, where these have names."""
+    """Return types as a user can name them: by their hosts, where these have names."""
     if machine.slurm is None:
         return [kind.name for kind in machine.nodes]
     host_lists, begin = [], 0
@@ -384,7 +386,7 @@ def _names_of_types(machine: Machine) -> list[str]:
 
 
 def _range_mover(end: int, added_nodes: int) -> Callable[[int, int], tuple[int, int]]:
-    """Where a range [first, last) is when `more` nodes come, or go, before number `end`."""
+    """Return where a range [first, last) is when `more` nodes come, or go, before number `end`."""
 
     def move_range(first: int, last: int) -> tuple[int, int]:
         last_end = end + min(added_nodes, 0)
@@ -448,7 +450,7 @@ def _changed_partition(machine: Machine, part: Partition, key: str, value: str) 
 
 
 def _ranges_of_hosts(names: tuple[str, ...], value: str) -> tuple[tuple[int, int], ...]:
-    """Ranges of node numbers of a host list as Slurm writes it."""
+    """Return ranges of node numbers of a host list as Slurm writes it."""
     numbers = {name: number for number, name in enumerate(names)}
     names_of_hosts = hosts(value, "nodes")
     lacking = next((name for name in names_of_hosts if name not in numbers), None)

@@ -120,8 +120,8 @@ def _job(
 
 
 def _limit(machine: Machine, partition: str, asks: float) -> float:
-    """Seconds until Slurm ends a job that asks for these (nan: for none), by the DefaultTime and
-    the MaxTime of its partition; infinite: it does not."""
+    """Return seconds until Slurm ends a job that asks for these (nan: for none), by the DefaultTime
+    and the MaxTime of its partition; infinite: it does not."""
     slurm = machine.slurm
     name = partition.split(",")[0] or (slurm.default_partition if slurm is not None else "")
     if np.isnan(asks):
@@ -130,7 +130,8 @@ def _limit(machine: Machine, partition: str, asks: float) -> float:
 
 
 def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:
-    """The job, or the tasks of an array: ``array`` is then their job, and how many may run."""
+    """Return the job, or the tasks of an array: ``array`` is then their job, and how many may
+    run."""
     if "array" not in row:
         return [row]
     try:
@@ -146,7 +147,8 @@ def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:
 
 
 def _most_cores(rows: pd.DataFrame, machine: Machine) -> np.ndarray:
-    """Of a node; of those with the GPUs that a job wants of each, where there are any."""
+    """Return the most cores of a node; of the nodes with the GPUs that a job wants of each, where
+    there are any."""
     cores, gpus, types = (node_attribute(machine, name) for name in ("cores", "gpus", "gpu_type"))
     if "gpus_per" not in rows:
         return np.full(len(rows), cores.max())
@@ -162,7 +164,7 @@ def _most_cores(rows: pd.DataFrame, machine: Machine) -> np.ndarray:
 
 
 def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
-    """As an instance has them."""
+    """Return the columns as an instance has them."""
     if not rows["submit"].is_monotonic_increasing:
         rows = rows.sort_values("submit", kind="stable").reset_index(drop=True)
     partitions = rows["partition"].fillna("") if "partition" in rows else None

@@ -103,7 +103,7 @@ def whole_numbers_as_text(values: np.ndarray) -> np.ndarray:
 
 
 def _names_of_numbers(numbers: np.ndarray, names: str) -> np.ndarray:
-    """Partitions by the names that the header gives them."""
+    """Return partitions by the names that the header gives them."""
     if np.isnan(numbers).all():
         return numbers
     name_of_number: dict[float, str] = {}
@@ -169,8 +169,8 @@ def note_of_columns(jobs: pd.DataFrame) -> Note:
 
 
 def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
-    """Jobs that its partition's nodes (else all) do not hold, with memory, GPUs and features where
-    known; on a Slurm also those whose own number of nodes does not hold their cores."""
+    """Return jobs that its partition's nodes (else all) do not hold, with memory, GPUs and features
+    where known; on a Slurm also those whose own number of nodes does not hold their cores."""
     if machine is None:
         return jobs["tasks"].to_numpy() > nodes
     queued = machine.partitions and "partition" in jobs

@@ -104,8 +104,8 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
 
 
 def _seconds_or_nan(name: str, text: str, where: str) -> float:
-    """A number; of columns that are not known of every job, nan where it is not, and infinity for
-    a job without a time limit."""
+    """Return a number; of columns that are not known of every job, nan where it is not, and
+    infinity for a job without a time limit."""
     if name in _MAYBE and text.lower() in ("", "nan"):
         return np.nan
     if name == "estimate" and text.lower() in UNLIMITED:
@@ -114,7 +114,8 @@ def _seconds_or_nan(name: str, text: str, where: str) -> float:
 
 
 def _fact(path: object, name: str, cells: list[tuple[int, str]]) -> list[Any]:
-    """Integers where all cells are, else texts; numbers (unknown where empty) of measures."""
+    """Return integers where all cells are, else texts; numbers (unknown where empty) of
+    measures."""
     if name in MEASURES:
         return [
             io.parse_nonnegative(text, f"{path}: line {line}, column '{name}'") if text else np.nan
@@ -245,7 +246,8 @@ def _read_submissions(path: str | PathLike[str], options: JobFileOptions) -> Log
 
 
 def _is_sacct_output(path: str | PathLike[str], delimiter: str | None) -> bool:
-    """Whether sacct printed it: by the name, else by marks between the fields of its first line."""
+    """Return whether sacct printed it: by the name, else by marks between the fields of its first
+    line."""
     name = io.bare_name(path)
     if name.endswith((".txt", ".sacct", ".swf", ".json")) or not Path(path).is_file():
         return name.endswith((".txt", ".sacct"))

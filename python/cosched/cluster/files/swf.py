@@ -180,7 +180,7 @@ def exceeds_run(table: pd.DataFrame) -> np.ndarray:
 
 
 def _odd_values(table: pd.DataFrame) -> list[Note]:
-    """Notes about job numbers and CPU times of lines that are kept."""
+    """Return notes about job numbers and CPU times of lines that are kept."""
     number = table["job"]
     odd = {
         "job numbers that a line before has, too": number.duplicated().to_numpy()
@@ -201,7 +201,7 @@ def _odd_values(table: pd.DataFrame) -> list[Note]:
 
 
 def _processors(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Processors a row (requested if > 0, else allocated), and where allocated was taken."""
+    """Return processors a row (requested if > 0, else allocated), and where allocated was taken."""
     requested = values[:, FIELDS.index("requested_procs")]
     from_allocated = requested <= 0
     allocated = values[:, FIELDS.index("allocated_procs")]
@@ -211,7 +211,8 @@ def _processors(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _drop_unusable(
     values: np.ndarray, numbers: np.ndarray, dropped: dict[str, list[int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The usable rows; `dropped` gets the line numbers of the others, by their first reason."""
+    """Return the usable rows; `dropped` gets the line numbers of the others, by their first
+    reason."""
     usable = np.ones(len(values), dtype=bool)
     for reason, wrong in (
         ("submit < 0", values[:, FIELDS.index("submit")] < 0),
@@ -224,7 +225,8 @@ def _drop_unusable(
 
 
 def _parse(lines: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Line numbers and values (k, 18) of the readable lines, and the numbers of the others."""
+    """Return line numbers and values (k, 18) of the readable lines, and the numbers of the
+    others."""
     job_lines = [k for k, line in enumerate(lines, 1) if line.strip() and not _is_comment(line)]
     good = [k for k in job_lines if _JOB.fullmatch(lines[k - 1])]
     values = np.fromstring(b" ".join(lines[k - 1] for k in good), sep=" ").reshape(-1, len(FIELDS))
@@ -238,7 +240,8 @@ def _is_comment(line: bytes) -> bool:
 
 
 def _header(lines: Sequence[bytes]) -> dict[str, str]:
-    """``; Key: value`` lines; the values of a repeated key (Note, Queue) are joined by lines."""
+    """Return ``; Key: value`` lines; the values of a repeated key (Note, Queue) are joined by
+    lines."""
     header: dict[str, str] = {}
     for line in filter(_is_comment, lines):
         header_match = _HEADER.fullmatch(line.decode())

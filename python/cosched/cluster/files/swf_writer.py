@@ -108,14 +108,14 @@ def _header(
 
 
 def _column(jobs: pd.DataFrame, name: str) -> np.ndarray:
-    """Numbers, nan where they are not known."""
+    """Return numbers, nan where they are not known."""
     if name not in jobs:
         return np.full(len(jobs), np.nan)
     return jobs[name].to_numpy(dtype=float)
 
 
 def _job_numbers(jobs: pd.DataFrame) -> tuple[np.ndarray, bool]:
-    """The ids where they are different positive integers, else numbers from 1 (True)."""
+    """Return the ids where they are different positive integers, else numbers from 1 (True)."""
     ids = jobs.get("id")
     if ids is not None and ids.dtype.kind in "iu" and ids.is_unique and (ids > 0).all():
         return ids.to_numpy(dtype=float), False
@@ -125,7 +125,8 @@ def _job_numbers(jobs: pd.DataFrame) -> tuple[np.ndarray, bool]:
 
 
 def _numbered(jobs: pd.DataFrame, name: str) -> tuple[np.ndarray, dict[str, int]]:
-    """Numbers of names, from 1 in the order in which they come first; numbers stay as they are."""
+    """Return numbers of names, from 1 in the order in which they come first; numbers stay as they
+    are."""
     if name not in jobs:
         return np.full(len(jobs), -1.0), {}
     column = jobs[name]
@@ -149,7 +150,7 @@ def _statuses(jobs: pd.DataFrame) -> np.ndarray:
 
 
 def _texts_of_numbers(column: np.ndarray) -> list[str]:
-    """Whole numbers without a point, others exactly; -1 of what is not known."""
+    """Return whole numbers without a point, others exactly; -1 of what is not known."""
     finite = np.where(np.isfinite(column), column, -1.0)
     return [str(int(value)) if value == int(value) else repr(value) for value in finite.tolist()]
 

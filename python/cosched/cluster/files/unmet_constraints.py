@@ -62,7 +62,7 @@ def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, 
 
 
 def _node_counts(table: pd.DataFrame) -> np.ndarray:
-    """On how many nodes each job ran; 1 where the log does not tell."""
+    """Return on how many nodes each job ran; 1 where the log does not tell."""
     if "nodes" not in table:
         return np.ones(len(table), dtype=np.int64)
     counts = pd.to_numeric(table["nodes"], errors="coerce").fillna(1).to_numpy()
@@ -70,7 +70,8 @@ def _node_counts(table: pd.DataFrame) -> np.ndarray:
 
 
 def _why_unmet(machine: Machine, text: str, partition: str, node_count: int) -> str:
-    """Why too few nodes of the partition satisfy the constraint of a job; empty: enough do."""
+    """Return why too few nodes of the partition satisfy the constraint of a job; empty: enough
+    do."""
     nodes = constraint_nodes(text, machine.nodes)
     if nodes.reason or not machine.partitions:
         return nodes.reason

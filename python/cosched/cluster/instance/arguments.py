@@ -57,7 +57,7 @@ def columns_of(
 def _planned(
     jobs: Any, runtime: np.ndarray, estimate: np.ndarray, machine: Machine | None
 ) -> np.ndarray:
-    """Estimates that policies plan with."""
+    """Return estimates that policies plan with."""
     planned = np.where(np.isnan(estimate), runtime, estimate)
     if machine is None:
         return planned
@@ -134,7 +134,7 @@ def _column(jobs: Any, name: str) -> np.ndarray:
 
 
 def _eligible(jobs: object, submit: np.ndarray) -> np.ndarray:
-    """When each job could start at the earliest: its submission where it is not known."""
+    """Return when each job could start at the earliest: its submission where it is not known."""
     eligible_column = _column(jobs, "eligible")
     if len(eligible_column) != len(submit):
         raise InvalidInstance(
@@ -242,8 +242,8 @@ def _limit_of(value: object, name: str) -> float:
 
 
 def _columns_of(jobs: Any) -> dict[str, np.ndarray]:
-    """Columns of the jobs, with ``estimate``; those that are changed here are numbers, as many as
-    there are jobs."""
+    """Return columns of the jobs, with ``estimate``; those that are changed here are numbers, as
+    many as there are jobs."""
     for name in ("submit", "runtime"):
         _column(jobs, name)
     columns = {name: _array(jobs[name], f"jobs[{name!r}]") for name in jobs}
@@ -265,7 +265,7 @@ def _array(values: object, name: str) -> np.ndarray:
 
 
 def _rows_of(running: Any) -> Iterable[tuple]:
-    """Rows of the table, whose columns are of one length."""
+    """Return rows of the table, whose columns are of one length."""
     columns = []
     for name in _COLUMNS:
         values = running[name]
@@ -282,7 +282,8 @@ def _rows_of(running: Any) -> Iterable[tuple]:
 def _cores_by_node(
     nodes: object, names: tuple[str, ...], place: str, count: int
 ) -> list[tuple[int, int]]:
-    """(node, cores) in the order of nodes; one without a number of cores is held whole: 0."""
+    """Return (node, cores) in the order of nodes; one without a number of cores is held whole:
+    0."""
     numbers = {name: k for k, name in enumerate(names)}
     if isinstance(nodes, str):
         nodes = hosts(nodes, place)

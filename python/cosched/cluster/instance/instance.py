@@ -308,7 +308,7 @@ class Instance(core.Instance):
         return self.once("rows of log", lambda: np.arange(len(self)))
 
     def _with_rows_of_log(self, rows_of_log: np.ndarray) -> Instance:
-        """The instance itself, just made, whose jobs are these rows of a log."""
+        """Return the instance itself, just made, whose jobs are these rows of a log."""
         self.once("rows of log", lambda: rows_of_log)
         return self
 
@@ -335,7 +335,7 @@ class Instance(core.Instance):
         return self.once("partition layout", self._partition_layout)
 
     def _partition_layout(self) -> PartitionLayout:
-        """The layout, computed from the machine and the column ``partition``."""
+        """Return the layout, computed from the machine and the column ``partition``."""
         sizes, masks, priorities = arguments.parts_of(
             self.machine, self._facts.get("partition"), self.ids
         )
@@ -349,7 +349,7 @@ class Instance(core.Instance):
         return self.once("core nodes", self._core_nodes)
 
     def _core_nodes(self) -> Any:
-        """The table of the core, computed from the machine and the needs of the jobs."""
+        """Return the table of the core, computed from the machine and the needs of the jobs."""
         arguments.check_held_resources(
             self._all_columns, managed_resources(self._all_columns, self.machine), self.machine
         )
@@ -380,7 +380,7 @@ class Instance(core.Instance):
         return frozenset((*self._columns, *self._facts))
 
     def _renamed(self, old: str, new: str) -> Any:
-        """The attribute `new`, with a warning that `old` is its deprecated name."""
+        """Return the attribute `new`, with a warning that `old` is its deprecated name."""
         warnings.warn(f"Instance.{old} is now Instance.{new}", DeprecationWarning, stacklevel=3)
         return getattr(self, new)
 
@@ -648,7 +648,7 @@ def _refuse_settings_of_slurm(settings: Mapping[str, object]) -> None:
 
 
 def _remade(jobs: object, nodes: int, rows_of_log: np.ndarray, **arguments: Any) -> Instance:
-    """An instance that another process sends."""
+    """Return an instance that another process sends."""
     instance = Instance(jobs, nodes, **arguments)
     return instance._with_rows_of_log(rows_of_log)  # noqa: SLF001
 

@@ -98,7 +98,7 @@ def kinds_of_jobs(names: np.ndarray, comments: np.ndarray | None = None) -> JobK
 
 
 def _differ_in_every_run(jobs_of_name: np.ndarray) -> bool:
-    """Whether most of these names, and several, belong to one job each."""
+    """Return whether most of these names, and several, belong to one job each."""
     single = int((jobs_of_name == 1).sum())
     return single >= _NAMES_OF_A_TEMPLATE and 2 * single > len(jobs_of_name)
 

@@ -62,7 +62,7 @@ def unschedulable_rows(instance: Instance) -> np.ndarray:
 
 
 def _rooms(instance: Instance) -> np.ndarray:
-    """Nodes, or cores, that each job may use."""
+    """Return nodes, or cores, that each job may use."""
     sizes, masks, _ = instance.partition_layout
     if not len(sizes):
         return np.full(len(instance), instance.nodes)
@@ -89,7 +89,7 @@ def _reason_of(instance: Instance, row: int) -> str:
 
 
 def _reason_of_size(instance: Instance, row: int) -> str:
-    """Of a job with more tasks than there are nodes, or cores, for it."""
+    """Return why a job cannot start that has more tasks than there are nodes, or cores, for it."""
     machine, tasks = instance.machine, int(instance.column("tasks")[row])
     unit = "node" if machine is None or machine.cores == machine.node_count else "core"
     room = int(_rooms(instance)[row])
@@ -100,7 +100,7 @@ def _reason_of_size(instance: Instance, row: int) -> str:
 
 
 def _partitions_for(instance: Instance, machine: Machine, row: int) -> list[Partition] | None:
-    """Partitions whose nodes the policies let a job use, as :func:`allowed` has it.
+    """Return partitions whose nodes the policies let a job use, as :func:`allowed` has it.
 
     None: all nodes, or on a Slurm those of all partitions, of a job that names no partition, or one
     that the machine does not have.
@@ -123,7 +123,7 @@ def _partition_words(instance: Instance, row: int) -> str:
 
 
 def _reason_of_needs(instance: Instance, machine: Machine, row: int) -> str:
-    """Of a job that wants memory, GPUs or features beside its cores."""
+    """Return why a job cannot start that wants memory, GPUs or features beside its cores."""
     needs = _needs_of(instance, machine, row)
     place = _partition_words(instance, row)
     open_nodes = _open_nodes(instance, machine, row)
@@ -157,8 +157,8 @@ class _Needs(NamedTuple):
 
 
 def _needs_of(instance: Instance, machine: Machine, row: int) -> _Needs:
-    """What of it counts on the machine. Where equal parts are none, as with 3 GPUs on 2 nodes, the
-    job may have its amounts anywhere."""
+    """Return what of it counts on the machine. Where equal parts are none, as with 3 GPUs on 2
+    nodes, the job may have its amounts anywhere."""
     cores = int(instance.column("tasks")[row])
     nodes = int(numbers_of(instance, "nodes")[row])
     memory = float(numbers_of(instance, "memory_gb")[row]) if "memory_gb" in machine.counts else 0.0
@@ -168,7 +168,7 @@ def _needs_of(instance: Instance, machine: Machine, row: int) -> _Needs:
 
 
 def _wishes_of_each_node(machine: Machine, needs: _Needs) -> list[Wish]:
-    """What a job wants of each of its nodes, in equal parts."""
+    """Return what a job wants of each of its nodes, in equal parts."""
     wishes = [_at_least(machine, "cores", needs.cores // needs.nodes, "core")]
     if needs.memory_gb:
         memory = needs.memory_gb / needs.nodes
@@ -181,12 +181,12 @@ def _wishes_of_each_node(machine: Machine, needs: _Needs) -> list[Wish]:
 
 
 def _at_least(machine: Machine, name: str, minimum: float, unit: str) -> Wish:
-    """Nodes with so many cores or GPUs."""
+    """Return nodes with so many cores or GPUs."""
     return Wish(node_attribute(machine, name) >= minimum, f"with {count_of(int(minimum), unit)}")
 
 
 def _totals(machine: Machine, nodes: np.ndarray, needs: _Needs) -> str:
-    """What these nodes have of what the job needs."""
+    """Return what these nodes have of what the job needs."""
     amounts = [count_of(int(node_attribute(machine, "cores")[nodes].sum()), "core")]
     if needs.memory_gb:
         amounts.append(f"{node_attribute(machine, 'memory_gb')[nodes].sum():g} GB of memory")
@@ -196,7 +196,7 @@ def _totals(machine: Machine, nodes: np.ndarray, needs: _Needs) -> str:
 
 
 def _open_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
-    """Nodes of the job's partitions that are in service."""
+    """Return nodes of the job's partitions that are in service."""
     if not machine.partitions:
         return np.ones(machine.node_count, dtype=bool)
     mask = int(allowed(machine, [texts_of(instance, "partition")[row]])[0])
@@ -204,7 +204,7 @@ def _open_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
 
 
 def _closed_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
-    """Nodes of the job's partitions that are out of service in a slurm.conf."""
+    """Return nodes of the job's partitions that are out of service in a slurm.conf."""
     if machine.slurm is None:
         return np.zeros(machine.node_count, dtype=bool)
     partitions = _partitions_for(instance, machine, row)
@@ -225,7 +225,7 @@ def _feature_wishes(instance: Instance, machine: Machine, row: int) -> list[Wish
 
 
 def _nodes_with_type(machine: Machine, gpu_type: str) -> np.ndarray:
-    """Nodes with such GPUs, or of which nobody said; all where none has them."""
+    """Return nodes with such GPUs, or of which nobody said; all where none has them."""
     types = node_attribute(machine, "gpu_type").tolist()
     has_gpu_type = np.array([gpu_type in text.split(",") for text in types])
     return (

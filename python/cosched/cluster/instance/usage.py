@@ -86,7 +86,7 @@ def used_of(instance: Instance) -> tuple[float, float]:
 
 
 def _share_of_asked(usage: np.ndarray, requests: np.ndarray, weight: np.ndarray) -> float:
-    """The share of what was asked for, over the jobs that say both; nan: no job does."""
+    """Return the share of what was asked for, over the jobs that say both; nan: no job does."""
     is_told = (usage > 0) & (requests > 0)
     total = (requests * weight)[is_told].sum()
     if not total:

@@ -99,8 +99,8 @@ def logged_usage(instance: Instance) -> dict[Association, float]:
 
 
 def _decayed(instance: Instance, total: float, usage_ratio: float) -> float:
-    """What is left, when the log begins, of usage that came as in the log for `usage_ratio` times
-    its length.
+    """Return what is left, when the log begins, of usage that came as in the log for `usage_ratio`
+    times its length.
 
     `total`: CPU seconds of the log's jobs.
     """
@@ -118,7 +118,7 @@ def _decayed(instance: Instance, total: float, usage_ratio: float) -> float:
 def _usage_of_accounts(
     usage_of_users: Mapping[Association, float], rows: Sequence[Mapping[str, object]]
 ) -> dict[Association, float]:
-    """Usage of each account: that of all users below it."""
+    """Return the usage of each account: that of all users below it."""
     parents = {
         str(row["Account"]): str(row.get("ParentName") or "root")
         for row in rows

@@ -96,7 +96,7 @@ class _IdleCapacity:
         return seconds_before_log + until_end - until_begin
 
     def _level(self, name: str, mask: int) -> np.ndarray:
-        """The amount of a resource in use at each time, by jobs that may use these parts."""
+        """Return the amount of a resource in use at each time, by jobs that may use these parts."""
         if (name, mask) not in self._levels:
             may_use_parts = (self._masks & np.uint64(mask)) != 0
             jobs = np.flatnonzero(may_use_parts & (self._amounts[name] > 0))

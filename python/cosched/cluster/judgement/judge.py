@@ -114,7 +114,8 @@ def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudg
 
 
 def _simulations_of(instance: Instance, simulated: Result | None) -> tuple[LogStart, Result]:
-    """Simulations of a log whose users have used nothing before it but what the accounts tell."""
+    """Return simulations of a log whose users have used nothing before it but what the accounts
+    tell."""
     count = replications_of_log(instance)
     if simulated is not None and replications_of(simulated) >= count:
         return start_of_log(instance), with_first_replications(simulated, count)
@@ -218,8 +219,8 @@ def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJ
 
 
 def _refused_share(simulated: Instance, log: Instance) -> float:
-    """The share of a log's jobs that the configuration refuses, never starts or does not let into
-    their partition."""
+    """Return the share of a log's jobs that the configuration refuses, never starts or does not let
+    into their partition."""
     refused = len(log) - len(simulated) + sum(denied_jobs_by_partition(simulated).values())
     return refused / len(log)
 
@@ -227,7 +228,7 @@ def _refused_share(simulated: Instance, log: Instance) -> float:
 def _jobs_not_compared(
     simulated: Result, is_compared: np.ndarray, start: LogStart, log: Instance
 ) -> dict[str, int]:
-    """Why jobs of the log are not compared, and how many they are; a job is counted once."""
+    """Return why jobs of the log are not compared, and how many they are; a job is counted once."""
     instance = simulated.instance
     is_open = ~is_compared
     counts = {}

@@ -116,7 +116,8 @@ def start_of_log(
 
 
 def _begin_of_known_jobs(instance: Instance, *, has_unknown_jobs: bool) -> float | None:
-    """When the simulation begins (s), where jobs that the log does not have ran at its begin.
+    """Return when the simulation begins (s), where jobs that the log does not have ran at its
+    begin.
 
     From the first end on, all jobs that run are jobs of the log. The first moment from it on at
     which no job waits is better: how long jobs have waited then matters to no priority. It is taken
@@ -141,7 +142,7 @@ def _begin_of_known_jobs(instance: Instance, *, has_unknown_jobs: bool) -> float
 
 
 def _waits_for_unknown_jobs(instance: Instance, start: np.ndarray, first_end: float) -> bool:
-    """Whether a job that had waited starts although nothing was over."""
+    """Return whether a job that had waited starts although nothing was over."""
     waited = start - instance.column("eligible")
     return bool(((start < first_end) & (waited > WAIT_FOR_UNKNOWN_JOBS)).any())
 
@@ -174,7 +175,7 @@ def has_other_nodes_at_begin(simulated: Result, instance: Instance) -> bool:
 
 
 def _rest_from(instance: Instance, begin: float) -> Instance:
-    """The jobs that run or wait at `begin` (s), and those that come later."""
+    """Return the jobs that run or wait at `begin` (s), and those that come later."""
     table = pd.DataFrame({"id": instance.ids, **instance.raw_columns})
     jobs_from_begin, note = jobs_between(instance.source, table, begin, None)
     date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
@@ -191,7 +192,7 @@ def _rest_from(instance: Instance, begin: float) -> Instance:
 
 
 def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
-    """Numbers of each job's nodes; empty where the log or the machine does not tell."""
+    """Return numbers of each job's nodes; empty where the log or the machine does not tell."""
     machine = instance.machine
     if "hosts" not in instance.column_names or machine is None or machine.slurm is None:
         return [[] for _ in range(len(instance))]
@@ -207,7 +208,8 @@ def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
 
 
 def _cores_of_running_jobs(instance: Instance) -> list[str]:
-    """Cores by node of the jobs that run at the begin, as ``held`` of an instance has them."""
+    """Return cores by node of the jobs that run at the begin, as ``held`` of an instance has
+    them."""
     machine = instance.machine
     assert machine is not None
     nodes_of_jobs = _nodes_of_jobs(instance)
@@ -225,7 +227,7 @@ def _cores_of_running_jobs(instance: Instance) -> list[str]:
 
 
 def _release(instance: Instance) -> tuple[float | None, Note]:
-    """Seconds from a job's end until its nodes are free, and how that is known."""
+    """Return seconds from a job's end until its nodes are free, and how that is known."""
     gaps = _release_gaps(instance) if has_waits(instance) else []
     if len(gaps) < MIN_RELEASES:
         text = (
@@ -245,7 +247,7 @@ def _release(instance: Instance) -> tuple[float | None, Note]:
 
 
 def _release_gaps(instance: Instance) -> list[float]:
-    """Of jobs that waited: seconds from the last end on their nodes to their start."""
+    """Return, for jobs that waited, the seconds from the last end on their nodes to their start."""
     nodes_of_jobs = _nodes_of_jobs(instance)
     start = logged_starts(instance)
     end = start + instance.column("runtime")

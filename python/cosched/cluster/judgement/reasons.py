@@ -92,7 +92,7 @@ class _Starts:
 
 
 def _about_missing_nodes(log: Instance, log_starts: np.ndarray) -> Iterator[Reason]:
-    """Nodes of the log that the machine does not have, or more cores than it has."""
+    """Yield nodes of the log that the machine does not have, or more cores than it has."""
     machine = log.machine
     assert machine is not None
     assert machine.slurm is not None
@@ -114,7 +114,7 @@ def _about_missing_nodes(log: Instance, log_starts: np.ndarray) -> Iterator[Reas
 
 
 def _about_unused_nodes(simulated: Result, log: Instance) -> Iterator[Reason]:
-    """Nodes that run jobs in the simulation, and none in the log."""
+    """Yield nodes that run jobs in the simulation, and none in the log."""
     hosts_of_log = _hosts_of_log(log)
     if not hosts_of_log:
         return
@@ -146,7 +146,7 @@ def _abbreviate(names: list[str]) -> str:
 
 
 def _about_refused_jobs(simulated: Result) -> Iterator[Reason]:
-    """Jobs that ran, and that this configuration never starts."""
+    """Yield jobs that ran, and that this configuration never starts."""
     count = int(simulated.outcome.get("left_out", 0))
     if count:
         notes = notes_of_kind(simulated.instance.notes, NoteKind.REFUSED_JOBS)
@@ -160,7 +160,7 @@ def _about_refused_jobs(simulated: Result) -> Iterator[Reason]:
 
 
 def _about_denied_jobs(instance: Instance) -> Iterator[Reason]:
-    """Jobs that ran, and that no partition of theirs lets in: they run in the simulation."""
+    """Yield jobs that ran, and that no partition of theirs lets in: they run in the simulation."""
     counts = denied_jobs_by_partition(instance)
     if counts:
         total = sum(counts.values())
@@ -181,7 +181,7 @@ def denied_jobs_by_partition(instance: Instance) -> dict[str, int]:
 
 
 def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
-    """Jobs that wait while there is room for them, in the log and not in the simulation."""
+    """Yield jobs that wait while there is room for them, in the log and not in the simulation."""
     in_log, in_simulation = (int(jobs.sum()) for jobs in starts.has_idle_waits)
     if starts.is_evidence(instance, in_log - in_simulation):
         yield Reason(
@@ -194,7 +194,7 @@ def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
 
 
 def _about_accounts(log: Instance) -> Iterator[Reason]:
-    """Accounts that slurm.conf needs, and that nobody gave.
+    """Yield accounts that slurm.conf needs, and that nobody gave.
 
     Without limits that it enforces, shares or QOS in priorities, accounts change no start.
     """
@@ -215,8 +215,8 @@ def _about_accounts(log: Instance) -> Iterator[Reason]:
 
 
 def _about_priorities(instance: Instance, starts: _Starts) -> Iterator[Reason]:
-    """Jobs that later ones with the same request overtake in only one of log and simulation. Jobs
-    that wait while there is room for them wait for something else."""
+    """Yield jobs that later ones with the same request overtake in only one of log and simulation.
+    Jobs that wait while there is room for them wait for something else."""
     is_compared = starts.is_judged & ~np.logical_or(*starts.has_idle_waits)
     in_log, in_simulation = (
         is_overtaken(instance, start) & is_compared for start in (starts.log, starts.simulation)
@@ -265,7 +265,8 @@ def is_overtaken(instance: Instance, start: np.ndarray) -> np.ndarray:
 
 
 def _about_settings(instance: Instance) -> Iterator[Reason]:
-    """Settings that the simulator leaves out; those that need accounts have a reason of theirs."""
+    """Yield settings that the simulator leaves out; those that need accounts have a reason of
+    theirs."""
     machine = instance.machine
     assert machine is not None
     assert machine.slurm is not None
@@ -285,7 +286,7 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
 
 
 def _about_time_limits(log: Instance) -> Iterator[Reason]:
-    """A log without Timelimit: backfill plans with limits."""
+    """Yield a log without Timelimit: backfill plans with limits."""
     requested = log.raw_columns.get("estimate")
     has_unlimited_jobs = requested is not None and bool(np.isinf(requested).any())
     if has_unlimited_jobs or not np.isnan(limits_of(log)).all():

@@ -88,6 +88,6 @@ class _Splitter:
         self.cores_of_jobs[job] = cores_by_node
 
     def _available_cores(self, job: int) -> np.ndarray:
-        """Free cores of its nodes, without one for each other job that has no place yet."""
+        """Return free cores of its nodes, without one for each other job that has no place yet."""
         nodes = list(self._nodes_of_jobs[job])
         return np.maximum(self._free_cores[nodes] - (self._unplaced_jobs[nodes] - 1), 0)

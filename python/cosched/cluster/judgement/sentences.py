@@ -47,7 +47,7 @@ def _evidence(judgement: LogJudgement) -> list[str]:
 
 
 def _about_jobs_not_compared(judgement: LogJudgement) -> list[str]:
-    """Why the comparison has fewer jobs than the log; empty where it has all."""
+    """Return why the comparison has fewer jobs than the log; empty where it has all."""
     counts = judgement.jobs_not_compared
     if not counts:
         return []
@@ -100,7 +100,7 @@ def _reasons(judgement: LogJudgement) -> list[str]:
 
 
 def _partitions(judgement: LogJudgement) -> str:
-    """Starts within five minutes by partition, where there are several."""
+    """Return starts within five minutes by partition, where there are several."""
     rows = judgement.fit[1:].to_dict("records")
     parts = [
         f"{row['partition']} {share(row['waiting_within_300'])} of {row['waiting_jobs']:,.0f}"

@@ -308,7 +308,7 @@ def _nodes_of_types(text: str, node_types: tuple[NodeType, ...]) -> ConstraintNo
 
 
 def _too_few(constraint: Constraint, features: list[frozenset[str]], counts: np.ndarray) -> str:
-    """Why there are not as many nodes as a constraint counts; empty: there are.
+    """Return why there are not as many nodes as a constraint counts; empty: there are.
 
     In brackets each node is counted once: whatever counts are taken together, the nodes of their
     features have to be as many (Hall 1935).

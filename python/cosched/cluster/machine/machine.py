@@ -63,8 +63,8 @@ def parse_machine_toml(
 
 
 def _tables_of_toml(text: str, path: str | PathLike[str]) -> dict[str, Any]:
-    """The tables of the text. Where neither text nor name are TOML, the error names the formats
-    that the text is most like."""
+    """Return the tables of the text. Where neither text nor name are TOML, the error names the
+    formats that the text is most like."""
     try:
         return io.parse_toml(text, str(path))
     except InvalidInstance:

@@ -112,7 +112,7 @@ def host_list(names: Sequence[str]) -> str:
 
 
 def _follows(run: tuple[str, str, str], prefix: str, digits: str) -> bool:
-    """Whether a number comes right behind the last of a run, with as many leading zeros."""
+    """Return whether a number comes right behind the last of a run, with as many leading zeros."""
     same_width = len(run[2]) == len(digits) or not (run[2] + digits).startswith("0")
     is_next = bool(run[2]) and int(digits) == int(run[2]) + 1
     return run[0] == prefix and is_next and same_width

@@ -57,7 +57,7 @@ def usual_limits(machine: Machine, partitions: Iterable[object]) -> np.ndarray:
 
 
 def _greatest_limit(machine: Machine, names: list[str], limits: Mapping[str, float]) -> float:
-    """Of the partitions with these names."""
+    """Return the greatest limit of the partitions with these names."""
     slurm = machine.slurm
     if slurm is not None:
         is_only_one = len(machine.partitions) == 1
@@ -255,8 +255,8 @@ class _Choice(NamedTuple):
 
 
 def _choices(jobs: Any, machine: Machine) -> list[_Choice]:
-    """Of each constraint that does not allow all nodes, those that it allows: none where no nodes
-    can satisfy it."""
+    """Return, for each constraint that does not allow all nodes, those that it allows: none where
+    no nodes can satisfy it."""
     if "constraint" not in jobs:
         return []
     counts = [kind.count for kind in machine.nodes]
@@ -273,16 +273,16 @@ def _choices(jobs: Any, machine: Machine) -> list[_Choice]:
 
 
 def _constraint_texts(jobs: Any) -> np.ndarray:
-    """By job; empty where it has none."""
+    """Return the constraint of each job; empty where it has none."""
     return pd.Series(np.asarray(jobs["constraint"], dtype=object)).fillna("").astype(str).to_numpy()
 
 
 def _divided(
     jobs: Any, cell: np.ndarray, may: np.ndarray, choices: list[_Choice], cores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Parts of the machine of which every constraint has all or none, by node; and by job those
-    that it may use, as bits. Of ``[a|b]`` a job on one node may have any, others the alternative
-    with the most cores of its partition."""
+    """Return parts of the machine of which every constraint has all or none, by node; and by job
+    those that it may use, as bits. Of ``[a|b]`` a job on one node may have any, others the
+    alternative with the most cores of its partition."""
     having = [nodes for choice in choices for nodes in choice.alternatives]
     table = np.column_stack([cell, *having])
     parts, place = np.unique(table, axis=0, return_inverse=True)
@@ -381,8 +381,8 @@ def _needs(
 
 
 def _types(type_texts: np.ndarray, bits: Mapping[str, int]) -> np.ndarray:
-    """Types of nodes that have the GPUs that each job asks for, as bits; all for a job that asks
-    for none, or for one that no node is said to have."""
+    """Return types of nodes that have the GPUs that each job asks for, as bits; all for a job that
+    asks for none, or for one that no node is said to have."""
     every = (1 << len(bits)) - 1
     codes, names = pd.factorize(type_texts.astype(object), use_na_sentinel=False)
     type_masks = []

@@ -54,7 +54,7 @@ def _partition_keys(part: Partition, node_count: int) -> dict[str, object]:
 
 
 def _numbers_of(spans: Spans) -> str:
-    """``0-63,70`` of the ranges [first, last)."""
+    """Return ``0-63,70`` of the ranges [first, last)."""
     return ",".join(
         str(first) if last == first + 1 else f"{first}-{last - 1}" for first, last in spans
     )
@@ -66,7 +66,7 @@ def _table(name: str, keys: dict[str, object]) -> str:
 
 
 def _value(value: object) -> str:
-    """A number, text or list as TOML writes it, whose texts are written as those of JSON."""
+    """Return a number, text or list as TOML writes it, whose texts are written as those of JSON."""
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, str):

@@ -162,9 +162,9 @@ def compare_log(log_waits: np.ndarray, simulated_waits: np.ndarray) -> LogAmongS
 
 
 def _spread(differences: list[float]) -> float:
-    """How far from zero a further difference may lie (s): but for a chance of :data:`OUTSIDE` by
-    Student's quantile, and at least as far as the farthest, since few schedules of a small cluster
-    may lie far from all others."""
+    """Return how far from zero a further difference may lie (s): but for a chance of
+    :data:`OUTSIDE` by Student's quantile, and at least as far as the farthest, since few schedules
+    of a small cluster may lie far from all others."""
     from scipy.stats import t
 
     count = len(differences)

@@ -97,7 +97,8 @@ def keys_of(instance: Any, what: str) -> np.ndarray | None:
 
 
 def _merge_hetjobs(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
-    """Components of a heterogeneous job (``45+0, 45+1``) as one, which waits for the last."""
+    """Return components of a heterogeneous job (``45+0, 45+1``) as one, which waits for the
+    last."""
     if ids.dtype.kind not in "UO":
         return frame
     names = pd.Series(ids, index=frame.index).astype(str)

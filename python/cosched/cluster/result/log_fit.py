@@ -76,7 +76,7 @@ def is_judged(result: Result) -> np.ndarray:
 
 
 def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[Hashable, Any]:
-    """Of some jobs, in one run or in the mean of many."""
+    """Return the row of some jobs, in one run or in the mean of many."""
     runs = starts[:, rows.row.to_numpy()]
     recorded, eligible = rows.recorded.to_numpy(), rows.eligible.to_numpy()
     near: Any = nearness(runs, recorded)

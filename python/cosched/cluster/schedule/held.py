@@ -76,7 +76,7 @@ def with_features(features: list[frozenset[str]], text: str) -> np.ndarray:
 
 
 def _has_features(node_features: frozenset[str], text: str) -> bool:
-    """Whether a node has what an expression says, which is read from left to right."""
+    """Return whether a node has what an expression says, which is read from left to right."""
     value, operator = True, "&"
     for token in re.findall(r"\([^()]*\)|[&|]|[^&|()]+", text):
         if token in "&|":
@@ -229,7 +229,8 @@ def _check_whole(
     node: np.ndarray,
     first: np.ndarray,
 ) -> None:
-    """Whole nodes have the GPUs of their jobs, an equal part each, where any node has so many."""
+    """Check that whole nodes have the GPUs of their jobs, an equal part each, where any node has so
+    many."""
     amount = _amount(instance, "gpus")[job]
     parts = np.maximum(np.bincount(row, minlength=len(job)), 1)
     gpus_of_node = np.where(amount > 0, np.maximum(amount // parts, 1), 0)
@@ -249,7 +250,8 @@ def _check_whole(
 
 
 def _ends_of_holding(rows: ScheduleRows) -> np.ndarray:
-    """When each row's job has given back what it held: where it goes on later, not before."""
+    """Return when each row's job has given back what it held: where it goes on later, not
+    before."""
     end_of_holding = rows.end.copy()
     order = np.lexsort((rows.start, rows.task))
     is_same_task = rows.task[order[1:]] == rows.task[order[:-1]]
@@ -265,7 +267,7 @@ def _memory_by_cores(
     node: np.ndarray,
     cores: np.ndarray,
 ) -> np.ndarray:
-    """KB that jobs hold on nodes where they have so many cores."""
+    """Return KB that jobs hold on nodes where they have so many cores."""
     amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
     nodes = numbers_of(instance, "nodes")
     per = texts_of(instance, "memory_per")[job]
@@ -385,13 +387,13 @@ def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, 
 
 
 def _amount(instance: Instance, name: str) -> np.ndarray:
-    """By job: whole KB, or GPUs."""
+    """Return whole KB, or GPUs, of each job."""
     amount = numbers_of(instance, name)
     return np.floor(amount * 2**20) if name == "memory_gb" else amount
 
 
 def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
-    """Jobs with equal parts on as many nodes as the log says."""
+    """Return jobs with equal parts on as many nodes as the log says."""
     n = len(instance)
     nodes, tasks = numbers_of(instance, "nodes").astype(int), instance.column("tasks")
     counting = instance.machine.counts if instance.machine else ()
@@ -427,7 +429,7 @@ def _check_parts(
     row: np.ndarray,
     cores: np.ndarray,
 ) -> None:
-    """Equal parts, but for a core, on as many nodes as the log says."""
+    """Check that parts are equal, but for a core, on as many nodes as the log says."""
     if not equal.any():
         return
     max_held, min_free = np.zeros(len(job)), np.full(len(job), np.inf)
@@ -459,7 +461,7 @@ def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, holdings: _
 def _rooms(
     instance: Instance, place: _Nodes, job: np.ndarray, rows: np.ndarray, name: str
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Nodes that some of these rows may use, and the rows that may use no others."""
+    """Yield nodes that some of these rows may use, and the rows that may use no others."""
     if not len(rows):
         return
     masks, kind = _masks_and_types(instance, name)
@@ -475,7 +477,8 @@ def _rooms(
 
 
 def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """By job: parts of the machine that it may use, as bits, and the type of GPUs."""
+    """Return, for each job, the parts of the machine that it may use, as bits, and the type of
+    GPUs."""
     cells, n = instance.partition_layout[1], len(instance)  # none: all nodes are one part
     kind = texts_of(instance, "gpu_type") if name == "gpus" else np.full(n, "")
     return cells if len(cells) else np.ones(n, dtype=np.uint64), kind

@@ -242,15 +242,15 @@ class Schedule(core.Schedule):
         return of_rows.hosts_of(self.instance, self.by_cores, self.rows)
 
     def _killed(self) -> np.ndarray:
-        """Jobs that were ended at their limit, or for another."""
+        """Return jobs that were ended at their limit, or for another."""
         return np.flatnonzero(self.totals.get("at_limit", ()))
 
     def _preempted(self) -> np.ndarray:
-        """Of them, those that were ended for another."""
+        """Return those of the killed jobs that were ended for another."""
         return np.flatnonzero(self.totals.get("preempted", ()))
 
     def _ids(self) -> list:
-        """What each row's job is called; -1 where there is no such job."""
+        """Return what each row's job is called; -1 where there is no such job."""
         ids = self.instance.ids.tolist()
         return [ids[job] if 0 <= job < len(ids) else -1 for job in self.task.tolist()]
 

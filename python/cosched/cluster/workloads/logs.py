@@ -206,7 +206,7 @@ def requests(
 def _codes(
     random: np.random.Generator, count: int, nodes: int, cores: int, room: float
 ) -> pd.DataFrame:
-    """A row a code: whose, how large, how long, how much of what it asks for."""
+    """Return a row a code: whose, how large, how long, how much of what it asks for."""
     rank = random.permutation(count) + 1.0
     owner = random.integers(0, max(2, count // 2), count)
     tasks = 2 ** random.integers(0, max(int(np.log2(nodes * cores)) - 1, 1), count)
@@ -237,7 +237,7 @@ def _codes(
 
 
 def _draw_column(random: np.random.Generator, codes_of_jobs: pd.DataFrame, name: str) -> np.ndarray:
-    """How much of the median each job needs."""
+    """Return how much of the median each job needs."""
     factor = np.exp(
         random.normal(0.0, 1.0, len(codes_of_jobs)) * codes_of_jobs[f"spread_{name}"].to_numpy()
     )
@@ -250,7 +250,7 @@ def _draw_column(random: np.random.Generator, codes_of_jobs: pd.DataFrame, name:
 def _drifted(
     random: np.random.Generator, submit: np.ndarray, code: np.ndarray, moves: float
 ) -> np.ndarray:
-    """Factors of a random walk of each code, linear between its months."""
+    """Return factors of a random walk of each code, linear between its months."""
     months = int(submit.max() // _MONTH) + 2
     steps = random.normal(0.0, moves, (int(code.max()) + 1, months))
     walk = np.cumsum(steps, axis=1) - steps
@@ -262,7 +262,7 @@ def _drifted(
 def _ended(
     random: np.random.Generator, seconds: np.ndarray, peak: np.ndarray, codes_of_jobs: pd.DataFrame
 ) -> dict[str, np.ndarray]:
-    """What was seen of what was needed."""
+    """Return what was seen of what was needed."""
     limit, requested_memory, nodes = (
         codes_of_jobs[name].to_numpy() for name in ("limit", "asked", "nodes")
     )

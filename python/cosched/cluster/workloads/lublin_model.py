@@ -202,7 +202,7 @@ def arrivals(random: np.random.Generator, n: int, constants: Constants) -> np.nd
 def _gamma_below(
     random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, upper_limit: float
 ) -> np.ndarray:
-    """Gamma variables, those above `most` drawn again."""
+    """Return gamma variables, those above `most` drawn again."""
     return sampled_inside(
         lambda rows: random.gamma(shape[rows], scale[rows]), len(shape), lambda x: x <= upper_limit
     )

@@ -175,7 +175,7 @@ def hlp_best(
 
 
 def _one_of(work: int | None, evaluations: int | None) -> int | None:
-    """Work under either name."""
+    """Return the work under either name."""
     if evaluations is None:
         return work
     if work is not None:
@@ -196,7 +196,7 @@ def _rounded(instance: Instance, name: str, scheduler: Callable[..., Any], metho
 
 
 def _guaranteed(instance: Instance) -> float:
-    """Of HLP-EST and HLP-OLS: Q(Q+1)."""
+    """Return the guarantee of HLP-EST and HLP-OLS: Q(Q+1)."""
     return float(instance.types * (instance.types + 1))
 
 

@@ -123,7 +123,7 @@ def random(instance: Instance, *, order: object = None, seed: int | None = None)
 
 
 def _arrivals(order: object) -> np.ndarray:
-    """The order of arrival; empty: the graph's own."""
+    """Return the order of arrival; empty: the graph's own."""
     return np.zeros(0, int) if order is None else integer_array(order, "order", 1, -(2**31))
 
 
@@ -250,7 +250,7 @@ def qa(instance: Instance) -> Result:
 
 
 def _of_affinity(instance: Instance) -> float:
-    """Of HeteroPrio on independent tasks."""
+    """Return the guarantee of HeteroPrio on independent tasks."""
     golden = (1 + math.sqrt(5)) / 2
     if max(instance.units) == 1:
         return golden

@@ -70,7 +70,7 @@ def _solved_here(model: Mapping[str, object]) -> Solution:
 
 
 def _solved_apart(model: Mapping[str, Any]) -> Solution:
-    """The same in a process of its own, which gets and gives arrays in a folder."""
+    """Return the same in a process of its own, which gets and gives arrays in a folder."""
     with tempfile.TemporaryDirectory(prefix="cosched-highs-") as folder:
         for name, array in model.items():
             _core.check_interrupt()

@@ -157,7 +157,7 @@ def _proved(
     limit: float | None,
     search: Callable[[float | None], _Refutation],
 ) -> ProvenBound:
-    """What a search found, kept with the instance if it has ended; else its best so far.
+    """Return what a search found, kept with the instance if it has ended; else its best so far.
 
     TimeLimit where only a limit around it has cut it short: its caller asked for the whole.
     """
@@ -187,7 +187,7 @@ def _bound(
     instance: Instance,
     limit: float | None,
 ) -> Bound:
-    """What is proved; where a solver fails the weaker bound, and why."""
+    """Return what is proved; where a solver fails the weaker bound, and why."""
     Instance.require(instance)
     name = proof.__name__
     try:

@@ -224,7 +224,7 @@ class _Parser:
             raise tokens.error("the end of the file")
 
     def _step(self, scope: _Scope) -> None:
-        """The next piece: an end of an arc, a brace, or a statement of another kind."""
+        """Read the next piece: an end of an arc, a brace, or a statement of another kind."""
         tokens = self.tokens
         keyword = tokens.keyword()
         if keyword == "subgraph" or tokens.is_mark("{"):
@@ -270,7 +270,7 @@ class _Parser:
         self._end(scope, name)
 
     def _end(self, scope: _Scope, end: str | _Group) -> None:
-        """An end of an arc, or a node by itself; the last one ends the statement."""
+        """Read an end of an arc, or a node by itself; the last one ends the statement."""
         tokens = self.tokens
         scope.ends.append(end)
         scope.open = tokens.is_mark("->") or tokens.is_mark("--")
@@ -295,7 +295,7 @@ class _Parser:
             self.dot.arcs += [(source, other, of_arc, line) for source in before for other in after]
 
     def _names(self, end: str | _Group) -> list[str]:
-        """The nodes at one end of an arc."""
+        """Return the nodes at one end of an arc."""
         if isinstance(end, str):
             return [end]
         names: dict[str, None] = {}
@@ -325,7 +325,7 @@ class _Parser:
                 raise self.tokens.error(f"at most {_MOST_DEFAULTS} attributes in 'node [...]'")
 
     def _attributes(self) -> dict[str, str]:
-        """What stands in brackets, if any come next."""
+        """Return what stands in brackets, if any come next."""
         tokens = self.tokens
         attributes: dict[str, str] = {}
         while tokens.take("["):

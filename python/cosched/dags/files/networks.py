@@ -151,7 +151,7 @@ def _where(line: int | None, what: str, name: str) -> str:
 
 
 def _meant(attributes: Mapping[str, object]) -> set[str]:
-    """Names of attributes that say more than how to draw."""
+    """Return names of attributes that say more than how to draw."""
     return {name for name in attributes if name.lower() not in _DRAWING}
 
 
@@ -168,7 +168,7 @@ def _note_unused(parsed: Parsed, unused: Counter[str], noun: str) -> None:
 
 
 def _time_keys(attributes: Mapping[str, object]) -> list[str]:
-    """Which attributes are the times of a task."""
+    """Return which attributes are the times of a task."""
     if "times" in attributes:
         return ["times"]
     if "t0" in attributes:

@@ -60,7 +60,7 @@ def read_amaris(
 
 
 def _all_predecessors(lines: Lines, column: int) -> bool:
-    """Whether the cells of a column are lists of this file's tasks."""
+    """Return whether the cells of a column are lists of this file's tasks."""
     ids = {fields[0] for _, fields in lines}
     cells = (fields[column] for _, fields in lines)
     return all(name in ids for cell in cells for name in cell.split(",") if name)
@@ -121,7 +121,7 @@ def read_stg(text: str, path: str, dummies: bool = False) -> Parsed:
 
 
 def _joined(rows: Lines) -> Lines:
-    """Lines of a predecessor and its cost, as one with the task's line before."""
+    """Return lines of a predecessor and its cost, as one with the task's line before."""
     joined: Lines = []
     for k, fields in rows:
         if len(fields) == 2 and joined:

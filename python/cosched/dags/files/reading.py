@@ -349,7 +349,7 @@ def _format(text: str, name: str, data: object) -> str:
 
 
 def _cosched_graph(data: object, name: str) -> Graph:
-    """The package's own JSON, of a graph or (with units) of an instance."""
+    """Return the package's own JSON, of a graph or (with units) of an instance."""
     if not isinstance(data, dict) or not isinstance(data.get("times"), list):
         raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
     if unknown := data.keys() - _KEYS:
@@ -376,7 +376,7 @@ def _cosched_graph(data: object, name: str) -> Graph:
 
 
 def _finite_or_infinite(values: list[Any]) -> list[Any]:
-    """Numbers and tables of them, in which null is infinity."""
+    """Return numbers and tables of them, in which null is infinity."""
     return [
         math.inf
         if element is None

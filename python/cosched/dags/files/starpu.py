@@ -167,7 +167,7 @@ def _machine(
 
 
 def _node(name: str, where: str) -> tuple[str, int]:
-    """``"CUDA 1"`` as ("cuda", 1); where CPUs compute: ("cpu", ...)."""
+    """Return ``"CUDA 1"`` as ("cuda", 1); where CPUs compute: ("cpu", ...)."""
     name_match = re.fullmatch(r"([A-Za-z]+)\s*([0-9]{0,9})", name.strip())
     if not name_match:
         raise InvalidInstance(f"{where}: Name {shorten(name)}: expected a memory node, as CUDA 0")
@@ -313,7 +313,7 @@ def _execution_of(
 
 
 def _estimates(text: str, where: str) -> list[float]:
-    """Microseconds on each worker as seconds; StarPU writes ``inf`` where it knows none."""
+    """Return microseconds on each worker as seconds; StarPU writes ``inf`` where it knows none."""
     unknown = ("inf", "nan", "-nan")
     what = "microseconds >= 0, or inf"
     return [
@@ -339,7 +339,7 @@ def _data(fields: Mapping[str, str], where: str) -> list[tuple[str, str, float]]
 
 
 def _run(jobs: Iterable[_Job], machine: StarpuMachine, path: str) -> Run:
-    """Where and when each task ran; the first one starts at 0."""
+    """Return where and when each task ran; the first one starts at 0."""
     rows = []
     for job in jobs:
         worker, _, start, end = job.execution or (0, None, 0.0, 0.0)
@@ -352,7 +352,7 @@ def _run(jobs: Iterable[_Job], machine: StarpuMachine, path: str) -> Run:
 
 
 def _times(jobs: Iterable[_Job], machine: StarpuMachine, parsed: Parsed) -> list[list[float]]:
-    """Seconds of each task on each type."""
+    """Return seconds of each task on each type."""
     run = parsed.executed
     assert run is not None
     took = (run.end - run.start).tolist()
@@ -381,7 +381,7 @@ def _times(jobs: Iterable[_Job], machine: StarpuMachine, parsed: Parsed) -> list
 def _predecessors(
     jobs: Mapping[str, _Job], executed_jobs: Mapping[str, _Job], parsed: Parsed
 ) -> dict[str, set[str]]:
-    """Tasks with a worker that each of them waits for, through those without."""
+    """Return tasks with a worker that each of them waits for, through those without."""
     unknown = 0
     known_predecessors: dict[str, list[str]] = {}
     for job in jobs.values():
@@ -421,7 +421,8 @@ def _predecessors(
 
 
 def _moved(jobs: Iterable[_Job]) -> dict[tuple[str, str], float]:
-    """Bytes that a task reads and another was the last to write, in the order of submission."""
+    """Return bytes that a task reads and another was the last to write, in the order of
+    submission."""
     moved_bytes: dict[tuple[str, str], float] = {}
     writer: dict[str, str] = {}
     for job in sorted(jobs, key=lambda job: job.order):

@@ -64,7 +64,7 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
 def _data(
     specification: dict[str, Any], arcs: Iterable[tuple[str, str]], path: str, notes: list[Note]
 ) -> dict[tuple[str, str], float]:
-    """Bytes along arcs: all sizes of the files that one task writes and the next reads."""
+    """Return bytes along arcs: all sizes of the files that one task writes and the next reads."""
     sizes = _sizes(specification.get("files"), path)
     if not sizes:
         return {}
@@ -92,7 +92,7 @@ def _data(
 
 
 def _sizes(files: object, path: str) -> dict[str, float]:
-    """Size of each file that says one."""
+    """Return the size of each file that says one."""
     sizes = {}
     for k, entry in enumerate(files if isinstance(files, list) else []):
         if not isinstance(entry, dict) or entry.get("sizeInBytes") is None:

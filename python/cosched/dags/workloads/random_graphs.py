@@ -232,7 +232,7 @@ def layered(
 
 
 def _layers(random: np.random.Generator, n: int, fat: float, regularity: float) -> np.ndarray:
-    """First task of each layer, and n."""
+    """Return the first task of each layer, and n."""
     width, starts = n**fat, [0]
     while starts[-1] < n:
         size = round(width * (1 + (1 - regularity) * random.uniform(-1, 1)))

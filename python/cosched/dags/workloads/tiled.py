@@ -161,7 +161,7 @@ def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
 
 
 def _tasks(t: int, lower: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All (i, j, k) with k <= j, k <= i (and j <= i), by k, then by j, then by i."""
+    """Return all (i, j, k) with k <= j, k <= i (and j <= i), by k, then by j, then by i."""
     parts = []
     for k in range(t):
         j, i = (a.ravel() for a in np.meshgrid(np.arange(k, t), np.arange(k, t), indexing="ij"))
@@ -180,7 +180,8 @@ def _number(t: int, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
 def _next_step(
     number: np.ndarray, i: np.ndarray, j: np.ndarray, k: np.ndarray, updated: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """From the update of a tile in step k to the task on that tile in step k + 1."""
+    """Yield the edges from the update of a tile in step k to the task on that tile in step k +
+    1."""
     i, j, k = i[updated], j[updated], k[updated]
     return number[i, j, k], number[i, j, k + 1]
 

@@ -254,7 +254,7 @@ def batch(
 
 
 def _percent(chance: float) -> str:
-    """A chance as it was asked for: 99.9% is not 100%."""
+    """Return a chance as it was asked for: 99.9% is not 100%."""
     return f"{100 * chance:.12g}%"
 
 
@@ -265,7 +265,7 @@ def _allowed(
     limit: float,
     chance: Chance,
 ) -> list[int]:
-    """Counts on which a task fits a node and ends in time with its chance."""
+    """Return counts on which a task fits a node and ends in time with its chance."""
     least_memory = min(task.memory.get(q, 0.0) for q in task.seconds)
     needs = (float(min(task.seconds)), least_memory, float(task.gpus))
     for resource, need, capacity in zip(OF_NODE, needs, node, strict=True):
@@ -302,7 +302,7 @@ def _allowed(
 def _in_order(
     problem: BatchProblem, packed_allocations: Sequence[Sequence[Placed]], chance: Chance
 ) -> tuple[Allocation, ...]:
-    """Allocations after those that they wait for."""
+    """Return allocations after those that they wait for."""
     allocation_of_task = {
         placed_task.task: place
         for place, placed in enumerate(packed_allocations)

@@ -146,7 +146,7 @@ def choose_counts(
 
 
 def _on_path(after: list[list[int]], longest: np.ndarray, seconds: Sequence[float]) -> list[int]:
-    """The tasks of a longest path."""
+    """Return the tasks of a longest path."""
     task = int(longest.argmax())
     path = [task]
     while after[task] and longest[task] > seconds[task] * (1 + 1e-12):
@@ -223,7 +223,7 @@ def _dual(share: np.ndarray, small: float) -> np.ndarray:
 
 
 def _steps(share: np.ndarray) -> list[float]:
-    """Where that function changes: at sizes up to a half."""
+    """Return where that function changes: at sizes up to a half."""
     steps = np.unique(np.concatenate([share, 1 - share + 1e-9], axis=None).round(9))
     steps = steps[(steps > 0) & (steps <= 0.5)]
     return steps[:: max(len(steps) // 50, 1)].tolist()

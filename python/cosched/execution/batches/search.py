@@ -111,7 +111,8 @@ def shortest(problem: BatchProblem, todo: frozenset[int], least: float) -> list[
 def _earliest(
     problem: BatchProblem, placed: Sequence[Placed], task: int, node: int, now: float
 ) -> float:
-    """When a task may start on a node, not before the last start: what runs then only ends."""
+    """Return when a task may start on a node, not before the last start: what runs then only
+    ends."""
     start = max([now, *(other.end for other in placed if other.task in problem.before[task])])
     for time in sorted({start, *(other.end for other in placed if other.end > start)}):
         running = [other for other in placed if other.end > time]
@@ -173,7 +174,8 @@ def pack(problem: BatchProblem, limit: float, chance: Chance, bound: float) -> A
 def _no_longer(
     problem: BatchProblem, allocations: Allocations, limit: float, chance: Chance
 ) -> Allocations:
-    """Where one still promises too much, its last tasks to end go into allocations of their own."""
+    """Return where one still promises too much, its last tasks to end go into allocations of their
+    own."""
     short_allocations: Allocations = []
     while allocations:
         placed = allocations.pop(0)
@@ -215,7 +217,7 @@ def _search(problem: BatchProblem, deadline: float, bound: float, most: int) -> 
 def _tries(
     problem: BatchProblem, deadline: float, least: float
 ) -> Iterator[tuple[list[float], float | None]]:
-    """Ranks and deadlines: None is the one of each allocation that leaves the least idle."""
+    """Yield ranks and deadlines: None is the one of each allocation that leaves the least idle."""
     paths = problem.paths()
     cores = np.array([need[0] for need in problem.needs])
     share = np.max([np.array(problem.needs) / np.maximum(problem.node, 1e-12)], axis=(0, 2))
@@ -251,7 +253,7 @@ def _filled(
 
 
 def _use(problem: BatchProblem, placed: Sequence[Placed], todo: int) -> float:
-    """How well an allocation is used; of those that leave nothing over, the shortest."""
+    """Return how well an allocation is used; of those that leave nothing over, the shortest."""
     if not placed:
         return 0.0
     used = sum(
@@ -261,7 +263,7 @@ def _use(problem: BatchProblem, placed: Sequence[Placed], todo: int) -> float:
 
 
 def _exact(problem: BatchProblem, limit: float, chance: Chance) -> Allocations:
-    """By subsets: the allocation that comes first, then the best of the rest."""
+    """Search by subsets: the allocation that comes first, then the best of the rest."""
     everyone = frozenset(range(len(problem.seconds)))
     schedules: dict[frozenset[int], list[Placed]] = {}
 
@@ -291,12 +293,13 @@ def _exact(problem: BatchProblem, limit: float, chance: Chance) -> Allocations:
 
 
 def _rounded_cost(allocations: Allocations) -> tuple[float, int]:
-    """Seconds without rounding errors, then how many allocations there are."""
+    """Return seconds without rounding errors, then how many allocations there are."""
     return round(cost_of(allocations)[0], 9), len(allocations)
 
 
 def _least(problem: BatchProblem, tasks: frozenset[int]) -> float:
-    """Seconds that no schedule of some tasks beats: the longest, and their share of the nodes."""
+    """Return seconds that no schedule of some tasks beats: the longest, and their share of the
+    nodes."""
     uses = [0.0]
     for k, have in enumerate(problem.node):
         if have > 0:

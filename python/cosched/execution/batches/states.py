@@ -158,7 +158,8 @@ def rounds(folder: str | PathLike[str]) -> Rounds:
 
 @contextmanager
 def _written(path: Path) -> Iterator[Any]:
-    """The data of a file; what is not there, or of another kind, is refused by the file's name."""
+    """Yield the data of a file; what is not there, or of another kind, is refused by the file's
+    name."""
     data = io.read_json(path)
     try:
         yield data
@@ -169,7 +170,7 @@ def _written(path: Path) -> Iterator[Any]:
 
 
 def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[Note, ...]]:
-    """The allocations of all rounds, the shape of the first one, and notes."""
+    """Return the allocations of all rounds, the shape of the first one, and notes."""
     _read_plan(place)  # before rounds are looked for: the folder may be something else
     missing: list[str] = []
     with _written_rounds(place):
@@ -214,7 +215,7 @@ def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[Note, 
 
 @contextmanager
 def _written_rounds(place: Path) -> Iterator[None]:
-    """Refuses damaged files that name the later rounds."""
+    """Refuse damaged files that name the later rounds; return the rounds."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError) as error:
@@ -222,7 +223,7 @@ def _written_rounds(place: Path) -> Iterator[None]:
 
 
 def _read_plan(place: Path) -> tuple[list[str], dict[str, Any]]:
-    """The scripts of a folder, and the arguments of `batch` for their shape."""
+    """Return the scripts of a folder, and the arguments of `batch` for their shape."""
     if not (place / "batch.json").exists():
         raise InvalidInstance(f"{place}: no batch.json there: expected {_OURS}")
     with _written(place / "batch.json") as data:
@@ -242,7 +243,7 @@ def _read_plan(place: Path) -> tuple[list[str], dict[str, Any]]:
 
 
 def _read_tasks(place: Path, script: str, licences: Iterable[str]) -> list[BatchTask]:
-    """Of an allocation, as they were planned."""
+    """Return the tasks of an allocation, as they were planned."""
     with _written((place / script).with_suffix(".json")) as data:
         return [_task(task, licences) for task in data["tasks"]]
 
@@ -263,7 +264,8 @@ def _task(task: dict[str, Any], licences: Iterable[str]) -> BatchTask:
 
 
 def _read_states(journal: Path) -> tuple[dict[str, str], dict[str, float], frozenset[str]]:
-    """Of tasks: what happened last, the seconds of those cut off, and those that the limit cut."""
+    """Return, for tasks, what happened last, the seconds of those cut off, and those that the limit
+    cut."""
     last: dict[str, str] = {}
     seconds_had: dict[str, float] = {}
     limited: set[str] = set()
@@ -343,7 +345,8 @@ def _unfinished_part(
 def _without_planned(
     tasks: Sequence[BatchTask], parts: Sequence[_Part]
 ) -> tuple[list[BatchTask], list[Note]]:
-    """Tasks that no other allocation runs or will run, and that wait for none of those; notes."""
+    """Return tasks that no other allocation runs or will run, and that wait for none of those;
+    notes."""
     notes: list[Note] = []
     planned: set[str] = set()
     open_names = {task.name for task in tasks}
@@ -366,7 +369,7 @@ def _without_planned(
 
 
 def _note_of(part: _Part, names: set[str]) -> tuple[Note | None, bool]:
-    """What is said of an allocation with these open tasks; whether they are left out.
+    """Return what is said of an allocation with these open tasks; whether they are left out.
 
     A later round that has not started keeps its tasks: two folders would run them twice. The folder
     itself may be planned anew before it has started, in another shape.
@@ -395,7 +398,7 @@ def _note_of(part: _Part, names: set[str]) -> tuple[Note | None, bool]:
 
 
 def _dependents_of(names: set[str], tasks: Sequence[BatchTask]) -> set[str]:
-    """Other tasks that wait for one of these, or for one that does."""
+    """Return other tasks that wait for one of these, or for one that does."""
     dependents: set[str] = set()
     is_growing = bool(names)
     while is_growing:
@@ -413,7 +416,8 @@ def _dependents_of(names: set[str], tasks: Sequence[BatchTask]) -> set[str]:
 def _limit_for(
     tasks: Sequence[BatchTask], limited: set[str], shape: Mapping[str, Any], typed: float | None
 ) -> tuple[float, list[Note]]:
-    """Seconds for tasks of an allocation: more where the limit cut off one that needs more."""
+    """Return seconds for tasks of an allocation: more where the limit cut off one that needs
+    more."""
     if typed is not None:
         return typed, []
     before = shape["limit"]

@@ -33,7 +33,7 @@ _OURS = (GRID, "ttb", "ttb-exact", "ttb-best")
 
 
 def _names_of_algorithms(wide: pd.DataFrame) -> list[str]:
-    """Our algorithms that were run."""
+    """Return our algorithms that were run."""
     return [name for name in _OURS if name in wide]
 
 
@@ -271,7 +271,7 @@ def _row(instance: Instance, algorithm: str) -> dict[str, Any]:
 
 
 def _plan_1(quick: bool) -> list[Task]:
-    """Bags x gamma x algorithms; bag 0 of the programs splits the tasks evenly."""
+    """Return bags x gamma x algorithms; bag 0 of the programs splits the tasks evenly."""
     names = with_registered("bags", ALGORITHMS)
     programs = [
         {"data": "programs", "draw": draw, "gamma": gamma}
@@ -311,7 +311,7 @@ def _tables_1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _plan_3(quick: bool) -> list[Task]:
-    """Sizes x draws x algorithms."""
+    """Return sizes x draws x algorithms."""
     names = with_registered("bags", ALGORITHMS)
     return [
         {"q": q, "draw": draw, "algorithm": name}

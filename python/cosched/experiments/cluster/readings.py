@@ -47,7 +47,8 @@ def costs(instance: Instance, policy: str) -> dict[str, float]:
 
 
 def _short_pauses(rows: Any, instance: Instance) -> tuple[int, float, float]:
-    """Pauses shorter than a period that end elsewhere: how many, memory saved, memory moved."""
+    """Return pauses shorter than a period that end elsewhere: how many, memory saved, memory
+    moved."""
     memory, tasks = instance.column("memory"), instance.column("tasks")
     order = np.lexsort((rows.start, rows.task))
     moved, saved, carried = 0, 0.0, 0.0
@@ -229,7 +230,7 @@ def max_stretch(instance: Instance, variant: str) -> float:
 def _reservation(
     free: int, needed_nodes: int, released: list[tuple[float, int]]
 ) -> tuple[float, int]:
-    """When the first job of the queue can start, and the nodes that it leaves then."""
+    """Return when the first job of the queue can start, and the nodes that it leaves then."""
     idle = free + np.cumsum([count for _, count in released])
     shadow = released[int(np.argmax(idle >= needed_nodes))][0]
     extra = idle[bisect.bisect_right(released, (shadow, np.inf)) - 1] - needed_nodes

@@ -72,7 +72,7 @@ def _offline(wide: pd.DataFrame) -> list[str]:
 
 
 def _ratio_table(wide: pd.DataFrame) -> pd.DataFrame:
-    """Mean of makespan / LP* by application, over all instances, and the greatest."""
+    """Return the mean of makespan / LP* by application, over all instances, and the greatest."""
     names = _algorithms(wide)
     ratio = wide[names].div(wide.lp, axis=0)
     means = ratio.groupby(wide.application).mean()
@@ -108,7 +108,7 @@ def tables(pairs: Pairs, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
-    """Mean makespan / LP* for each value of sqrt(m / k)."""
+    """Return the mean makespan / LP* for each value of sqrt(m / k)."""
     names = _algorithms(wide)
     root = (wide.cpus / wide.gpus) ** 0.5
     means = wide[names].div(wide.lp, axis=0).groupby(root).mean()
@@ -276,7 +276,7 @@ def _archive(types: int) -> str:
 
 
 def _files(types: int) -> Iterator[tuple[str, str]]:
-    """(application, path below COSCHED_DATA) of every graph of the authors' benchmark."""
+    """Yield (application, path below COSCHED_DATA) of every graph of the authors' benchmark."""
     parts = [
         *(
             (name, size, blocks)
@@ -292,7 +292,7 @@ def _files(types: int) -> Iterator[tuple[str, str]]:
 
 
 def _few_graphs(types: int) -> list[tuple[str, str]]:
-    """Some small files; generated graphs where the benchmark is not there."""
+    """Return some small files; generated graphs where the benchmark is not there."""
     if has_data(_archive(types)):
         suffixes = ("-128-10.txt", "-512-5.txt", "-512-10.txt", "-2-100.txt", "-5-100.txt")
         return [(name, path) for name, path in _files(types) if path.endswith(suffixes)]
@@ -307,7 +307,7 @@ def _few_graphs(types: int) -> list[tuple[str, str]]:
 
 
 def _plan(types: int, names: tuple[str, ...], quick: bool) -> list[Task]:
-    """Graphs x machines x (LP* and the algorithms)."""
+    """Return graphs x machines x (LP* and the algorithms)."""
     graphs = _few_graphs(types) if quick else list(_files(types))
     machines = list(product(CPUS, *[GPUS] * (types - 1)))
     if quick:
@@ -347,7 +347,7 @@ def _generated(name: str, types: int) -> Instance:
 
 
 def _run(task: Task) -> dict[str, Any]:
-    """LP* or the makespan of one algorithm, for one graph on one machine."""
+    """Return LP* or the makespan of one algorithm, for one graph on one machine."""
     cpus, *gpus = task["units"]
     instance = _graph(task["graph"], len(task["units"])).with_units(task["units"])
     row = {"tasks": instance.tasks, "cpus": cpus, "gpus": sum(gpus)}

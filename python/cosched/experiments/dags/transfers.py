@@ -52,7 +52,7 @@ def plan(quick: bool) -> list[Task]:
 
 
 def _graphs(quick: bool) -> list[tuple[str, str]]:
-    """(source, name) of every graph; without real data those that are generated."""
+    """Return (source, name) of every graph; without real data those that are generated."""
     workflow_names = [name for name in _WORKFLOWS if has_data(_path(name))]
     workflows = [
         name for name in workflow_names if not quick or name.startswith(("montage", "srasearch"))
@@ -162,7 +162,7 @@ def wide_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ratios_to(wide: pd.DataFrame, names: list[str], below: str) -> pd.DataFrame:
-    """Mean ratios by source, memories and ccr; one row over all graphs for each ccr."""
+    """Return the mean ratios by source, memories and ccr; one row over all graphs for each ccr."""
     ratio = wide[names].div(wide[below], axis=0)
     by = [wide.source, wide.memories, wide.ccr]
     means = ratio.groupby(by, observed=True).mean().reset_index()

@@ -85,7 +85,7 @@ def as_told(kind: str, criterion: str, name: str, rule: str) -> StudyMeasure[Any
 
 
 def _rules(kind: str, criterion: str, name: str) -> dict[str, tuple[Any, tuple[float, float], str]]:
-    """Rule -> the number of a curve, where it has to lie, and how it is said."""
+    """Return the rule -> the number of a curve, where it has to lie, and how it is said."""
     key, reference = ("mean", kind, criterion, name), (demt(kind, criterion),)
     others = means(kind, criterion, (each for each in ALGORITHMS if each != name))
     rest = tuple(each for each in others if each[-1] != "gang")

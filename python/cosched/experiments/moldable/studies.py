@@ -84,7 +84,7 @@ BOUND_COLUMNS = ("makespan_bound", "minsum_bound", "minsum_bound_fine")
 
 
 def _plan(quick: bool) -> list[Task]:
-    """Workloads x sizes x runs x (the bounds and the algorithms)."""
+    """Return workloads x sizes x runs x (the bounds and the algorithms)."""
     return _tasks(quick, (_BOUNDS, *with_registered("moldable", ALGORITHMS)))
 
 

@@ -130,7 +130,8 @@ def local_search(
 def _proved(
     instance: Instance, objective: str, placement: Placement, makespan_bound: float, end: str
 ) -> dict[str, Bound]:
-    """What ``local-search`` knows of its criterion, and of the makespan of jobs with edges."""
+    """Return what ``local-search`` knows of its criterion, and of the makespan of jobs with
+    edges."""
     ends = placement[2]
     proved: dict[str, Bound] = {}
     if len(instance.edges) and makespan_bound > 0:

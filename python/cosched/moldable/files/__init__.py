@@ -81,7 +81,7 @@ def _read_json(path: str | PathLike[str], machines: int | None, counts: str) -> 
 
 
 def _unread_of_jobs(data: dict[str, Any]) -> list[str]:
-    """Fields of jobs that nothing reads, as ``jobs.weigth``, each once."""
+    """Return fields of jobs that nothing reads, as ``jobs.weigth``, each once."""
     jobs = data.get("jobs", [])
     formulas = any("downey" in job for job in jobs)
     known_keys = {"id", "weight", "release", "downey" if formulas else "processingTimes"}
@@ -169,7 +169,7 @@ def _rows(rows: Sequence[object]) -> list[np.ndarray]:
 
 
 def _continued(rows: Sequence[np.ndarray], machines: int | None, counts: str) -> np.ndarray:
-    """Rows of any length >= 1 as a table: each goes on with its last time.
+    """Return rows of any length >= 1 as a table: each goes on with its last time.
 
     Where only measured counts may be used, with infinity, up to the machine's count.
     """

@@ -164,7 +164,7 @@ class _Database:
     def _modified(
         self, command: SacctmgrCommand, table: str
     ) -> tuple[dict[str, list[str]], list[CommandOption]]:
-        """Conditions by column, and settings, of a command that modifies."""
+        """Return conditions by column, and settings, of a command that modifies."""
         settings: list[CommandOption] = []
         conditions: dict[str, list[str]] = {}
         tables = [_SETTINGS[table]] + ([_SETTINGS["association"]] if table != "qos" else [])
@@ -223,7 +223,7 @@ class _Database:
         conditions.setdefault(option.column, []).extend(names_of(option.value))
 
     def _clusters_of(self, names: Sequence[str]) -> dict[str, _Cluster]:
-        """Clusters of these names, all where there is none; nothing is changed.
+        """Return clusters of these names, all where there is none; nothing is changed.
 
         The first name that a script tells is that of the nameless cluster.
         """
@@ -514,7 +514,7 @@ class _Database:
         cluster: _Cluster,
         command: SacctmgrCommand,
     ) -> list[str]:
-        """Accounts that are there; others are skipped with a note, as sacctmgr does.
+        """Return accounts that are there; others are skipped with a note, as sacctmgr does.
 
         The default account has to be there, or one of several.
         """
@@ -607,7 +607,7 @@ class _Database:
     # --- rows ---
 
     def _deleted(self, command: SacctmgrCommand, table: str) -> dict[str, list[str]]:
-        """Conditions of a command that deletes; it needs one."""
+        """Return conditions of a command that deletes; it needs one."""
         conditions: dict[str, list[str]] = {}
         for word in command.words:
             if word.lower() not in ("set", "where"):
@@ -619,7 +619,7 @@ class _Database:
     def _chosen(
         self, cluster: _Cluster, conditions: Mapping[str, Sequence[str]], *, is_of_users: bool
     ) -> list[tuple[Key, Row]]:
-        """Associations that meet all conditions, by account, user and partition."""
+        """Return associations that meet all conditions, by account, user and partition."""
         table = (
             cluster.users
             if is_of_users

@@ -192,7 +192,7 @@ def _without_options(words: Sequence[str], place: str) -> list[str] | None:
 
 
 def _verb_of(word: str) -> str:
-    """``add``, ``modify`` or ``delete``; empty: another command."""
+    """Return ``add``, ``modify`` or ``delete``; empty: another command."""
     for name, letters in WORDS["verbs"].items():
         if _is_beginning(word, name, letters):
             return str(_VERBS.get(name, name))
@@ -200,7 +200,7 @@ def _verb_of(word: str) -> str:
 
 
 def _is_beginning(word: str, name: str, letters: int) -> bool:
-    """Whether sacctmgr takes a word for a name: `letters` of it at least."""
+    """Return whether sacctmgr takes a word for a name: `letters` of it at least."""
     return len(word) >= letters and name.lower().startswith(word.lower())
 
 

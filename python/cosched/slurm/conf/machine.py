@@ -224,8 +224,8 @@ def _node(
 def _processors(
     integer: Callable[[str, int], int], keys: Mapping[str, str]
 ) -> tuple[int, int, int, int]:
-    """Cores, sockets, threads of a core, and CPUs of a node as Slurm counts them: its threads, or
-    its cores (or sockets) where the file says so many."""
+    """Return cores, sockets, threads of a core, and CPUs of a node as Slurm counts them: its
+    threads, or its cores (or sockets) where the file says so many."""
     threads, per_socket = max(integer("threadspercore", 1), 1), max(integer("corespersocket", 1), 1)
     cpu_text = integer("cpus", integer("procs", 0))
     if "sockets" in keys or "socketsperboard" in keys:
@@ -241,7 +241,7 @@ def _processors(
 
 
 def _gpus_of_gres(gres: str, place: str) -> tuple[int, str]:
-    """GPUs of ``gpu:a100:4(S:0-1),gpu:2`` and their types."""
+    """Return GPUs of ``gpu:a100:4(S:0-1),gpu:2`` and their types."""
     count, types = 0, []
     for part in re.sub(r"\([^()]*\)", "", gres).split(","):
         name, *further_parts = part.strip().split(":")
@@ -333,7 +333,7 @@ def _partition(
 
 
 def _bounds(partition_lines: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, int]]:
-    """MinNodes and MaxNodes of partitions that have one, or that let no job start."""
+    """Return MinNodes and MaxNodes of partitions that have one, or that let no job start."""
     bounds = {}
     for line, keys in partition_lines:
         min_nodes, max_nodes = (

@@ -145,7 +145,7 @@ def _setting(snapshot: Snapshot, name: str) -> str:
 
 
 def _features_of(snapshot: Snapshot) -> list[frozenset[str]]:
-    """Features of each node, in the order of their numbers."""
+    """Return features of each node, in the order of their numbers."""
     return [frozenset(kind.features) for kind in snapshot.machine.nodes for _ in range(kind.count)]
 
 
@@ -172,7 +172,7 @@ def _refuse_licences(snapshot: Snapshot, job: SnapshotJob) -> str:
 
 
 def _gpus_wanted(job: SnapshotJob) -> tuple[str, int]:
-    """Type (empty: any) and number of the GPUs that a job wants of each node."""
+    """Return the type (empty: any) and number of the GPUs that a job wants of each node."""
     words = [word for word in job.gres.split(":") if word != "gpu"]
     if not job.gres:
         return "", 0

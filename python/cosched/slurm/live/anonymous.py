@@ -75,7 +75,7 @@ class _Pseudonyms:
         )
 
     def _signed_pseudonym(self, kind: str, name: str) -> str:
-        """``+qos`` and ``-qos`` of sacctmgr."""
+        """Return ``+qos`` and ``-qos`` of sacctmgr."""
         sign = name[0] if name[0] in "+-" else ""
         return sign + self.pseudonym(kind, name[len(sign) :])
 
@@ -144,7 +144,7 @@ def plain_value(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text says nothing of a site: words of Slurm and numbers alone."""
+    """Return whether a text says nothing of a site: words of Slurm and numbers alone."""
     parts = [part for part in re.split(r"[=:+ *~#!%$@^|]+", text.strip()) if part]
     return bool(parts) and all(
         part.lower() in _WORDS or _NUMBER.fullmatch(part) is not None for part in parts
@@ -264,7 +264,7 @@ def _anonymous_config(text: str, names: _Pseudonyms) -> str:
 
 
 def _anonymous_records(text: str, first: str, value_of: Callable[[str, str], str]) -> str:
-    """Records of scontrol, each in one line."""
+    """Return records of scontrol, each in one line."""
     lines = []
     for pairs in records(text, first):
         values = {key: value_of(key, value) for key, value in dict(pairs).items()}

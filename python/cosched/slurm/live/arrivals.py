@@ -106,7 +106,7 @@ class ArrivalModel:
 
     @staticmethod
     def _hourly_rates(hours: np.ndarray, begin: float, end: float, mean_rate: float) -> np.ndarray:
-        """Submissions per second, by hour of the week."""
+        """Return submissions per second, by hour of the week."""
         quarters = np.arange(begin, end, HOUR / 4)
         exposure = (
             np.bincount((quarters // HOUR).astype(int) % _HOURS_OF_WEEK, minlength=_HOURS_OF_WEEK)
@@ -216,7 +216,8 @@ def batch_size_of(times: NDArray[np.float64], begin: float, end: float) -> float
 
 
 def _gamma_weights(shapes: np.ndarray) -> np.ndarray:
-    """Probability of each of the levels under gamma distributions with mean 1, one row a shape."""
+    """Return the probability of each of the levels under gamma distributions with mean 1, one row a
+    shape."""
     logs = shapes[:, None] * (np.log(_LEVELS) - _LEVELS)
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -96,7 +96,8 @@ class CoreJobFactory:
         return 0.0 if job.arrives is not None else (job.eligible or 0.0) - self.snapshot.taken
 
     def _is_held(self, job: SnapshotJob) -> bool:
-        """Whether a job cannot start as things are: it is held, or no partition lets it in."""
+        """Return whether a job cannot start as things are: it is held, or no partition lets it
+        in."""
         shut = not self.open_partitions(job)
         is_held = job.reason in NEVER_STARTING or job.priority == 0
         return shut or is_held or self.exceeds_max_time(job)
@@ -239,5 +240,5 @@ class CoreJobFactory:
         return any("Accrue" in key for row in all_limits for key in row)
 
     def _has_aging(self) -> bool:
-        """Whether priorities grow with the age of jobs."""
+        """Return whether priorities grow with the age of jobs."""
         return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0

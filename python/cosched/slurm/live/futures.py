@@ -71,7 +71,7 @@ class Futures:
         )
 
     def _sustainable_rate(self) -> float:
-        """Submissions per second that keep the machine busy."""
+        """Return submissions per second that keep the machine busy."""
         machine = self.snapshot.machine
         jobs = [copy_of_job(self.snapshot, past) for past in self._past[-_SIZED_JOBS:]]
         area = np.mean([cores_of(job, machine) * limit_of(job, machine) for job in jobs])

@@ -66,7 +66,7 @@ class Reasons:
         return self._unavailable(job) or self._queue(job)
 
     def _never(self, job: SnapshotJob) -> str:
-        """Holds, and partitions that let no job start."""
+        """Return holds, and partitions that let no job start."""
         if job.reason in NEVER_STARTING:
             return f"{job.reason}: {_NEVER_BECAUSE[job.reason]}"
         if job.priority == 0:
@@ -183,7 +183,7 @@ class Reasons:
         )
 
     def _queue(self, job: SnapshotJob) -> str:
-        """Priority, as long as jobs of its partitions are before it; else Resources."""
+        """Return Priority, as long as jobs of its partitions are before it; else Resources."""
         priorities = self._priorities(job.partition)
         ahead = len(priorities) - bisect_right(priorities, job.priority or 0.0)
         idle = len(self._nodes_in_service(job.partition) - self._busy_nodes)
@@ -263,7 +263,7 @@ class Reasons:
         return {}
 
     def _priorities(self, partitions: str) -> list[float]:
-        """Increasing priorities of jobs that compete for nodes of these partitions."""
+        """Return increasing priorities of jobs that compete for nodes of these partitions."""
         if partitions not in self._priorities_of:
             names = set(partitions.split(","))
             self._priorities_of[partitions] = sorted(
@@ -287,7 +287,7 @@ class Reasons:
 
 
 def _licences_of(job: SnapshotJob) -> dict[str, int]:
-    """Number of each licence that a job asks for: ``a:2,b``."""
+    """Return the number of each licence that a job asks for: ``a:2,b``."""
     count_by_licence: dict[str, int] = {}
     for part in filter(None, job.licences.replace(";", ",").split(",")):
         name, _, count = part.partition(":")

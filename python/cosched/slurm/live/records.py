@@ -150,7 +150,7 @@ def _fields_of_json(job: Mapping[str, object], state: str, place: str) -> dict[s
 
 
 def _gpus(text: str) -> str:
-    """``gpu:a100:2`` of ``gres:gpu:a100:2`` or ``gres/gpu:a100:2``."""
+    """Return ``gpu:a100:2`` of ``gres:gpu:a100:2`` or ``gres/gpu:a100:2``."""
     match = re.search(r"(?:gres[:/])?(gpu(?:[:=][\w.-]+)*)", text)
     return match[1].replace("=", ":") if match else ""
 
@@ -403,7 +403,7 @@ def _number(text: str) -> float | None:
 
 
 def _limit(row: dict[str, str]) -> float | None:
-    """Seconds; TimelimitRaw is minutes."""
+    """Return seconds; TimelimitRaw is minutes."""
     minutes = _number(row.get("TimelimitRaw", ""))
     if minutes is not None:
         return 60 * minutes

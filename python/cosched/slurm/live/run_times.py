@@ -189,7 +189,8 @@ class RunTimes:
         return is_user, is_partition & ~is_user, ~is_partition & ~is_user
 
     def _group_weights(self, job: SnapshotJob) -> np.ndarray:
-        """Weight of each job of the past: each wider group counts as a few jobs of the user."""
+        """Return the weight of each job of the past: each wider group counts as a few jobs of the
+        user."""
         of_user, *wider_groups = self._groups(job)
         weights = of_user.astype(float)
         for group in wider_groups:
@@ -198,7 +199,7 @@ class RunTimes:
         return weights
 
     def _masses(self, job: SnapshotJob) -> np.ndarray:
-        """Probability of each kernel, a row a future: Kaplan and Meier's estimator."""
+        """Return the probability of each kernel, a row a future: Kaplan and Meier's estimator."""
         key = _Group(job.user, job.first_partition)
         if key not in self._masses_of:
             prior = np.full(len(_PRIOR_POINTS), _GROUP_WEIGHT)
@@ -213,7 +214,7 @@ class RunTimes:
         return self._masses_of[key]
 
     def _bandwidth(self, job: SnapshotJob) -> float:
-        """Standard deviation of a kernel in the logarithm of the ratio."""
+        """Return the standard deviation of a kernel in the logarithm of the ratio."""
         weights = self._group_weights(job)
         counts = self._has_ended & (self._ratio < 1.0) & (weights > 0)
         if counts.sum() < 2:
@@ -229,7 +230,7 @@ class RunTimes:
         return float(max(_SILVERMAN * deviation * squares**0.2, _MIN_BANDWIDTH))
 
     def _mixture(self, job: SnapshotJob, elapsed: float) -> _Mixture:
-        """Kernels for a job that has run the part `elapsed` of its limit."""
+        """Return kernels for a job that has run the part `elapsed` of its limit."""
         key = _Group(job.user, job.first_partition)
         if not elapsed and key in self._mixtures:
             return self._mixtures[key]
@@ -278,7 +279,7 @@ class RunTimes:
         return np.maximum(ratio * limit, elapsed + 1.0)
 
     def _uniforms(self, user: str, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Places of a job in its distribution, one a future.
+        """Return places of a job in its distribution, one a future.
 
         Jobs that a user has in the queue at a time are often alike: each has the place that all of
         the user's jobs share in that future with a fixed probability, and else one of its own.
@@ -292,5 +293,5 @@ class RunTimes:
 
 
 def _survival(standardized: np.ndarray) -> np.ndarray:
-    """Survival function of the standard logistic distribution."""
+    """Return the survival function of the standard logistic distribution."""
     return np.asarray(1 / (1 + np.exp(np.clip(standardized, None, 700.0))))

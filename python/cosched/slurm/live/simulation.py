@@ -201,7 +201,7 @@ class Simulation(CoreJobFactory):
         return {"bf_interval": interval, "bf_max_time": interval, "bf_max_job_test": tests}
 
     def _is_followed(self, setting: str) -> bool:
-        """Whether the simulation follows what the twin alone refuses of a configuration: a
+        """Return whether the simulation follows what the twin alone refuses of a configuration: a
         snapshot has shares, limits and states."""
         snapshot = self.snapshot
         return (
@@ -216,7 +216,8 @@ class Simulation(CoreJobFactory):
         )
 
     def _read_reservations(self) -> tuple[Reservation, ...]:
-        """Advance reservations that begin within a year; others have no effect on these jobs."""
+        """Return advance reservations that begin within a year; others have no effect on these
+        jobs."""
         far, reservations = self.snapshot.taken + HORIZON, []
         for name, reservation in reservations_of(self.snapshot):
             if reservation is None:

@@ -343,7 +343,7 @@ def limit_of(job: SnapshotJob, machine: Machine) -> float:
 def _jobs(
     texts: Mapping[str, str], where: str, missing: list[Note], timezone: str | None
 ) -> tuple[list[SnapshotJob], str, float | None, float]:
-    """Jobs, version, moment, and seconds to add to local times."""
+    """Return jobs, version, moment, and seconds to add to local times."""
     text, scontrol_text = texts.get("squeue.json"), texts.get("scontrol_job.txt")
     if text is None:
         if scontrol_text is None:

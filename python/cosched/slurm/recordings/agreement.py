@@ -245,7 +245,8 @@ def _compare_plans(
     names: tuple[str, ...],
     parts: list[str],
 ) -> tuple[tuple[float, int, int], ...]:
-    """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
+    """Return planned reservations of each recorded cycle, and how many the twin's nearest cycle
+    shares."""
     first = {row: rows_of_job[0] for rows_of_job in recording.rows for row in rows_of_job}
     plans_by_row: dict[int, list[Any]] = {}
     for note in notes:

@@ -273,7 +273,8 @@ def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _default_accounts(data: Mapping[str, Any]) -> dict[str, str]:
-    """Account of jobs that name none, by user: as sacctmgr showed it, or its commands told it."""
+    """Return the account of jobs that name none, by user: as sacctmgr showed it, or its commands
+    told it."""
     users = data.get("users")
     rows = _script(data).rows if users is None else users
     return {row["User"]: row["Def Acct"] for row in rows if row.get("User") and row.get("Def Acct")}

@@ -96,7 +96,7 @@ def _work_of_cycles(run: RecordedRun) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _least_squares(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Factors of the columns, none below 0."""
+    """Return factors of the columns, none below 0."""
     from scipy.optimize import nnls
 
     factors: np.ndarray = nnls(rows, values)[0]

@@ -171,7 +171,7 @@ def _exact_starts(
 def _advance_reservations(
     phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
 ) -> dict[str, _core.slurm.Reservation]:
-    """Reservations that were made, with the flags of the commands that made them."""
+    """Return reservations that were made, with the flags of the commands that made them."""
     form = CoreJobBuilder(machine)
     words_by_name = {}
     for event in events:

@@ -228,7 +228,7 @@ def _jobs_over_on_nodes(row: int, jobs: Mapping[int, ExecutedJob], moment: float
 def _tasks_over_in_array(
     row: int, task_limit: int, tasks: Mapping[int, ExecutedJob], moment: float
 ) -> list[int]:
-    """Tasks that were over by then, because one more could start."""
+    """Return tasks that were over by then, because one more could start."""
     running = [
         task
         for task, executed in tasks.items()
@@ -352,8 +352,8 @@ class RecordedRun:
     def _has_done_last_job(
         self, since: float, cycle_end: float, last: float, jobs: int, arrays: Mapping[int, int]
     ) -> bool:
-        """Whether a cycle whose time was over had done the last of the jobs that it looked at:
-        all have started, or one did so late, and no task is behind it. Else it gave up in its
+        """Return whether a cycle whose time was over had done the last of the jobs that it looked
+        at: all have started, or one did so late, and no task is behind it. Else it gave up in its
         middle, most likely."""
         rows = [row for row, begin in self.begins.items() if since <= begin <= cycle_end]
         if not rows or len(rows) >= jobs:

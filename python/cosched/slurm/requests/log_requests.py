@@ -123,7 +123,7 @@ def _array_ages(instance: Instance) -> dict[int, float]:
 
 
 def _has_licences(text: str, licences: Mapping[str, int]) -> bool:
-    """Whether the machine has all licences of ``a:2,b``, and as many of each."""
+    """Return whether the machine has all licences of ``a:2,b``, and as many of each."""
     for part in text.split(","):
         name, _, count = part.partition(":")
         if not re.fullmatch("[0-9]{0,9}", count) or int(count or 1) > licences.get(name, 0):

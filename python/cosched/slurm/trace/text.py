@@ -75,7 +75,7 @@ def lines_of_trace(
 
 
 def _clock_of(epoch: float) -> Callable[[float], str]:
-    """How times are written: as Slurm writes them, or as seconds."""
+    """Return how times are written: as Slurm writes them, or as seconds."""
 
     def date(time: float) -> str:
         if not math.isfinite(time):

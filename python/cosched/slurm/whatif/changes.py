@@ -40,7 +40,8 @@ _FORMS = (
 
 
 def _has_key(instance: Instance, key: str) -> bool:
-    """Whether a key changes users, or a slurm.conf: all but nodes, where the machine is a Slurm."""
+    """Return whether a key changes users, or a slurm.conf: all but nodes, where the machine is a
+    Slurm."""
     if key.startswith("users."):
         return True
     settings = instance.machine.slurm if instance.machine is not None else None
@@ -233,7 +234,7 @@ def set_value(
 
 
 def _machine_of_file(machine: Machine, path: str) -> tuple[Machine, list[Difference]]:
-    """Another slurm.conf, with the same accounts, and what differs."""
+    """Return another slurm.conf, with the same accounts, and what differs."""
     read = read_machine(path)
     if read is None:
         raise InvalidInstance(f"slurm.conf={shorten(path)}: expected a name that ends in .conf")

@@ -283,7 +283,8 @@ def _clause(sentence: str) -> str:
 
 
 def _means_the_same(option: Option, old: str | None, new: str | None) -> bool:
-    """Whether Slurm reads the same from two values; one that is not set (None) is the default."""
+    """Return whether Slurm reads the same from two values; one that is not set (None) is the
+    default."""
     if old is None or new is None:
         text = new if old is None else old
         return text is not None and any(

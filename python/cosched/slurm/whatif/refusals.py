@@ -142,7 +142,8 @@ def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
 
 
 def _by_state(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """State of a partition: DOWN and INACTIVE let no job start, DRAIN and INACTIVE let none in."""
+    """Return the state of a partition: DOWN and INACTIVE let no job start, DRAIN and INACTIVE let
+    none in."""
     if change.value.upper() in ("", "UP"):  # without a State a partition is UP
         return _unknown("jobs of a partition whose State is not UP run here")
     partitions = partitions_of(instance, settings_of(change.before))
@@ -172,7 +173,7 @@ def _by_array_size(instance: Instance, change: KeyChange) -> ChangeRefusals:
 
 
 def _array_size(text: str) -> int:
-    """MaxArraySize of a line; of a missing line Slurm's default."""
+    """Return MaxArraySize of a line; of a missing line Slurm's default."""
     size = unsigned(text, 32) if text else None
     return DEFAULT_MAX_ARRAY_SIZE if size is None else size
 
@@ -298,8 +299,8 @@ def _megabytes(text: str) -> float:
 
 
 def _memory_per_node(instance: Instance) -> np.ndarray:
-    """MB of each node that a job asks for; nan: the log does not say how much, or on how many
-    nodes."""
+    """Return MB of each node that a job asks for; nan: the log does not say how much, or on how
+    many nodes."""
     amounts = instance.column("memory_gb").astype(float) * 1024
     nodes = numbers_of(instance, "nodes")
     tasks = instance.column("tasks")

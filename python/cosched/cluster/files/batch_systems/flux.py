@@ -86,7 +86,7 @@ def _job_of(line: int, job: Mapping[str, object]) -> JobRecord:
 
 
 def _time_of(value: Any) -> float:
-    """Seconds; nan where there is none (0 in Flux)."""
+    """Return seconds; nan where there is none (0 in Flux)."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number and 0 < value < math.inf else math.nan
 
@@ -123,7 +123,7 @@ def read_flux_archive(path: str) -> Records:
 
 
 def _archived_job(number: int, row: Mapping[str, object]) -> JobRecord | LeftOut:
-    """A row, whose resources and limit stand in the JSON texts ``R`` and ``jobspec``."""
+    """Return a row, whose resources and limit stand in the JSON texts ``R`` and ``jobspec``."""
     resources, jobspec = _object_of(row.get("R")), _object_of(row.get("jobspec"))
     system = object_at(jobspec, "attributes", "system")
     cores, gpus, nodes = _counts_of_resources(resources)
@@ -151,7 +151,7 @@ def _object_of(text: Any) -> Mapping[str, Any]:
 
 
 def _counts_of_resources(resources: Mapping[str, object]) -> tuple[int, int, int]:
-    """Cores, GPUs and nodes of R version 1 (RFC 20)."""
+    """Return cores, GPUs and nodes of R version 1 (RFC 20)."""
     cores = gpus = nodes = 0
     parts = object_at(resources, "execution").get("R_lite", [])
     for part in parts if isinstance(parts, list) else []:
@@ -166,7 +166,7 @@ def _counts_of_resources(resources: Mapping[str, object]) -> tuple[int, int, int
 
 
 def _size_of_idset(text: str) -> int:
-    """6 of ``0-3,7,9``."""
+    """Return 6 of ``0-3,7,9``."""
     total = 0
     for part in filter(None, text.strip("[]").split(",")):
         first, _, last = part.partition("-")

@@ -75,7 +75,7 @@ def read_grid_engine(lines: Iterable[tuple[int, str]]) -> Records:
 
 
 def _fields_of_colons(text: str) -> dict[str, str] | None:
-    """Texts by the names of accounting(5); None where there are too few."""
+    """Return texts by the names of accounting(5); None where there are too few."""
     fields = text.split(":", len(_FIRST_FIELDS))
     if len(fields) <= len(_FIRST_FIELDS):
         return None
@@ -91,7 +91,7 @@ def _fields_of_colons(text: str) -> dict[str, str] | None:
 
 
 def _fields_of_json(text: str) -> dict[str, str] | None:
-    """The same of a JSON object; what ``usage`` holds is merged."""
+    """Return the same of a JSON object; what ``usage`` holds is merged."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -147,7 +147,7 @@ def _job_of(line: int, fields: Mapping[str, str]) -> JobRecord:
 
 
 def _time_of(text: str) -> float:
-    """Seconds since 1970; nan of 0, which says that there is none."""
+    """Return seconds since 1970; nan of 0, which says that there is none."""
     time = parse_nonnegative_number(text)
     if time >= _MICROSECONDS_FROM:
         return time / 1e6
@@ -157,14 +157,14 @@ def _time_of(text: str) -> float:
 
 
 def _account_of(fields: Mapping[str, str]) -> str:
-    """The project, which shares are about, else the text of qsub -A."""
+    """Return the project, which shares are about, else the text of qsub -A."""
     if fields["project"] not in _NO_VALUE:
         return fields["project"]
     return fields["account"] if fields["account"] not in (*_NO_VALUE, "sge") else ""
 
 
 def _memory_of(requests: Mapping[str, str], cores: int) -> float:
-    """GB of the whole job: requests of memory are those of a slot."""
+    """Return GB of the whole job: requests of memory are those of a slot."""
     for name in _MEMORY_REQUESTS:
         amount = parse_gigabytes(requests.get(name, ""))
         if amount > 0:
@@ -173,7 +173,7 @@ def _memory_of(requests: Mapping[str, str], cores: int) -> float:
 
 
 def _gpus_of(requests: Mapping[str, str], cores: int) -> int:
-    """GPUs of the whole job: requests of a consumable are those of a slot."""
+    """Return GPUs of the whole job: requests of a consumable are those of a slot."""
     for name in _GPU_REQUESTS:
         count = parse_nonnegative_number(requests.get(name, ""))
         if count >= 1:
@@ -182,7 +182,7 @@ def _gpus_of(requests: Mapping[str, str], cores: int) -> int:
 
 
 def _used_memory_of(fields: Mapping[str, str]) -> float:
-    """GB at the peak: resident where the system says it of the whole job, else virtual."""
+    """Return GB at the peak: resident where the system says it of the whole job, else virtual."""
     resident = parse_nonnegative_number(fields.get("maxrss", ""))
     if resident > 0:
         return resident / GIGABYTE
@@ -194,7 +194,7 @@ def _used_memory_of(fields: Mapping[str, str]) -> float:
 
 
 def _virtual_memory_of(text: str) -> float:
-    """GB of ``1.2e9`` bytes, or of ``1.5G``."""
+    """Return GB of ``1.2e9`` bytes, or of ``1.5G``."""
     number = parse_nonnegative_number(text)
     return number / GIGABYTE if number >= 0 else parse_gigabytes(text)
 
@@ -210,7 +210,7 @@ def _cpu_seconds_of(fields: Mapping[str, str]) -> float:
 
 
 def _state_of(fields: Mapping[str, str], runtime: float, limit: float) -> str:
-    """Slurm's word for ``failed`` and ``exit_status``."""
+    """Return Slurm's word for ``failed`` and ``exit_status``."""
     failed, status = (
         parse_nonnegative_number(fields["failed"].split(" ")[0]),
         parse_nonnegative_number(fields["exit_status"]),

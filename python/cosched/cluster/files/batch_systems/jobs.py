@@ -73,12 +73,12 @@ def read_batch_log(
 
 
 def _note_of_reading(log_format: LogFormat) -> Note:
-    """A note of the format that a log was read as."""
+    """Return a note of the format that a log was read as."""
     return Note(NoteKind.READING, f"read as {log_format.value}", subject="format")
 
 
 def _notes_of(table: RecordTable) -> list[Note]:
-    """Notes of how a log of sacct in JSON was read."""
+    """Return notes of how a log of sacct in JSON was read."""
     notes = [*table.notes, _note_of_reading(LogFormat.SACCT_JSON)]
     notes += [
         Note(
@@ -93,7 +93,7 @@ def _notes_of(table: RecordTable) -> list[Note]:
 
 
 def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[Note]:
-    """What is assumed where a log does not say it."""
+    """Return what is assumed where a log does not say it."""
     assumptions = []
     if log_format in (LogFormat.FLUX, LogFormat.FLUX_ARCHIVE):
         text = "assumed: a job whose cores the log does not say has one core per task"

@@ -183,14 +183,14 @@ def _job_of(line: int, fields: _Fields) -> JobRecord:
 
 
 def _slots_of(text: str) -> tuple[str, int]:
-    """Host and number of slots of ``8*n1``, or of ``n1``, which is one."""
+    """Return the host and number of slots of ``8*n1``, or of ``n1``, which is one."""
     count, mark, host = text.partition("*")
     return (host, int(count)) if mark and count.isdigit() else (text, 1)
 
 
 def _limit_and_request(fields: _Fields) -> tuple[float, str]:
-    """The limit in seconds (nan: not known) and the requirement that LSF used; old versions have
-    neither."""
+    """Return the limit in seconds (nan: not known) and the requirement that LSF used; old versions
+    have neither."""
     try:
         fields.skip(2 * int(fields.take()))  # submission extension: keys and values
         fields.skip(5 * int(fields.take()))  # use of each host
@@ -203,7 +203,7 @@ def _limit_and_request(fields: _Fields) -> tuple[float, str]:
 
 
 def _memory_of(usage: str, nodes: float) -> float:
-    """GB of the whole job: LSF reserves rusage[mem] on each host, in MB by default."""
+    """Return GB of the whole job: LSF reserves rusage[mem] on each host, in MB by default."""
     match = _RESERVED_MEMORY.search(usage)
     if match is None:
         return math.nan
@@ -211,7 +211,7 @@ def _memory_of(usage: str, nodes: float) -> float:
 
 
 def _gpus_of(usage: str, nodes: float) -> int:
-    """GPUs of the whole job: LSF gives them on each host."""
+    """Return GPUs of the whole job: LSF gives them on each host."""
     match = _RESERVED_GPUS.search(usage)
     return int(match[1]) * int(nodes if nodes >= 1 else 1) if match else 0
 

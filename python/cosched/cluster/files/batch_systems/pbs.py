@@ -73,7 +73,7 @@ def read_pbs(lines: Iterable[tuple[int, str]]) -> Records:
 
 
 def _values_of(message: str) -> dict[str, str]:
-    """Texts by key; a value in quotation marks may have spaces."""
+    """Return texts by key; a value in quotation marks may have spaces."""
     return {key: text.strip("\"'") for key, text in _PAIR.findall(message)}
 
 
@@ -116,7 +116,8 @@ def _run_of(line: int, kind: str, job_id: str, values: Mapping[str, str]) -> Job
 
 
 def _number_of_job(job_id: str) -> str | None:
-    """``7_3`` of ``7[3].server`` and of Torque's ``7-3.server``; None of a whole array, ``7[]``."""
+    """Return ``7_3`` of ``7[3].server`` and of Torque's ``7-3.server``; None of a whole array,
+    ``7[]``."""
     match = _ARRAY_TASK.match(job_id.partition(".")[0])
     if match is None:
         return job_id
@@ -128,14 +129,14 @@ def _number_of_job(job_id: str) -> str | None:
 
 
 def _account_of(values: Mapping[str, str]) -> str:
-    """What qsub -A gave, else the project that is not the server's default."""
+    """Return what qsub -A gave, else the project that is not the server's default."""
     account = values.get("account", "")
     project = values.get("project", "")
     return account or (project if project != "_pbs_project_default" else "")
 
 
 def _slots_of(values: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Node and number of slots of each part of exec_host.
+    """Return the node and number of slots of each part of exec_host.
 
     ``n1/0*8`` of PBS has eight slots; ``n1/0-7`` and ``n1/7+n1/6`` of Torque have eight and two;
     ``n1/0`` has one.
@@ -153,7 +154,7 @@ def _slots_of(values: Mapping[str, str]) -> list[tuple[str, int]]:
 
 
 def _length_of_range(text: str) -> int:
-    """2 of ``3-4``; 1 of ``3``."""
+    """Return 2 of ``3-4``; 1 of ``3``."""
     first, _, last = text.partition("-")
     if first.isdigit() and last.isdigit() and int(last) >= int(first):
         return int(last) - int(first) + 1
@@ -161,7 +162,8 @@ def _length_of_range(text: str) -> int:
 
 
 def _cores_of(values: Mapping[str, str]) -> int:
-    """Cores that the job asked for, which PBS gives it, or slots of its nodes; 0: not known."""
+    """Return cores that the job asked for, which PBS gives it, or slots of its nodes; 0: not
+    known."""
     for key in ("Resource_List.ncpus", "total_execution_slots", "resources_used.ncpus"):
         cores = parse_nonnegative_number(values.get(key, ""))
         if cores >= 1 and not (key == "Resource_List.ncpus" and _is_torque(values)):
@@ -175,7 +177,7 @@ def _is_torque(values: Mapping[str, str]) -> bool:
 
 
 def _cores_of_nodes(values: Mapping[str, str]) -> int:
-    """Cores of ``nodes=2:ppn=8+n7:ppn=4``: 20."""
+    """Return cores of ``nodes=2:ppn=8+n7:ppn=4``: 20."""
     total = 0
     for chunk in filter(None, values.get("Resource_List.nodes", "").split("+")):
         first = chunk.partition(":")[0]
@@ -185,7 +187,7 @@ def _cores_of_nodes(values: Mapping[str, str]) -> int:
 
 
 def _nodes_of(values: Mapping[str, str]) -> float:
-    """Distinct nodes of exec_host, else the number that the log says."""
+    """Return distinct nodes of exec_host, else the number that the log says."""
     hosts = {host for host, _ in _slots_of(values)}
     if hosts:
         return float(len(hosts))
@@ -197,7 +199,7 @@ def _nodes_of(values: Mapping[str, str]) -> float:
 
 
 def _memory_of(values: Mapping[str, str], cores: int) -> float:
-    """GB of the whole job: ``mem``, or ``pmem`` of each process."""
+    """Return GB of the whole job: ``mem``, or ``pmem`` of each process."""
     whole_job = parse_gigabytes(values.get("Resource_List.mem", ""))
     if whole_job > 0:
         return whole_job
@@ -206,7 +208,7 @@ def _memory_of(values: Mapping[str, str], cores: int) -> float:
 
 
 def _gpus_of(values: Mapping[str, str], nodes: float) -> int:
-    """GPUs of the whole job: ``ngpus`` of PBS, ``gpus=2`` in a node of Torque."""
+    """Return GPUs of the whole job: ``ngpus`` of PBS, ``gpus=2`` in a node of Torque."""
     count = parse_nonnegative_number(values.get("Resource_List.ngpus", ""))
     if count >= 0:
         return int(count)
@@ -215,7 +217,7 @@ def _gpus_of(values: Mapping[str, str], nodes: float) -> int:
 
 
 def _state_of(values: Mapping[str, str], runtime: float, limit: float) -> str:
-    """Slurm's word for the exit status; a signal adds 256 (128 where a shell reports it)."""
+    """Return Slurm's word for the exit status; a signal adds 256 (128 where a shell reports it)."""
     text = values.get("Exit_status", "")
     try:
         status = int(text)

@@ -91,7 +91,8 @@ def _format_of_head(head: str) -> LogFormat | None:
 
 
 def _format_of_json(head: str, lines: Sequence[str]) -> LogFormat | None:
-    """By the names in the first part of the text, which may be cut anywhere."""
+    """Return the format that the names in the first part of the text tell, which may be cut
+    anywhere."""
     if '"job_number"' in lines[0] and _is_object(lines[0]):
         return LogFormat.GRID_ENGINE
     if '"job_id"' in head and '"time"' in head and '"submission"' in head:

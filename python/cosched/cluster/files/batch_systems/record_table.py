@@ -117,7 +117,7 @@ def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
 
 
 def _notes_of_files(path: str | PathLike[str], files: list[Path]) -> list[Note]:
-    """A note of how many files a folder has; none where the path is a file."""
+    """Return a note of how many files a folder has; none where the path is a file."""
     if files == [Path(path)]:
         return []
     text = f"{len(files)} files of the folder, by name; lines are counted through all of them"
@@ -135,7 +135,7 @@ def _records_of_files(files: list[Path], log_format: LogFormat) -> Records:
 
 
 def _members_of_files(files: list[Path]) -> Iterator[Member]:
-    """The jobs of JSON files, their lines numbered through all files."""
+    """Yield the jobs of JSON files, their lines numbered through all files."""
     lines_before = 0
     for file in files:
         with text_stream(file) as stream:
@@ -145,7 +145,7 @@ def _members_of_files(files: list[Path]) -> Iterator[Member]:
 
 
 def _lines_of_files(files: list[Path]) -> Iterator[tuple[int, str]]:
-    """The lines of all files, numbered through."""
+    """Yield the lines of all files, numbered through."""
     last_number = 0
     for file in files:
         lines_before = last_number

@@ -128,7 +128,8 @@ def _texts_of_step(step: Mapping[str, object], job_id: str) -> dict[str, str]:
 
 
 def _job_id(job: Mapping[str, object]) -> str:
-    """``7``; ``7_3`` of an array, ``7_[1-4]`` of tasks that wait; ``7+1`` of parts of a job."""
+    """Return ``7``; ``7_3`` of an array, ``7_[1-4]`` of tasks that wait; ``7+1`` of parts of a
+    job."""
     array, het = object_at(job, "array"), object_at(job, "het")
     array_id = _number(array.get("job_id")) or 0
     task_id, waiting_tasks = _number(array.get("task_id")), _text(array.get("task"))
@@ -143,7 +144,8 @@ def _job_id(job: Mapping[str, object]) -> str:
 
 
 def _step_name(step: Mapping[str, object]) -> str:
-    """``0``, ``batch`` or ``extern``: Slurm writes ``7.batch``, or an object with its number."""
+    """Return ``0``, ``batch`` or ``extern``: Slurm writes ``7.batch``, or an object with its
+    number."""
     identity = object_at(step, "step").get("id")
     if isinstance(identity, Mapping):
         identity = identity.get("step_id")
@@ -154,7 +156,7 @@ def _step_name(step: Mapping[str, object]) -> str:
 
 
 def _state_of(record: Mapping[str, object]) -> str:
-    """The first of its states: further ones are flags such as COMPLETING."""
+    """Return the first of its states: further ones are flags such as COMPLETING."""
     state = record.get("state")
     current = state.get("current") if isinstance(state, Mapping) else state
     if isinstance(current, Sequence) and not isinstance(current, str):
@@ -163,7 +165,8 @@ def _state_of(record: Mapping[str, object]) -> str:
 
 
 def _number(value: object) -> int | None:
-    """A whole number, plain or as ``{"set", "infinite", "number"}``; None where it is not set."""
+    """Return a whole number, plain or as ``{"set", "infinite", "number"}``; None where it is not
+    set."""
     if isinstance(value, Mapping):
         if not value.get("set", True) or value.get("infinite"):
             return None
@@ -187,7 +190,7 @@ def _text(value: object) -> str:
 
 
 def _time_text(value: object) -> str:
-    """Seconds since 1970; ``Unknown`` of 0, as sacct prints it."""
+    """Return seconds since 1970; ``Unknown`` of 0, as sacct prints it."""
     number = _number(value)
     return "Unknown" if number is None or number <= 0 else f"{number:09d}"
 
@@ -201,7 +204,7 @@ def _limit_text(value: object) -> str:
 
 
 def _duration_text(seconds: object, microseconds: object) -> str:
-    """``[days-]hours:minutes:seconds[.milliseconds]``; empty where it is not known."""
+    """Return ``[days-]hours:minutes:seconds[.milliseconds]``; empty where it is not known."""
     whole_seconds = _number(seconds)
     if whole_seconds is None or whole_seconds < 0:
         return ""
@@ -224,7 +227,7 @@ def _required_memory(required: Mapping[str, object]) -> str:
 
 
 def _tres_entries(entries: object) -> Iterator[tuple[str, int]]:
-    """``cpu``, ``mem``, ``gres/gpu:a100`` with their counts."""
+    """Yield ``cpu``, ``mem``, ``gres/gpu:a100`` with their counts."""
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, Mapping):
             continue
@@ -234,14 +237,14 @@ def _tres_entries(entries: object) -> Iterator[tuple[str, int]]:
 
 
 def _tres_text(entries: object) -> str:
-    """``cpu=8,mem=512M,node=1``: memory is in megabytes."""
+    """Return ``cpu=8,mem=512M,node=1``: memory is in megabytes."""
     return ",".join(
         f"{name}={count}{'M' if name == 'mem' else ''}" for name, count in _tres_entries(entries)
     )
 
 
 def _usage_text(entries: object) -> str:
-    """``cpu=..,mem=..`` of a step, memory in bytes."""
+    """Return ``cpu=..,mem=..`` of a step, memory in bytes."""
     return ",".join(f"{name}={count}" for name, count in _tres_entries(entries))
 
 

@@ -111,7 +111,7 @@ class _Column:
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether each parenthesis and bracket of a feature expression is closed."""
+    """Return whether each parenthesis and bracket of a feature expression is closed."""
     open_brackets = ""
     for sign in text:
         if sign in "([":
@@ -293,13 +293,13 @@ class Aligner:
         return self._record(spans, fields)
 
     def _is_open(self, place: int, spans: _Spans, fields: Sequence[str]) -> bool:
-        """Whether a column may have one text or another."""
+        """Return whether a column may have one text or another."""
         return len({self._mark.join(fields[begin:end]) for begin, end in spans[place]}) > 1
 
     def _record(
         self, spans: _Spans, fields: Sequence[str], is_assumed: bool = False
     ) -> AlignedRecord | None:
-        """Texts by column; None: a column without free text may have one or another."""
+        """Return texts by column; None: a column without free text may have one or another."""
         cells, undecided = {}, set()
         for place, column in enumerate(self._columns):
             if not self._is_open(place, spans, fields):
@@ -346,7 +346,7 @@ class Aligner:
         fields: Sequence[str],
         fits: Callable[[_Column, str], bool],
     ) -> list[int]:
-        """Where a column may end that begins with a field."""
+        """Return where a column may end that begins with a field."""
         if not column.is_free:
             return [begin + 1] if begin < latest_end and fits(column, fields[begin]) else []
         ends = range(begin + 1, latest_end + 1)

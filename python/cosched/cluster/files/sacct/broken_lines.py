@@ -179,7 +179,8 @@ def _put_enclosing_rows(
 def _enclosing_rows(
     lines: DelimitedLines, aligner: Aligner, repaired: Repaired
 ) -> list[_EnclosingRow]:
-    """Rows that begin and end with lines of no row, and have the form of a row as a whole."""
+    """Return rows that begin and end with lines of no row, and have the form of a row as a
+    whole."""
     candidates: list[_EnclosingRow] = []
     numbers = [number for number in sorted(repaired.rowless) if not lines.is_row[number]]
     last_lines = [number for number in numbers if aligner.has_last_columns(lines[number])]
@@ -200,7 +201,7 @@ def _enclosing_rows(
 
 
 def _job_numbers(lines: DelimitedLines, aligner: Aligner, repaired: Repaired) -> dict[int, str]:
-    """The job number of each row, by its first line."""
+    """Return the job number of each row, by its first line."""
     replaced = set(repaired.replaced)
     number_of_line = {
         number: aligner.job_number(lines[number])
@@ -213,7 +214,8 @@ def _job_numbers(lines: DelimitedLines, aligner: Aligner, repaired: Repaired) ->
 
 
 def _regions(lines: DelimitedLines, aligner: Aligner) -> Iterator[range]:
-    """Broken lines that follow each other, with the sound row before them and the one behind."""
+    """Yield broken lines that follow each other, with the sound row before them and the one
+    behind."""
     end = 1  # what is before it belongs to a region, or needs none
     for number in lines.broken:
         if number < end:
@@ -231,7 +233,7 @@ def _regions(lines: DelimitedLines, aligner: Aligner) -> Iterator[range]:
 
 
 def _is_sound(number: int, lines: DelimitedLines, aligner: Aligner) -> bool:
-    """Whether a line is a row by itself."""
+    """Return whether a line is a row by itself."""
     return bool(lines.is_row[number]) and aligner.is_row(lines[number])
 
 
@@ -294,7 +296,7 @@ class _Region:
         rows.append(row)
 
     def _shortest_row(self, last: int) -> _Row | None:
-        """The fewest lines that are a row and end with this one."""
+        """Return the fewest lines that are a row and end with this one."""
         lines, aligner, rows = self._lines, self._aligner, self._rows
         # What has another row in it is none.
         first_line = max(rows[-1].first + 1 if rows else self._numbers.start, last - _MAX_LINES)
@@ -347,7 +349,7 @@ class _Region:
         return numbers[len(texts) :], cut_rows
 
     def _longer(self, row: _Row, first: int, last: int, column: str) -> AlignedRecord | None:
-        """A row with more lines, all of which are text of one column; None: they are not."""
+        """Return a row with more lines, all of which are text of one column; None: they are not."""
         longer, shorter = self._align(first, last), row.record or self._align(row.first, row.last)
         if longer is None or shorter is None:
             return None

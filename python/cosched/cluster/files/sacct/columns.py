@@ -65,8 +65,8 @@ def times_of(
 
 
 def _dated_and_local(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Seconds of texts that say their zone (epochs, %z); local times of the others, cell by cell:
-    a bad one costs its row only."""
+    """Return seconds of texts that say their zone (epochs, %z); local times of the others, cell by
+    cell: a bad one costs its row only."""
     length = texts.str.len()
     seconds = pd.Series(np.nan, index=texts.index)
     local = pd.to_datetime(texts.where(length == 19), format="%Y-%m-%dT%H:%M:%S", errors="coerce")

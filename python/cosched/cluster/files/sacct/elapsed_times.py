@@ -97,7 +97,7 @@ def elapsed_times(
 
 
 def _elapsed(rows: pd.DataFrame, remarks: dict[Remark, np.ndarray]) -> np.ndarray:
-    """ElapsedRaw where it is a number, else Elapsed."""
+    """Return ElapsedRaw where it is a number, else Elapsed."""
     elapsed = np.full(len(rows), np.nan)
     if "Elapsed" in rows:
         elapsed = durations(rows["Elapsed"]).to_numpy()

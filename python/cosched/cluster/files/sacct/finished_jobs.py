@@ -143,7 +143,7 @@ def _usable_jobs(
 
 
 def _to_the_end(jobs: pd.DataFrame, lines_by_reason: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Jobs that run still: until the last time that the log knows of."""
+    """Return jobs that run still: until the last time that the log knows of."""
     running = jobs["running"]
     jobs = jobs.drop(columns="running")
     if running.any():
@@ -304,9 +304,9 @@ def _instance_columns(jobs: pd.DataFrame, eligible: np.ndarray) -> pd.DataFrame:
 def _eligible(
     jobs: pd.DataFrame, repeated: RepeatedNumbers
 ) -> tuple[np.ndarray, dict[Remark, np.ndarray]]:
-    """When each run of a job could start, and which were repaired: a later run of a requeued job,
-    or a later size of a resized one, not before the end of the one before, no job after it started.
-    """
+    """Return when each run of a job could start, and which were repaired: a later run of a requeued
+    job, or a later size of a resized one, not before the end of the one before, no job after it
+    started."""
     submit, start = jobs["submit"].to_numpy(), jobs["start"].to_numpy()
     eligible = np.fmax(jobs["eligible"].to_numpy(), submit)  # unknown: its submission
     is_early = eligible < repeated.previous_end

@@ -71,7 +71,7 @@ def jobs_of_rows(path: str | PathLike[str], rows_read: SacctRows, options: LogOp
 
 
 def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[Note]:
-    """A note about steps such as ``1.5`` whose job is not in the file."""
+    """Return a note about steps such as ``1.5`` whose job is not in the file."""
     numbers = steps["JobID"].str.partition(".")[0] if len(steps) else steps["JobID"]
     lines = steps["line"].to_numpy()[~numbers.isin(rows["JobID"]).to_numpy()]
     if not len(lines):
@@ -80,7 +80,7 @@ def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[Note]:
 
 
 def _repair_notes(rows_read: SacctRows) -> list[Note]:
-    """Notes about rows with a delimiter or a line end inside a text."""
+    """Return notes about rows with a delimiter or a line end inside a text."""
     notes = []
     if len(rows_read.repaired):
         what = "a delimiter or a line end inside a text, read by the forms of the columns"
@@ -100,7 +100,7 @@ def _repair_notes(rows_read: SacctRows) -> list[Note]:
 
 
 def _of_clusters(rows: pd.DataFrame) -> list[Note]:
-    """A note where the output is that of several clusters."""
+    """Return a note where the output is that of several clusters."""
     names = sorted(set(rows["Cluster"]) - {""}) if "Cluster" in rows else []
     if len(names) < 2:
         return []
@@ -111,7 +111,7 @@ def _of_clusters(rows: pd.DataFrame) -> list[Note]:
 def _jobs(
     path: object, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
 ) -> tuple[pd.DataFrame, list[Note]]:
-    """Columns of the jobs, and notes about cells."""
+    """Return columns of the jobs, and notes about cells."""
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
     names = tuple(name for name in ("Submit", "Eligible", "Start") if name in rows)
     expected_starts = starts_by_ends(path, rows, timezone)
@@ -157,8 +157,8 @@ def _jobs(
 def _of_cells(
     rows: pd.DataFrame, steps: pd.DataFrame, remarks: Mapping[Remark, np.ndarray]
 ) -> list[Note]:
-    """Notes about cells that sacct does not print so, or that contradict each other; `remarks`: of
-    which rows."""
+    """Return notes about cells that sacct does not print so, or that contradict each other;
+    `remarks`: of which rows."""
     line = rows["line"].to_numpy()
     wrong_cells = columns.not_understood(rows) | columns.not_understood(steps, of_steps=True)
     lines_by_remark = {
@@ -181,7 +181,8 @@ def _is_number(ids: pd.Series) -> np.ndarray:
 
 
 def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
-    """Limits in seconds: infinite where it is ``UNLIMITED``, nan where the log does not say it.
+    """Return limits in seconds: infinite where it is ``UNLIMITED``, nan where the log does not say
+    it.
 
     ``Partition_Limit`` is that of a job without ``-t``: DefaultTime, else MaxTime.
     """

@@ -103,7 +103,8 @@ def machine_notes(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> lis
 
 
 def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[Note]:
-    """A note on jobs of other partitions than the only one of a slurm.conf, which run there."""
+    """Return a note on jobs of other partitions than the only one of a slurm.conf, which run
+    there."""
     if machine.slurm is None or len(machine.partitions) != 1:
         return []
     (only,) = (part.name for part in machine.partitions)
@@ -122,7 +123,7 @@ def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[Note]:
 
 
 def _resources_note(jobs: pd.DataFrame, machine: Machine) -> str:
-    """What policies look at beside cores, and why not at the rest."""
+    """Return what policies look at beside cores, and why not at the rest."""
     names = {"memory_gb": "memory", "gpus": "GPUs"}
     managed = managed_resources(jobs, machine)
     resources_of_log = [name for name in names if name in jobs and (jobs[name] > 0).any()]

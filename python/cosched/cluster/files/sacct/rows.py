@@ -215,7 +215,7 @@ def require_text(text: bytes | str, path: str | PathLike[str]) -> None:
 
 
 def _header_of(line: str, mark: str) -> tuple[list[str], list[_Repeat]]:
-    """Names of the columns as sacct spells them, each once, and which are repeats."""
+    """Return names of the columns as sacct spells them, each once, and which are repeats."""
     header: list[str] = []
     repeats: list[_Repeat] = []
     for text in line.rstrip("\r").rstrip(mark).split(mark):
@@ -229,7 +229,7 @@ def _header_of(line: str, mark: str) -> tuple[list[str], list[_Repeat]]:
 
 
 def _notes_of_repeats(repeats: Sequence[_Repeat]) -> list[Note]:
-    """Notes of columns that are there twice."""
+    """Return notes of columns that are there twice."""
     return [
         Note(
             NoteKind.READING,
@@ -257,7 +257,7 @@ def _require_same(
 
 
 def _require_same_cells(place: str, cells: Mapping[str, str], repeats: Sequence[_Repeat]) -> None:
-    """The same of one row; a text that cannot be told is not compared."""
+    """Refuse a row whose repeated columns differ; a text that cannot be told is not compared."""
     for name, renamed in repeats:
         if name in cells and renamed in cells and cells[name] != cells[renamed]:
             raise InvalidInstance(
@@ -267,7 +267,7 @@ def _require_same_cells(place: str, cells: Mapping[str, str], repeats: Sequence[
 
 
 def _frame(text: bytes, columns: list[str], read_columns: list[str], mark: str) -> pd.DataFrame:
-    """The columns `read_columns` of rows that have as many fields as there are columns."""
+    """Return the columns `read_columns` of rows that have as many fields as there are columns."""
     kinds = {name: "category" if name in _CATEGORY_COLUMNS else str for name in read_columns}
     if not text:
         return pd.DataFrame({name: [] for name in read_columns}).astype(kinds)
@@ -287,7 +287,8 @@ def _frame(text: bytes, columns: list[str], read_columns: list[str], mark: str) 
 
 
 def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str]]:
-    """Names of users, accounts, ... in the rows that need no repair, and those of the machine."""
+    """Return names of users, accounts, ... in the rows that need no repair, and those of the
+    machine."""
     names_of_column: dict[str, set[str]] = {
         name: set(texts[name].cat.categories) - {""} for name in NAMES if name in texts
     }
@@ -303,7 +304,7 @@ def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str
 def _with_records(
     texts: pd.DataFrame, repaired: Repaired, read_columns: list[str], delimiter: str, mark: str
 ) -> pd.DataFrame:
-    """The rows with those that were repaired in their places."""
+    """Return the rows with those that were repaired in their places."""
     texts = texts[~texts["line"].isin(np.array(repaired.replaced, dtype=np.int64) + 1)]
     if not repaired.records:
         return texts
@@ -331,7 +332,7 @@ def _unquoted(cell: str) -> str:
 def _undecided(
     records: list[tuple[int, AlignedRecord]], read_columns: list[str]
 ) -> dict[str, list[int]]:
-    """Lines from 1 by the columns whose texts cannot be told."""
+    """Return lines from 1 by the columns whose texts cannot be told."""
     lines_of_column: dict[str, list[int]] = {}
     for number, record in records:
         for name in sorted(record.undecided & set(read_columns)):
@@ -340,7 +341,7 @@ def _undecided(
 
 
 def _with_mark(text: bytes, delimiter: str) -> tuple[bytes, str]:
-    """The text with one byte between fields."""
+    """Return the text with one byte between fields."""
     if not isinstance(delimiter, str) or not delimiter or set(delimiter) & set("\n\r"):
         raise InvalidInstance(f"delimiter = {shorten(delimiter)}: expected what sacct was given")
     if len(delimiter.encode()) == 1:

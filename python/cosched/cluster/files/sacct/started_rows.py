@@ -47,7 +47,8 @@ def started_rows(
 
 
 def _state_of(text: str) -> str:
-    """``CANCELLED`` of ``CANCELLED by 5``; ``OUT_OF_MEMORY`` of ``OUT_OF_ME+``, cut by a column."""
+    """Return ``CANCELLED`` of ``CANCELLED by 5``; ``OUT_OF_MEMORY`` of ``OUT_OF_ME+``, cut by a
+    column."""
     words = text.split(" ", 1)
     state = words[0].rstrip("+").upper()
     if words[0].endswith("+") and state not in STATES:
@@ -72,7 +73,7 @@ def _deduplicate(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataF
 
 
 def _still_waiting(ids: pd.Series) -> list[Note]:
-    """Jobs and array tasks that have not started: ``123_[1-10,12%4]`` are eleven of them."""
+    """Return jobs and array tasks that have not started: ``123_[1-10,12%4]`` are eleven of them."""
     if not len(ids):
         return []
     tasks = sum(_tasks(text) for text in ids.tolist())

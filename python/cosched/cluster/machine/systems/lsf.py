@@ -149,7 +149,7 @@ def _row_of(
 def _by_host(
     tables: Sequence[_Table], kind: str, path: object
 ) -> dict[str, tuple[int, dict[str, str]]]:
-    """Line and row by the host's name."""
+    """Return line and row by the host's name."""
     rows: dict[str, tuple[int, dict[str, str]]] = {}
     for table in tables:
         for number, row in table.rows if table.kind == kind else ():

@@ -231,7 +231,8 @@ def _unread_resources(attributes: Mapping[str, str]) -> set[str]:
 
 
 def _merged(host: str, parts: Sequence[NodeRecord]) -> NodeRecord:
-    """One node of the vnodes of a host that are in service; of none, a node out of service."""
+    """Return one node of the vnodes of a host that are in service; of none, a node out of
+    service."""
     good_parts = [part for part in parts if not part.out_of_service]
     if not good_parts:
         return NodeRecord(host, 0, out_of_service=parts[0].out_of_service)
