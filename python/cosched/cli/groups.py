@@ -79,10 +79,13 @@ class Command(click.Command):
             with options_in_messages(ctx):
                 return super().parse_args(ctx, list(args))
         except click.UsageError as error:
-            if file := file_behind_json(args):
-                error.message = error.message.rstrip(".")
-                error.message += f": --json prints to the terminal, -o {file} writes a file"
-            raise
+            file = file_behind_json(args)
+            if not file:
+                raise
+            message = error.format_message().rstrip(".")
+            raise click.UsageError(
+                f"{message}: --json prints to the terminal, -o {file} writes a file", error.ctx
+            ) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless it would write over a file that it reads."""

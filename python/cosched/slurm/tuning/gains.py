@@ -205,7 +205,7 @@ def parts_of_week(judged_blocks: Sequence[JudgedBlock]) -> int:
     return int(np.clip(count, _MIN_PARTS, _MAX_PARTS))
 
 
-def part_edges(block: Block, count: int) -> NDArray[np.intp]:
+def part_edges(block: Block, count: int) -> NDArray[np.float64]:
     """Return the instants at which the parts of a block begin and end (s), `count` parts each
     week."""
     cuts = [np.linspace(begin, end, count + 1) for begin, end in block.spans]
