@@ -96,11 +96,11 @@ def test_rows_that_are_no_ended_job(tmp_path, machine):
     assert inst.jobs.runtime.tolist() == [86460, 30]
     assert inst.jobs.estimate.tolist() == [float("inf"), 120]
     assert inst.jobs.wait.tolist() == [5, 0]
-    told = "\n".join(inst.notes)
+    texts = "\n".join(inst.notes)
     for what in ("never started (line 4)", "not ended yet (lines 5, 6)", "Submit is no time (line",
                  "fields are not those of the first line (line 7)", "Elapsed is no time (line 9)",
                  "no number of CPUs (line 10)", "wait 0 (line 11)"):  # fmt: skip
-        assert what in told
+        assert what in texts
     with pytest.raises(cs.InvalidInstance, match=r"no usable job: 1: not ended yet \(line 2\)"):
         read(
             tmp_path, machine, "4|ada|main|RUNNING|2026-03-01T10:00:05|2026-03-01T10:00:05|1:0|1|1"
@@ -115,8 +115,8 @@ def test_rows_that_are_no_ended_job(tmp_path, machine):
 
 def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
     row = "7|ada|short|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:05|00:01:00|{}|2"
-    again = row.replace("10:00:05", "10:30:05")  # requeued: another run
-    inst = read(tmp_path, machine, *(one.format("00:02:00") for one in (row, row, again)))
+    requeued_row = row.replace("10:00:05", "10:30:05")  # requeued: another run
+    inst = read(tmp_path, machine, *(line.format("00:02:00") for line in (row, row, requeued_row)))
     assert inst.jobs.line.tolist() == [2, 4]
     assert places(inst.notes, NoteKind.DROPPED)["the same row once more"] == (1, "line 3")
     raw = HEADER.replace("Timelimit", "TimelimitRaw")

@@ -163,9 +163,11 @@ def test_components_are_one_job_in_reports(read):
     assert table.mean_wait.tolist() == [40]
     assert table.cpu_hours.tolist() == [pytest.approx((2 + 4 + 2 + 2) / 60)]
     assert counts(inst.notes, NoteKind.READING)["heterogeneous jobs"] == 3
-    again = read(row("45+0"), row("45+1"), row("45+0", start="2026-03-01T10:09:00"),
+    requeued = read(row("45+0"), row("45+1"), row("45+0", start="2026-03-01T10:09:00"),
                  row("45+1", start="2026-03-01T10:09:00"))  # fmt: skip
-    assert cs.cluster.solve(again, "as-logged").by("user").jobs.tolist() == [2]  # requeued: twice
+    assert cs.cluster.solve(requeued, "as-logged").by("user").jobs.tolist() == [
+        2
+    ]  # requeued: twice
 
 
 def test_lists_of_partitions(read):

@@ -87,12 +87,12 @@ def run(folder, *arguments, code=0, site=True):
     environment = {**os.environ, "COLUMNS": "300"}
     if site:
         environment["PYTHONPATH"] = str(folder / "site")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", *arguments],
         capture_output=True, text=True, cwd=folder, env=environment,
     )  # fmt: skip
-    assert done.returncode == code, done.stderr
-    return done.stdout + done.stderr
+    assert process.returncode == code, process.stderr
+    return process.stdout + process.stderr
 
 
 def python(folder, program, **options):
@@ -103,17 +103,17 @@ def python(folder, program, **options):
 def test_the_command_line_finds_them(folder):
     run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order", "-o", "p.json")
     assert json.loads((folder / "p.json").read_text())["algorithm"] == "in-order"
-    said = run(
+    output = run(
         folder, "cosched", "compare", "packs", "times.csv", "--algorithms", "in-order", "pairs"
     )
-    assert "in-order" in said
-    said = run(folder, "cosched", "compare", "cluster", "log.csv", "--nodes", "2",
+    assert "in-order" in output
+    output = run(folder, "cosched", "compare", "cluster", "log.csv", "--nodes", "2",
                "--policies", "one at a time", "EASY")  # fmt: skip
-    assert "one at a time" in said
+    assert "one at a time" in output
 
 
 def test_python_finds_them_when_asked(folder):
-    said = python(
+    output = python(
         folder,
         "import sys\nimport cosched as cs\n"
         "inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])\n"
@@ -121,11 +121,11 @@ def test_python_finds_them_when_asked(folder):
         "print(cs.packs.solve(inst, 'in-order').algorithm)\n"
         "print('in-order' in cs.packs.ALGORITHMS, 'somebodys' in sys.modules)\n",
     )
-    assert said.split() == ["in-order", "True", "True"]
+    assert output.split() == ["in-order", "True", "True"]
 
 
 def test_the_table_and_the_comparison_have_them_before_they_are_imported(folder):
-    said = python(
+    output = python(
         folder,
         "import sys\nimport cosched as cs\n"
         "print('in-order' in cs.packs.ALGORITHMS, list(cs.packs.ALGORITHMS)[-3:])\n"
@@ -137,7 +137,7 @@ def test_the_table_and_the_comparison_have_them_before_they_are_imported(folder)
         "print(type(function(inst, seed=0)).__name__)\n"
         "print('one at a time' in cs.cluster.ALGORITHMS)\n",
     )
-    assert said.splitlines() == [
+    assert output.splitlines() == [
         "True ['in-order', 'broken', 'leaves']",
         "False",
         "ok error ok",
@@ -218,14 +218,14 @@ def test_names_that_moved_to_slurm_warn(name):
 
 
 def test_built_in_names_stay(folder):
-    said = python(
+    output = python(
         folder,
         "import sys\nimport cosched as cs\n"
         "inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])\n"
         "print(cs.packs.solve(inst, 'optimal').metrics()['stopped_by'])\n"
         "print('somebodys' in sys.modules)\n",
     )
-    assert said.split() == ["proved", "False"]
+    assert output.split() == ["proved", "False"]
 
 
 @pytest.mark.parametrize(
@@ -237,31 +237,33 @@ def test_built_in_names_stay(folder):
     ],
 )
 def test_a_broken_one_is_named(folder, family, name, value, why):
-    said = run(folder, "cosched", "solve", family, "times.csv", "--algorithm", name, code=2)
-    (line,) = said.strip().splitlines()
+    output = run(folder, "cosched", "solve", family, "times.csv", "--algorithm", name, code=2)
+    (line,) = output.strip().splitlines()
     assert f"{name} of the installed package somebodys: {value} cannot be used: " in line
     assert why in line
 
 
 def test_a_broken_one_does_not_lose_the_other_rows(folder):
-    said = run(
+    output = run(
         folder, "cosched", "compare", "packs", "times.csv", "--algorithms", "pairs", "broken"
     )
-    assert "pairs" in said
-    assert "broken: error: " in said
-    assert "somebodys.nowhere:function cannot be used" in said
+    assert "pairs" in output
+    assert "broken: error: " in output
+    assert "somebodys.nowhere:function cannot be used" in output
 
 
 def test_a_name_that_is_missing_is_chosen_from_all(folder):
-    said = run(folder, "cosched", "solve", "packs", "times.csv", code=2)
-    assert said.rstrip().endswith("local-search, in-order, broken, leaves")
-    said = run(folder, "cosched", "solve", "cluster", "log.csv", "--nodes", "2", code=2)
-    assert said.rstrip().endswith(", one at a time")
+    output = run(folder, "cosched", "solve", "packs", "times.csv", code=2)
+    assert output.rstrip().endswith("local-search, in-order, broken, leaves")
+    output = run(folder, "cosched", "solve", "cluster", "log.csv", "--nodes", "2", code=2)
+    assert output.rstrip().endswith(", one at a time")
 
 
 def test_an_unknown_name_is_told_what_is_near(folder):
-    said = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-ordre", code=2)
-    assert "near: in-order" in said
-    said = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order",
+    output = run(
+        folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-ordre", code=2
+    )
+    assert "near: in-order" in output
+    output = run(folder, "cosched", "solve", "packs", "times.csv", "--algorithm", "in-order",
                code=2, site=False)  # fmt: skip
-    assert "unknown packs algorithm 'in-order'" in said
+    assert "unknown packs algorithm 'in-order'" in output

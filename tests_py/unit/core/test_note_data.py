@@ -37,10 +37,10 @@ def test_a_note_is_its_text():
 
 
 @pytest.mark.parametrize(
-    "again", [copy.copy, copy.deepcopy, lambda n: pickle.loads(pickle.dumps(n))]
+    "copy_of", [copy.copy, copy.deepcopy, lambda n: pickle.loads(pickle.dumps(n))]
 )
-def test_a_copy_keeps_all_fields(again):
-    note = again(DROPPED.with_prefix("  "))
+def test_a_copy_keeps_all_fields(copy_of):
+    note = copy_of(DROPPED.with_prefix("  "))
     assert note == "  dropped 2: no CPUs (lines 3, 4)"
     assert note.statement == "2: no CPUs (lines 3, 4)"
     assert (note.kind, note.subject, note.count, note.where) == (

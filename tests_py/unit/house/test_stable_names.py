@@ -117,11 +117,11 @@ def test_files(tmp_path, monkeypatch, capsys):
         for suffix in {*re.findall(r"\.json|\.csv", written), suffixed[0][1]}:
             path = tmp_path / f"{suffixed[0][0]}{suffix}"
             if suffix == ".csv":
-                found = next(csv.reader(path.open()))
+                written_names = next(csv.reader(path.open()))
             else:
                 read = json.loads(path.read_text())
-                found = read[0] if isinstance(read, list) else read
-            assert not set(names(keys)) - set(found), path.name
+                written_names = read[0] if isinstance(read, list) else read
+            assert not set(names(keys)) - set(written_names), path.name
 
 
 @pytest.mark.parametrize(
