@@ -17,7 +17,7 @@ CLUSTER := notebooks/cluster
 
 APT_BUILD := g++ cmake ninja-build ccache libglpk-dev liblemon-dev libeigen3-dev python3-dev python3-venv
 APT_TEST := libgtest-dev libgmock-dev
-APT_SLURM := slurm-wlm faketime openmpi-bin libopenmpi-dev
+APT_SLURM := slurm-wlm slurmrestd slurm-wlm-jwt-plugin faketime openmpi-bin libopenmpi-dev
 APT_DBD := slurmdbd slurm-wlm-mysql-plugin mariadb-server-core mariadb-client-core libnss-wrapper
 APT_LINT := clang-tidy
 APT_BROWSER := chromium chromium-driver
@@ -177,7 +177,8 @@ test-thorough: build .venv/test.stamp .venv/docs.stamp build/apt-TEST.stamp buil
 	$(PYTEST) -m 'thorough and not slurm'
 
 slurm: build .venv/test.stamp build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
-	$(BIN)/python -m pytest -q -m slurm tests_py/unit/slurm/test_slurm.py tests_py/unit/slurm/test_slurm_record.py
+	$(BIN)/python -m pytest -q -m slurm tests_py/unit/slurm/test_slurm.py tests_py/unit/slurm/test_slurm_record.py \
+	  tests_py/unit/slurm/test_snapshot_slurmrestd.py
 
 test-one: $(BUILD)/tests.stamp ## some C++ tests: make test-one T=packs.Pairs (folder, folder.suite, or folder.suite.test)
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }

@@ -66,6 +66,8 @@ class Root:
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib")
 _MOST_NODES = 1000
+#: Keys that slurmdbd.conf has as slurm.conf has them: how tokens of users are checked.
+_TOKEN_KEYS = ("AuthAltTypes", "AuthAltParameters")
 _PROGRAMS = ("slurmctld", "slurmd", "sbatch", "scontrol", "sinfo", "squeue", "scancel")
 _OF_ROOT = (*_PROGRAMS, "slurmstepd", "sprio", "sshare", "sacctmgr")
 #: Until all nodes are idle, and so much more for each of them (s).
@@ -121,6 +123,7 @@ class RealSlurm:
         for name in _PROGRAMS if installation is None else ():
             if shutil.which(name, path=_PATH) is None:
                 raise SolverError(f"no {name} on this host: apt install slurm-wlm")
+        self._settings = dict(settings)
         self._configuration = Configuration(self.folder, nodes, settings, partitions)
         self.nodes = len(self._configuration.names)
         if not 1 <= self.nodes <= _MOST_NODES:
@@ -179,7 +182,8 @@ class RealSlurm:
             if root is not None:
                 raise InvalidInstance("accounts are recorded with the host's own Slurm: no root")
             port = self._configuration.last_port
-            self._database = Database(self.folder / "dbd", port, self.environment)
+            tokens = {key: value for key, value in self._settings.items() if key in _TOKEN_KEYS}
+            self._database = Database(self.folder / "dbd", port, self.environment, tokens)
             further_keys |= self._database.settings
         text = self._configuration.slurm(self.speed, further_keys, root is not None, self._spool)
         self._conf.write_text(text)

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,13 @@ class Database:
     Its database is on life's clock: only slurmdbd asks it, and its own waits are none of Slurm's.
     """
 
-    def __init__(self, folder: Path, port: int, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        port: int,
+        environment: dict[str, str],
+        further_keys: Mapping[str, str] | None = None,
+    ) -> None:
         if lacks := missing_packages():
             raise SolverError(lacks)
         self.folder, self.port = folder, port
@@ -48,6 +54,7 @@ class Database:
         folder.mkdir()
         self._daemons: list[subprocess.Popen[Any]] = []
         self._environment = environment
+        self._further_keys = dict(further_keys or {})
 
     def start(self, conf: Path, until: Callable[..., None]) -> None:
         """The database, then slurmdbd beside a slurm.conf."""
@@ -103,6 +110,7 @@ class Database:
             "StorageUser": me,
             "StorageLoc": "slurm_acct_db",
             "CommitDelay": 1,
+            **self._further_keys,
         }
         conf_file = self.folder / "slurmdbd.conf"  # beside the slurm.conf that SLURM_CONF names
         conf_file.write_text("".join(f"{key}={value}\n" for key, value in text.items()))

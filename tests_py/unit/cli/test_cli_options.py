@@ -22,7 +22,7 @@ TEXTS = {
     "NAME", "NAME,...", "KEY,...", "KEY=VALUE", "KEY=VALUES", "KEY=VALUE,...", "MEASURE",
     "EXPRESSION", "WEEKS", "CLASS,...", "ZONE", "CHARACTER", "VERSION", "SIZE", "TIME",
     "TIME,...|auto", "DATE", "ID", "N[-M]", "SECONDS[-SECONDS]", "HOST:PORT|FILE", "DAYS|FILE",
-    "best|bound|NAME",
+    "best|bound|NAME", "URL",
 }  # fmt: skip
 
 #: Commands that write no file but the one that they are about, or none at all.

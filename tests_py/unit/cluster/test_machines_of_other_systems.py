@@ -117,6 +117,34 @@ def test_queues_of_grid_engine_without_disabled_instances():
     }  # fmt: skip
 
 
+def test_a_status_that_was_folded_is_no_node(tmp_path):
+    text = (
+        "n1\n     np = 4\n     ntype = cluster\n     status = \nrectime=1,state=free,sessions=31 \n"
+        "52 53,physmem=4gb,ops\nys=linux\n     gpus = 1\n"
+    )
+    path = tmp_path / "nodes"
+    path.write_text(text)
+    machine = cs.cluster.Machine.read(path)
+    assert rows_of(machine) == [("n1", 1, 4, 0.0, 1)]
+    assert counts(machine.notes, NoteKind.DROPPED) == {"lines": 3}
+
+
+def test_what_was_copied_off_a_page_or_a_screen(tmp_path):
+    path = tmp_path / "nodes"
+    text = (FIXTURES / "pbsnodes_19.txt").read_text()
+    path.write_text("".join(f"   {line}" for line in text.splitlines(keepends=True)))
+    assert cs.cluster.Machine.read(path) == read("pbsnodes_19.txt")
+    header = "HOST_NAME type model cpuf ncpus maxmem maxswp server RESOURCES\n"
+    table = "HOST_NAME STATUS JL/U MAX\nn1 ok - 4\n"
+    path.write_text(
+        f"$ lshosts -w\n{header}n1 X86_64 Intel 12.5 4 15.4G - Yes (mg)\n\n"
+        f"[ann@n1 ~]$ bhosts -w\n{table}"
+    )
+    machine = cs.cluster.Machine.read(path)
+    assert rows_of(machine) == [("n1", 1, 4, 15.4, 0)]
+    assert counts(machine.notes, NoteKind.DROPPED) == {"lines": 2}
+
+
 def test_properties_and_queues_of_flux():
     machine = read("flux_r_queues.json")
     assert partitions_of(machine) == {"debug": ((0, 1),), "batch": ((1, 4),)}

@@ -89,7 +89,7 @@ def offset_of(
     where local times matter and nothing tells.
     """
     if zone is not None:
-        return _utc_offset(zone, snapshot_time or max((job.submit or 0 for job in jobs), default=0))
+        return utc_offset(zone, snapshot_time or max((job.submit or 0 for job in jobs), default=0))
     submitted = {job.id: job.submit for job in jobs if job.submit}
     pairs = _time_pairs(texts, submitted, shown_jobs, snapshot_time)
     differences = (since - local for since, local in pairs if since and local)
@@ -182,7 +182,7 @@ def _ctime_seconds(text: str) -> float | None:
     return date.replace(tzinfo=timezone.utc).timestamp()
 
 
-def _utc_offset(name: str, seconds: float) -> float:
+def utc_offset(name: str, seconds: float) -> float:
     """Return the seconds to add to local times of a zone at a moment."""
     try:
         offset = datetime.fromtimestamp(seconds, ZoneInfo(name)).utcoffset()

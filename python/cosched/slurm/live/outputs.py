@@ -65,6 +65,16 @@ def read_outputs(path: str | PathLike[str]) -> tuple[dict[str, str], list[Note]]
     return {name: io.read_text(file) for name, file in moments[prefix_of_moment].items()}, notes
 
 
+#: Outputs whose dates are local times.
+_DATED_FILES = ("scontrol_config.txt", "scontrol_reservation.txt", "sacct.txt")
+
+
+def dated_outputs(path: str | PathLike[str]) -> list[str]:
+    """Return the names of outputs in a folder that have dates in local time."""
+    texts, _ = read_outputs(path)
+    return [name for name in _DATED_FILES if name in texts]
+
+
 def query_slurm(history: str | None) -> tuple[dict[str, str], list[Note]]:
     """Return what Slurm's commands print here and now, and what they did not: nothing is
     changed."""

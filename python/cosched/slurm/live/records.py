@@ -105,7 +105,6 @@ def jobs_of_json(text: str, place: str) -> tuple[list[SnapshotJob], dict[str, An
 def _fields_of_json(job: Mapping[str, object], state: str, place: str) -> dict[str, Any]:
     """Return the fields of a job of ``squeue --json``."""
     minutes = number(job.get("time_limit"))
-    shared = as_text(job.get("shared")) + as_text(job.get("oversubscribe"))
     exclusive = job.get("exclusive")
     priority = job.get("priority")
     if isinstance(priority, Mapping):  # its number as it is: the largest are no codes
@@ -128,13 +127,15 @@ def _fields_of_json(job: Mapping[str, object], state: str, place: str) -> dict[s
         "nodes": whole_number(job.get("node_count")),
         "exact": bool(finite_number(job.get("max_nodes"))),
         "cpus": whole_number(job.get("cpus")) or 1,
-        "exclusive": "none" in shared or bool(exclusive and "true" in str(exclusive).lower()),
+        "exclusive": _shares_with_nobody(job.get("shared"))
+        or bool(exclusive and "true" in str(exclusive).lower()),
         "memory": finite_number(job.get("memory_per_node")),
         "memory_per_cpu": finite_number(job.get("memory_per_cpu")),
         "gres": _gpus(as_text(job.get("tres_per_node"))),
         "gpus": _gpus(as_text(job.get("tres_per_job"))),
         "priority": priority if isinstance(priority, int) else finite_number(priority),
-        "nice": finite_number(job.get("nice")),
+        # Slurm 21.08 and 22.05 write null where it is 0.
+        "nice": 0.0 if job.get("nice", "") is None else finite_number(job.get("nice")),
         "reason": as_text(job.get("state_reason")),
         "dependency": as_text(job.get("dependency")),
         "features": as_text(job.get("features")),
@@ -149,6 +150,13 @@ def _fields_of_json(job: Mapping[str, object], state: str, place: str) -> dict[s
     }
 
 
+def _shares_with_nobody(shared: object) -> bool:
+    """Return whether ``shared`` is "none", which as a text or a list says that nodes are the job's
+    alone."""
+    words = shared if isinstance(shared, list) else [shared]
+    return any(isinstance(word, str) and word.lower() == "none" for word in words)
+
+
 def _gpus(text: str) -> str:
     """Return ``gpu:a100:2`` of ``gres:gpu:a100:2`` or ``gres/gpu:a100:2``."""
     match = re.search(r"(?:gres[:/])?(gpu(?:[:=][\w.-]+)*)", text)
@@ -160,9 +168,9 @@ def _allocations_of_json(job: Mapping[str, object], place: str) -> list[Allocate
     resources = object_of(job.get("job_resources"))
     nodes = resources.get("nodes")
     entries = object_of(nodes).get("allocation") or resources.get("allocated_nodes") or []
-    if isinstance(entries, Mapping):
-        entries = list(entries.values())
     names = as_text(job.get("nodes")) or (nodes if isinstance(nodes, str) else "")
+    if isinstance(entries, Mapping):
+        entries = _named_entries(entries, names, place)
     allocations = (
         [_allocation_of_node(object_of(entry)) for entry in entries]
         if isinstance(entries, list)
@@ -179,12 +187,25 @@ def _allocations_of_json(job: Mapping[str, object], place: str) -> list[Allocate
     ]
 
 
+def _named_entries(entries: Mapping[str, object], names: str, place: str) -> list[object]:
+    """Return the entries of an object by the number of the node, each with the node's name, which
+    0.0.37 does not repeat there."""
+    nodes = hosts(names, f"{place}: nodes") if names else []
+    return [
+        {"nodename": nodes[int(key)], **object_of(entry)}
+        if key.isdecimal() and int(key) < len(nodes)
+        else entry
+        for key, entry in entries.items()
+    ]
+
+
 def _allocation_of_node(entry: Mapping[str, object]) -> Allocated:
     """Return what a job has of a node, of an entry of ``squeue --json``."""
-    amount = object_of(entry.get("memory")).get("allocated")
+    memory, cpus = entry.get("memory"), entry.get("cpus")
+    amount = memory.get("allocated") if isinstance(memory, Mapping) else memory
     return Allocated(
         as_text(entry.get("name") or entry.get("nodename")),
-        whole_number(object_of(entry.get("cpus")).get("count"))
+        whole_number(cpus.get("count") if isinstance(cpus, Mapping) else cpus)
         or _count_allocated_cores(entry.get("sockets")),
         finite_number(amount if amount is not None else entry.get("memory_allocated")) or 0.0,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -32,6 +33,14 @@ from cosched.slurm.live.model import (
     texts_of,
 )
 from cosched.slurm.live.records import jobs_of_json, jobs_of_text, parse_history
+from cosched.slurm.live.rest.client import (
+    DEFAULT_TIMEOUT,
+    RestClient,
+    parse_server,
+    token_of_environment,
+    user_of_environment,
+)
+from cosched.slurm.live.rest.query import query_rest
 from cosched.slurm.machines import machine_shown
 
 _FORM = 1
@@ -158,6 +167,71 @@ class Snapshot:
         """
         texts, notes = outputs.query_slurm(history)
         return cls.of_texts(texts, "Slurm", notes)
+
+    @classmethod
+    def ask_rest(
+        cls,
+        url: str,
+        *,
+        history: str | None = None,
+        folder: str | PathLike[str] | None = None,
+        timezone: str | None = None,
+        version: str | None = None,
+        allow_http: bool = False,
+        timeout: float = DEFAULT_TIMEOUT,
+    ) -> Snapshot:
+        """Ask a slurmrestd, which changes nothing there.
+
+        The token is that of the environment variable ``SLURM_JWT``, the user that of
+        ``SLURM_USER_NAME``, else ``USER``. Certificates are verified; no redirection is followed.
+
+        Parameters
+        ----------
+        url : str
+            Of slurmrestd, such as ``https://head:6820``.
+        history : str, optional
+            How much of the past slurmdbd is asked for: ``"14days"``.
+        folder : str or path-like, optional
+            Outputs of commands for what slurmrestd does not offer: ``scontrol_config.txt``,
+            ``sprio.txt``, and ``sshare.txt`` before 0.0.40.
+        timezone : str, optional
+            Of the dates of `folder`, as ``Europe/Stockholm``.
+        version : str, optional
+            Of the interface, as ``0.0.40``; default: the newest from 0.0.37 to 0.0.43 that the
+            server offers.
+        allow_http : bool
+            Also without TLS to another host than this one: the token can then be read on its way.
+        timeout : float
+            For each answer (s).
+
+        Raises
+        ------
+        InvalidInstance
+            No token, no such server, or an answer that is none: names the path and what it said,
+            and never the token.
+        """
+        client = RestClient(
+            parse_server(url, allow_http=allow_http),
+            user_of_environment(),
+            token_of_environment(),
+            timeout,
+        )
+        if folder is not None and timezone is None:
+            dated_names = outputs.dated_outputs(folder)
+            if dated_names:
+                raise InvalidInstance(
+                    f"{folder}: {dated_names[0]} has local dates: expected their time zone, such "
+                    "as Europe/Stockholm (timezone, --timezone)"
+                )
+        zone = timezone or "UTC"
+        answers = query_rest(
+            client,
+            history=history,
+            version=version,
+            folder=folder,
+            offset=clocks.utc_offset(zone, time.time()),
+        )
+        return cls.of_texts(answers.texts, "slurmrestd", answers.notes, zone)
 
     @classmethod
     def of_texts(

@@ -29,6 +29,8 @@ _OUT_STATES = frozenset(
     ("unavail", "unreach", "closed_adm", "closed_lock", "closed_lim", "closed_cu_adm")
 )
 _NOT_SHOWN = "-"
+#: A command in what was copied off a screen.
+_PROMPT = re.compile(r"[$%>#]\s*(bhosts|lshosts)\b")
 
 
 class _Table(NamedTuple):
@@ -122,7 +124,8 @@ def _tables_of(text: str, path: object) -> tuple[list[_Table], list[int]]:
             else:
                 unread_lines.append(number)
             continue
-        if not titles:
+        if not titles or _PROMPT.search(line):
+            titles = []
             unread_lines.append(number)
             continue
         if tables[-1].kind == "gpus" and line[0].isspace() and last_host:
@@ -229,7 +232,8 @@ def _notes_of(
         notes.append(Note(NoteKind.ASSUMED, text, subject="closed", count=closed_hosts))
     differences = sum(
         name in batch_hosts
-        and _NOT_SHOWN not in (batch_hosts[name][1]["max"], row.get("ncpus", _NOT_SHOWN))
+        and batch_hosts[name][1]["max"] not in (_NOT_SHOWN, "0")
+        and row.get("ncpus", _NOT_SHOWN) != _NOT_SHOWN
         and batch_hosts[name][1]["max"] != row.get("ncpus")
         for name, (_, row) in static_hosts.items()
     )

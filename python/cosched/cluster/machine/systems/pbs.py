@@ -32,6 +32,8 @@ _RESOURCE = "resources_available."
 _READ_RESOURCES = {"ncpus", "mem", "ngpus", "naccelerators", "accelerator_model", "host", "Qlist"}
 _USUAL_RESOURCES = {"arch", "vnode", "vmem", "accelerator_memory", "hbmem", "vntype", "accelerator"}
 _TRUE = ("true", "yes")
+#: A name in the first column; a status that a screen has folded has other characters, too.
+_NODE_LINE = re.compile(r"[^\s=,]+")
 _PHYSICAL_MEMORY = re.compile(r"(?:^|,)physmem=([0-9]+[a-z]*)(?:,|$)", re.IGNORECASE)
 _CPUS_OF_STATUS = re.compile(r"(?:^|,)ncpus=([0-9]+)(?:,|$)")
 
@@ -107,7 +109,7 @@ def read_pbsnodes_text(text: str, path: object) -> NodeTable:
     unread_lines: list[int] = []
     for number, line in numbered_lines(text):
         key, equals, value = (part.strip() for part in line.partition(" = "))
-        if not line[0].isspace() and not equals and len(line.split()) == 1:
+        if _NODE_LINE.fullmatch(line.rstrip()):
             vnodes.append(Vnode(line.strip(), f"{path}: line {number}", {}))
         elif line.rstrip().endswith(" =") and line[0].isspace() and vnodes:
             vnodes[-1].attributes[line.strip().removesuffix("=").strip()] = ""

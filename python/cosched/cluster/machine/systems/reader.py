@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from textwrap import dedent
 from typing import Any
 
 from cosched import io
@@ -96,16 +97,17 @@ def read_machine_parts(text: str, path: object) -> MachineParts | None:
     >>> parts.nodes[0].cores, str(parts.notes[0])
     (8, 'read as what pbsnodes -av printed')
     """
+    text = dedent(text.removeprefix("\ufeff"))  # pages indent what they show
     file_format = machine_format(text)
     if file_format is None:
         return None
     if file_format in _JSON_READERS:
-        value = io.parse_json(text.lstrip("\ufeff"), str(path))
+        value = io.parse_json(text, str(path))
         if not isinstance(value, Mapping):
             raise InvalidInstance(f"{path}: expected an object")
         table = _JSON_READERS[file_format](value, path)
     else:
-        table = _TEXT_READERS[file_format](text.lstrip("\ufeff"), path)
+        table = _TEXT_READERS[file_format](text, path)
     parts = machine_of_records(path, table)
     reading = Note(NoteKind.READING, f"read as {file_format.value}", subject="format")
     return parts._replace(notes=(reading, *parts.notes))

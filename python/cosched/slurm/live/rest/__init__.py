@@ -1,0 +1,1 @@
+"""A snapshot by slurmrestd: its answers, in the texts that Slurm's commands print."""
