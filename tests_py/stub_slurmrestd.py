@@ -22,6 +22,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     #: Seconds before each byte of the body.
     drip: float = 0.0
+    #: Headers are sent that slowly, too.
+    drips_headers: bool = False
     #: Bytes that are announced beyond those that are sent.
     missing_bytes: int = 0
 
@@ -42,6 +44,9 @@ class StubSlurmrestd:
                     value = Reply(404, b"Unable find requested URL.")
                 elif not isinstance(value, Reply):
                     value = Reply(200, json.dumps(value).encode())
+                if value.drips_headers:
+                    self._drip_headers(value.drip)
+                    return
                 self.send_response(value.status)
                 length = len(value.body) + value.missing_bytes
                 for name, text in {"Content-Length": str(length), **value.headers}.items():
@@ -56,6 +61,15 @@ class StubSlurmrestd:
                             self.wfile.flush()
                             time.sleep(value.drip)
                 except OSError:  # the client has had enough
+                    pass
+
+            def _drip_headers(self, seconds: float) -> None:
+                try:
+                    for letter in b"HTTP/1.1 200 OK\r\n" + b"X-A: b\r\n" * 60:
+                        self.wfile.write(bytes([letter]))
+                        self.wfile.flush()
+                        time.sleep(seconds)
+                except OSError:
                     pass
 
             def log_message(self, *_: Any) -> None:

@@ -196,6 +196,27 @@ def test_what_is_no_token_is_refused_without_showing_it(monkeypatch, value):
     assert not value.strip() or value not in str(error.value)
 
 
+def test_a_server_that_sends_the_token_back(tmp_path, capsys):
+    answers = answers_of("0.0.40")
+    answers["/slurm/v0.0.40/jobs"]["jobs"][1]["name"] = f"job {TOKEN}"
+    answers["/slurm/v0.0.40/nodes"]["nodes"][1]["features"] = [TOKEN]
+    answers["/slurm/v0.0.40/diag"] = {"errors": [{"error": f"no {TOKEN} here"}]}
+    path = tmp_path / "now.json"
+    with StubSlurmrestd(answers) as server:
+        assert main(["snapshot", "--rest", server.url, "-o", str(path)]) == 0
+    printed = capsys.readouterr()
+    assert "no *** here" in printed.out
+    for text in (printed.out, printed.err, path.read_text()):
+        assert TOKEN not in text
+
+
+@pytest.mark.parametrize("user", ["a\nb", "ann b", "\u00e9va", "x" * 300])
+def test_users_that_no_header_can_have(monkeypatch, user):
+    monkeypatch.setenv("SLURM_USER_NAME", user)
+    with pytest.raises(cs.InvalidInstance, match=r"^SLURM_USER_NAME = "):
+        Snapshot.ask_rest("http://127.0.0.1:1")
+
+
 def test_whose_token_it_is(monkeypatch):
     monkeypatch.delenv("SLURM_USER_NAME")
     monkeypatch.setenv("USER", "ann")
@@ -219,6 +240,9 @@ def test_whose_token_it_is(monkeypatch):
         ("https://ann:secret@head", "expected an address"),
         ("https://head:99999", "expected an address"),
         ("https://head/?token=secret", "expected an address"),
+        ("https://head/a b", "expected an address"),
+        ("https://h\u00e9ad/", "expected an address"),
+        ("https://head/\u00e9", "expected an address"),
         ("http://head.example.org:6820", "unencrypted: expected https"),
         ("http://10.0.0.1", "unencrypted: expected https"),
         ("http://localhost.example.org", "unencrypted: expected https"),
@@ -258,12 +282,13 @@ FAULTS = {
     "502": (Reply(502, b"<html><body>" + b"x" * 9999), r"HTTP 502 Bad Gateway$"),
     "redirect": (Reply(302, headers={"Location": "http://127.0.0.1:9/"}), "302 .*not followed"),
     "html": (Reply(200, b"<html>Welcome</html>"), "line 1, column 1: not JSON"),
-    "list": (Reply(200, b"[1, 2]"), "expected a JSON object"),
+    "list": (Reply(200, b"[1, 2]"), "a JSON value of type list: expected an object"),
     "empty": (Reply(200, b""), "not JSON"),
     "no UTF-8": (Reply(200, b'{"a": "\xff"}'), "not JSON: expected UTF-8"),
     "cut": (Reply(200, b'{"paths": {', missing_bytes=40), "the answer is cut off"),
     "cut text": (Reply(200, b'{"paths": {"/slurm/v0.0.40/jo'), "not JSON"),
     "nested": (Reply(200, b'{"a":' * 100_000), "/openapi/v3: "),
+    "drips headers": (Reply(drip=0.1, drips_headers=True), "no whole answer within 1 s"),
     "drips": (Reply(200, b'{"paths": {}}' * 50, drip=0.1), "no whole answer within 1 s"),
 }
 

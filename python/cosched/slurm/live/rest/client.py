@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import ipaddress
 import json
@@ -9,6 +10,7 @@ import os
 import re
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,6 +28,8 @@ DEFAULT_TIMEOUT = 60.0
 _MAX_ANSWER_BYTES = 1_000_000_000
 _CHUNK = 1 << 20
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
+_USER = re.compile(r"[\x21-\x7e]{1,256}")
+_PATH = re.compile(r"[\x21-\x7e]*")
 
 
 class RestError(InvalidInstance):
@@ -95,6 +99,7 @@ def parse_server(url: str, *, allow_http: bool = False) -> RestServer:
         parts, port = urlsplit(""), None
     host = parts.hostname or ""
     is_plain = parts.username is None and parts.password is None and not parts.query
+    is_plain = is_plain and _PATH.fullmatch(parts.path) is not None and host.isascii()
     if parts.scheme not in ("http", "https") or not host or not is_plain or parts.fragment:
         # The address may hold a password, so that no message shows it.
         raise InvalidInstance("--rest: expected an address such as https://head:6820")
@@ -144,9 +149,12 @@ def token_of_environment() -> str:
 def user_of_environment() -> str:
     """Whose token it is."""
     try:
-        return os.environ.get(USER_VARIABLE) or os.environ.get("USER") or getuser()
+        user = os.environ.get(USER_VARIABLE) or os.environ.get("USER") or getuser()
     except (KeyError, OSError):  # a user number without a name
-        raise InvalidInstance(f"{USER_VARIABLE} is not set: expected the user's name") from None
+        user = ""
+    if not _USER.fullmatch(user):
+        raise InvalidInstance(f"{USER_VARIABLE} = {shorten(user)}: expected the user's name")
+    return user
 
 
 @dataclass
@@ -187,36 +195,40 @@ class RestClient:
             raise RestError(f"{name}: not JSON: expected UTF-8", status) from None
         value = io.parse_json(text, name)
         if not isinstance(value, Mapping):
-            raise RestError(f"{name}: {shorten(value)}: expected a JSON object", status)
+            kind = type(value).__name__
+            raise RestError(f"{name}: a JSON value of type {kind}: expected an object", status)
         return value
 
     def _answer(
         self, path: str, query: Mapping[str, str] | None, name: str
     ) -> tuple[int, str, bytes]:
-        """Status, reason and content; RestError where there is none in time."""
+        """Status, reason and content, none of which has the token; RestError where there is no
+        whole answer in time."""
         deadline = time.monotonic() + self.timeout
         connection = self._connection()
+        timer: threading.Timer | None = None
         target = f"{self.server.prefix}{path}" + (f"?{urlencode(query)}" if query else "")
         try:
+            connection.connect()
+            # A server that drips is as late as one that is silent, in its headers, too.
+            seconds_left = max(deadline - time.monotonic(), 0.0)
+            timer = threading.Timer(seconds_left, _hang_up, (connection.sock,))
+            timer.daemon = True
+            timer.start()
             connection.request("GET", target, headers=self._headers())
             answer = connection.getresponse()
-            return answer.status, answer.reason, self._content(connection, answer, deadline, name)
-        except TimeoutError:
-            raise RestError(f"{name}: no whole answer within {self.timeout:g} s") from None
-        except ssl.SSLError as error:
-            why = error.reason or type(error).__name__
-            if isinstance(error, ssl.SSLCertVerificationError):
-                why = f"certificate: {error.verify_message}"
-            raise RestError(f"{name}: TLS failed: {shorten(why, 120)}") from None
-        except http.client.IncompleteRead:
-            raise RestError(f"{name}: the answer is cut off") from None
-        except http.client.HTTPException as error:
-            raise RestError(f"{name}: no HTTP answer ({type(error).__name__})") from None
-        except OSError as error:
-            why = error.strerror or str(error) or type(error).__name__
+            content = _content(answer, name)
+            if time.monotonic() >= deadline:
+                raise TimeoutError
+        except (http.client.HTTPException, ValueError, OSError) as error:
+            is_late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
+            why = f"no whole answer within {self.timeout:g} s" if is_late else _reason_of(error)
             raise RestError(f"{name}: {self._without_token(why)}") from None
         finally:
+            if timer is not None:
+                timer.cancel()
             connection.close()
+        return answer.status, answer.reason, content.replace(self.token.encode(), b"***")
 
     def _connection(self) -> http.client.HTTPConnection:
         server = self.server
@@ -237,32 +249,6 @@ class RestClient:
             "User-Agent": f"cosched/{installed_version()}",
         }
 
-    def _content(
-        self,
-        connection: http.client.HTTPConnection,
-        answer: http.client.HTTPResponse,
-        deadline: float,
-        name: str,
-    ) -> bytes:
-        """The content, piece by piece: a server that drips is as late as one that is silent."""
-        pieces, size = [], 0
-        while True:
-            seconds_left = deadline - time.monotonic()
-            if seconds_left <= 0:
-                raise TimeoutError
-            if isinstance(connection.sock, socket.socket):
-                connection.sock.settimeout(seconds_left)
-            piece = answer.read1(_CHUNK)
-            if not piece:
-                break
-            pieces.append(piece)
-            size += len(piece)
-            if size > _MAX_ANSWER_BYTES:
-                raise RestError(f"{name}: the answer has more than {_MAX_ANSWER_BYTES:,} bytes")
-        if answer.length:  # bytes that the server announced, and did not send
-            raise http.client.IncompleteRead(b"", answer.length)
-        return b"".join(pieces)
-
     def _refusal(self, status: int, reason: str, content: bytes) -> str:
         """What a status says, and the first error of the answer."""
         hint = ""
@@ -278,6 +264,50 @@ class RestClient:
 
     def _without_token(self, text: str) -> str:
         return " ".join(text.replace(self.token, "***").split())
+
+
+def _hang_up(connected_socket: socket.socket) -> None:
+    """End what waits for a socket."""
+    with contextlib.suppress(OSError):  # it has ended
+        connected_socket.shutdown(socket.SHUT_RDWR)
+
+
+def _content(answer: http.client.HTTPResponse, name: str) -> bytes:
+    """The content of an answer, piece by piece.
+
+    Raises
+    ------
+    RestError
+        It is too large.
+    IncompleteRead
+        The server announced more bytes than it sent.
+    """
+    pieces, size = [], 0
+    while piece := answer.read1(_CHUNK):
+        pieces.append(piece)
+        size += len(piece)
+        if size > _MAX_ANSWER_BYTES:
+            raise RestError(f"{name}: the answer has more than {_MAX_ANSWER_BYTES:,} bytes")
+    if answer.length:
+        raise http.client.IncompleteRead(b"", answer.length)
+    return b"".join(pieces)
+
+
+def _reason_of(error: Exception) -> str:
+    """Why there was no answer."""
+    if isinstance(error, RestError):
+        return str(error).partition(": ")[2] or str(error)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"TLS failed: certificate: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed: {error.reason or type(error).__name__}"
+    if isinstance(error, http.client.IncompleteRead):
+        return "the answer is cut off"
+    if isinstance(error, http.client.HTTPException):
+        return f"no HTTP answer ({type(error).__name__})"
+    if isinstance(error, OSError):
+        return error.strerror or str(error) or type(error).__name__
+    return f"no request ({type(error).__name__})"
 
 
 def _first_error(content: bytes) -> str:
