@@ -56,7 +56,7 @@ class RestServer:
         if lacks := missing_rest_packages():
             raise SolverError(lacks)
         self._slurm = slurm
-        self._process: subprocess.Popen | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = slurm.folder / "slurmrestd.log"
