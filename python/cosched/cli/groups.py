@@ -164,7 +164,7 @@ def options_in_messages(ctx: click.Context) -> Iterator[None]:
 
 
 def _typed_options(ctx: click.Context) -> dict[str, str]:
-    """Names of parameters that the command line has -> their options."""
+    """Return the names of parameters that the command line has -> their options."""
     return {
         parameter.name: max(parameter.opts, key=len)
         for parameter in ctx.command.params

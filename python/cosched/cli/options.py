@@ -74,14 +74,15 @@ def complete_bounds(
 
 
 def _family_of(context: click.Context) -> "Family":
-    """The problem class of ``cosched solve packs``: the command is called as the class."""
+    """Return the problem class of ``cosched solve packs``: the command is called as the class."""
     from cosched.registry import family
 
     return family(context.info_name or "")
 
 
 def _completions(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Names with blanks are left out: a shell would take them for several words."""
+    """Return the names that can be completed: a shell would take one with blanks for several
+    words."""
     previous_names, comma, begin = incomplete.rpartition(",")
     return [
         CompletionItem(f"{previous_names}{comma}{name}")

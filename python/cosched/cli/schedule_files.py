@@ -57,7 +57,8 @@ def _require_known(of: Family, data: Any) -> None:
 
 
 def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
-    """What the file repeats of the instance, for `cosched run`, is as the instance has it.
+    """Check that what the file repeats of the instance, for `cosched run`, is as the instance has
+    it.
 
     A table of another shape is of an instance with more or fewer processors: the schedule may suit
     both.
@@ -88,7 +89,8 @@ def _require_same(what: str, theirs: Any, ours: Any) -> None:
 
 
 def _require_order(instance: Any, schedule: Any, edges: Any) -> None:
-    """A file of measurements does not say which task comes after which; that of a plan does."""
+    """Check the order of tasks, which the file of a plan says, and a file of measurements does
+    not."""
     pairs = integer_array(edges, "edges", 2)
     place = {task: k for k, task in enumerate(schedule.task.tolist())}
     for number, pair in enumerate(pairs.tolist()):

@@ -47,7 +47,7 @@ def _reals(raw: np.ndarray, name: str) -> np.ndarray:
 
 
 def _numbers(raw: np.ndarray, values: Any, kinds: set[type], name: str, ndim: int) -> np.ndarray:
-    """`raw` as integers or floats, none of them changed by numpy on the way."""
+    """Return `raw` as integers or floats, none of them changed by numpy on the way."""
     mixed = raw.dtype.kind == "f" and not isinstance(values, np.ndarray) and kinds != {float}
     if mixed and (np.isfinite(raw) & (np.abs(raw) >= np.float64(EXACT))).any():
         # Among floats, numpy has made floats of integers (pandas too, of its columns).
@@ -206,7 +206,7 @@ def any_array(values: object, name: str, ndim: int) -> NDArray[Any]:
 
 
 def _raw(values: object, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
-    """`values` as an array, and the types that stood in its lists."""
+    """Return `values` as an array, and the types that stood in its lists."""
     if isinstance(values, range) and len(values) > MOST_ENTRIES:
         raise InvalidInstance(f"{name} has {len(values)} entries: expected {MOST_ENTRIES} at most")
     try:

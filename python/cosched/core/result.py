@@ -285,7 +285,7 @@ class Result:
         return f"<{type(self).__name__} of {self.family} {self.algorithm}: {self._in_short()}>"
 
     def _in_short(self) -> str:
-        """Value, bound and gap, as far as they are known within a second."""
+        """Return value, bound and gap, as far as they are known within a second."""
         parts = [f"value {self.value:.6g}"]
         try:
             with _core.time_limit(_GLANCE):

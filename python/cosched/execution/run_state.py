@@ -264,7 +264,7 @@ class ReadySteps:
         self._look()
 
     def _look(self) -> None:
-        """What waits for nothing any more; without what it works on it is settled at once."""
+        """Mark what waits for nothing any more; without what it works on it is settled at once."""
         while new := self._order.get_ready():
             for place in new:
                 fell = any(self._good.get(k) is False for k in self._needs.get(place, ()))

@@ -291,7 +291,7 @@ def _ready(context: Context) -> int:
 
 
 def _end_with_parent() -> None:
-    """A parent that was killed cannot end its workers: they look after themselves."""
+    """End this worker when its parent is gone: a parent that was killed cannot end its workers."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

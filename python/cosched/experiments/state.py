@@ -230,7 +230,7 @@ def _owner(database: sqlite3.Connection) -> dict[str, Any]:
 
 @contextmanager
 def _explained(folder: Path) -> Iterator[None]:
-    """SQLite's errors in words; a transaction that failed has changed nothing."""
+    """Put SQLite's errors in words; a transaction that failed has changed nothing."""
     try:
         yield
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # also of names of columns

@@ -240,7 +240,8 @@ def _table(file: Iterable[str], path: str) -> CsvTable:
 
 
 def _require_unique(header: Sequence[str], path: str) -> None:
-    """No name is there twice; case and blanks around do not matter, nor do columns without one."""
+    """Check that no name is there twice; case and blanks around do not matter, nor do columns
+    without one."""
     folded = [name.strip().lower() for name in header]
     for name in repeated_names(folded):
         first = header[folded.index(name)].strip()

@@ -293,7 +293,7 @@ class _Recorder:
 
 
 def _require_work(runs: Sequence[Any], jobs: Sequence[Mapping[str, Any]]) -> None:
-    """A job that fails at once was never at work: what follows is no recording of these jobs."""
+    """Check that a job was at work: one that fails at once is no recording of these jobs."""
     for number, (run, job) in enumerate(zip(runs, jobs, strict=True)):
         for record in (run or {}).get("tasks", [run or {}]):
             took = (record.get("end") or 0) - (record.get("start") or 0)

@@ -368,7 +368,8 @@ def _read_openbenchmarking(
 def _results(
     path: Path,
 ) -> tuple[list[str], dict[Any, Any], dict[Any, Any]]:
-    """Systems, test -> (line, unit, cells) of its result, test -> (line, cells) of its watts."""
+    """Return systems, test -> (line, unit, cells) of its result, test -> (line, cells) of its
+    watts."""
     systems: list[str] = []
     results: dict[str, tuple[int, str, list[str]]] = {}
     powers: dict[str, tuple[int, list[str]]] = {}

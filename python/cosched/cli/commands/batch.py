@@ -261,7 +261,7 @@ def require_one_mode(
 def _read_tasks(
     path: Path, runs: Path | None, seconds: list[float] | None, shape_options: dict[str, Any]
 ) -> tuple[batches.TaskList, dict[str, Any]]:
-    """Tasks, and what a node has."""
+    """Read the tasks, and what a node has."""
     from cosched.errors import InvalidInstance, shorten
     from cosched.execution import batches
     from cosched.execution.codes import Codes

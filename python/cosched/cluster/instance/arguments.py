@@ -235,7 +235,7 @@ def with_running(
 
 
 def _limit_of(value: object, name: str) -> float:
-    """Seconds, or infinity where the job has no limit."""
+    """Return seconds, or infinity where the job has no limit."""
     if isinstance(value, float) and np.isposinf(value):
         return np.inf
     return nonnegative(value, name)

@@ -158,7 +158,7 @@ def _refused(text: str, cause: str) -> InvalidConstraint:
 
 
 def _tokens_of(text: str) -> list[str]:
-    """Features, operators, counts and brackets of an expression."""
+    """Return the features, operators, counts and brackets of an expression."""
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != text:
         raise _refused(text, "expected features with & and |, as in a&b, [a|b] or a*2")

@@ -47,7 +47,7 @@ def first_host(text: str) -> str:
 
 
 def _pieces(part: str, place: str) -> list[Any]:
-    """Text, the numbers in a bracket (each span with its digits), text, ..., text."""
+    """Return text, the numbers in a bracket (each span with its digits), text, ..., text."""
     pieces: list[Any] = re.split(r"\[([^\[\]]*)\]", part)
     for k in range(1, len(pieces), 2):
         ends = [re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", x) for x in pieces[k].split(",")]

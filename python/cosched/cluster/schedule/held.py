@@ -295,8 +295,8 @@ def _check_rooms(
     amount: np.ndarray,
     holdings: _Holdings,
 ) -> None:
-    """What rows hold somewhere, nobody says where: on all nodes that they may use together, beside
-    what is `held` there."""
+    """Check what rows hold on nodes that the schedule does not name: on all nodes that they may use
+    together, beside what is `held` there."""
     for is_node_inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), name):
         is_held_inside = is_node_inside[holdings.node]
         row = np.concatenate([holdings.row[is_held_inside], which])
@@ -381,7 +381,7 @@ class _Holdings:
 
 
 def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, ...]:
-    """Each node of each row once, and how many cores it has there."""
+    """Return each node of each row once, and how many cores it has there."""
     key, cores = np.unique(row * nodes + node, return_counts=True)
     return key // nodes, key % nodes, cores
 

@@ -210,7 +210,7 @@ class _Parser:
         return self.dot
 
     def _require_end(self) -> None:
-        """Nothing follows the graph; semicolons are passed over."""
+        """Check that nothing follows the graph; semicolons are passed over."""
         tokens = self.tokens
         while tokens.take(";"):
             pass

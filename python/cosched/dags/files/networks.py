@@ -94,7 +94,7 @@ def read_graphml(
 
 
 def _require_all_nodes(text: str, path: str, nodes_read: int) -> None:
-    """No node of the text is outside of the graph that was read.
+    """Check that no node of the text is outside of the graph that was read.
 
     Such nodes are of a second graph, or of one inside a node that is no group of yEd.
     """

@@ -152,7 +152,7 @@ def _machine(
     architectures: dict[int, str],
     means: dict[tuple[str, int], dict[str, float]],
 ) -> StarpuMachine:
-    """CPUs are type 0, the others follow in the order of their workers."""
+    """Return the machine: CPUs are type 0, the others follow in the order of their workers."""
     in_order = sorted(labels)
     types = sorted(dict.fromkeys(labels[worker] for worker in in_order), key=lambda l: l != _CPU)
     members = {label: [w for w in in_order if labels[w] == label] for label in types}

@@ -213,7 +213,8 @@ def node_seconds_bound(
 
 
 def _dual(share: np.ndarray, small: float) -> np.ndarray:
-    """Fekete and Schepers' dual feasible function: whoever leaves less than `small` takes all.
+    """Return Fekete and Schepers' dual feasible function: whoever leaves less than `small` takes
+    all.
 
     Sizes that fit on a node have images that do. *New classes of fast lower bounds for bin packing
     problems*, Mathematical Programming 91 (2001), 11-31.

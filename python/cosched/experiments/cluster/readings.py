@@ -134,7 +134,7 @@ def pooled_bound(instance: Instance) -> float:
 
 
 def _in_time(release: Any, work: Any, deadline: Any) -> bool:
-    """Earliest deadline first on one processor: whether every job ends in time."""
+    """Return whether every job ends in time by earliest deadline first on one processor."""
     waiting: list[list[float]] = []
     now = 0.0
     for start, remaining_work, due in zip(

@@ -82,7 +82,7 @@ def _ratio_table(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def _pair_table(wide: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
-    """Mean, least and greatest of each pairwise ratio, by application and over all."""
+    """Return mean, least and greatest of each pairwise ratio, by application and over all."""
     parts = []
     for label, (above, below) in pairs.items():
         ratio = wide[above] / wide[below]

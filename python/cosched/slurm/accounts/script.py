@@ -680,7 +680,7 @@ class _Database:
             row[column] = printed_value(option, place)
 
     def _set_qos_list(self, row: Row, option: CommandOption, place: str) -> None:
-        """Lists of QOS; an association without one changes that of the account above it."""
+        """Change lists of QOS; an association without one changes that of the account above it."""
         known_names = list(self.qos)
         column = option.column
         value = option.value.strip("\"'")
@@ -763,7 +763,7 @@ def _required_option(
 
 
 def _move_above(draft: _Cluster, parent: str, account: str) -> None:
-    """Before an account goes below one of its own descendants, that one takes its place."""
+    """Put an account's own descendant in its place before the account goes below it."""
     above = parent
     while above not in ("root", account):
         above = draft.accounts[above]["ParentName"]

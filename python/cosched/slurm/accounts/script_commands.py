@@ -122,7 +122,8 @@ def _read_bare(verb: str, line: str, place: str, script: Script, unknown_lines: 
 
 
 def _read_call(words: Sequence[Word], place: str, script: Script, *, has_input: bool) -> None:
-    """A command of a shell script, if it calls sacctmgr; `has_input`: the lines below are read."""
+    """Read a command of a shell script, if it calls sacctmgr; `has_input`: the lines below are
+    read."""
     names = [word.text.rsplit("/", 1)[-1].strip("${}").lower() for word in words]
     if "sacctmgr" not in names:
         return
@@ -139,7 +140,7 @@ def _read_call(words: Sequence[Word], place: str, script: Script, *, has_input: 
 
 
 def _is_lookup(words: Sequence[Word]) -> bool:
-    """``command -v NAME``, which prints where a command is."""
+    """Return whether words are ``command -v NAME``, which prints where a command is."""
     return [word.text for word in words[:2]] in (["command", "-v"], ["command", "-V"])
 
 

@@ -111,7 +111,8 @@ class _Splitter:
         return [command for command in self._commands if command]
 
     def _redirection(self) -> None:
-        """``> file``, ``2>&1``, ``2>&-``, ``<<EOF``: no part of the command's words."""
+        """Pass over a redirection, such as ``> file``, ``2>&1``, ``2>&-``, ``<<EOF``: it is no part
+        of the command."""
         begin = self._at
         while self._at < len(self._text) and self._text[self._at] in "<>&-":
             self._at += 1

@@ -119,7 +119,7 @@ def _down_nodes(
 
 
 def _with_defaults(lines: Iterable[Line]) -> list[tuple[Line, dict[str, str]]]:
-    """Records, each with what the DEFAULT lines before it say."""
+    """Return records, each with what the DEFAULT lines before it say."""
     lines_and_keys: list[tuple[Line, dict[str, str]]] = []
     defaults: dict[str, str] = {}
     for line in lines:

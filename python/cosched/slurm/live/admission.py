@@ -277,7 +277,8 @@ def _with_hint(text: str, enforced: bool) -> str:
 
 
 def _refuse_times(snapshot: Snapshot, job: SnapshotJob, limits: Sequence[_PartitionLimits]) -> str:
-    """EnforcePartLimits=ALL: no partition's MaxTime may be exceeded; ANY: not all of them."""
+    """Return why partitions refuse a time limit (EnforcePartLimits=ALL: no partition's MaxTime may
+    be exceeded; ANY: not all of them)."""
     mode, requested_limit = enforced_limits(snapshot), job.limit or 0.0
     short = [part for part in limits if requested_limit > part.max_time]
     if not short or mode == "NO" or (mode == "ANY" and len(short) < len(limits)):

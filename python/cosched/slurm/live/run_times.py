@@ -141,7 +141,7 @@ class RunTimes:
         self.draws, self._seed = draws, seed
 
     def _draw_weights(self, draws: int, seed: int) -> None:
-        """Weights and places of all kernels by future, in the order of their ratios."""
+        """Return weights and places of all kernels by future, in the order of their ratios."""
         rng = np.random.default_rng([seed, 0])
         low, high = np.log(_EXPONENTS)
         prior = _PRIOR_POINTS ** np.exp(rng.uniform(low, high, (draws, 1)))

@@ -232,7 +232,7 @@ class Simulation(CoreJobFactory):
         return self.job_builder.nodes(reservation.nodes, "reservations")
 
     def _core_reservations(self) -> tuple[_core.slurm.Reservation, ...]:
-        """Advance reservations keep their nodes from all jobs but their own."""
+        """Return advance reservations, which keep their nodes from all jobs but their own."""
         far = self.snapshot.taken + HORIZON
         return tuple(
             _core.slurm.Reservation(

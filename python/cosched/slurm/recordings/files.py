@@ -191,7 +191,7 @@ def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str,
 
 
 def _limit_of(job: Mapping[str, Any]) -> float:
-    """Seconds, or infinity."""
+    """Return seconds, or infinity."""
     limit = job["limit"]
     return math.inf if limit == NO_LIMIT else float(limit)
 

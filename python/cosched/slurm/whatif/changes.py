@@ -279,7 +279,8 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
 
 
 def _with_reservation(machine: Machine, text: str, begins: datetime | None) -> Machine:
-    """BEGIN/DURATION/NODES: a date and time, or seconds since the first job's time base."""
+    """Add a reservation BEGIN/DURATION/NODES: a date and time, or seconds since the first job's
+    time base."""
     parts = text.split("/", 2)
     if len(parts) != 3:
         raise InvalidInstance(f"reservation={shorten(text)}: expected BEGIN/DURATION/NODES")

@@ -140,7 +140,7 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
 
 
 def _judge_user(today: Instance, key: str, value: str) -> ChangedKey:
-    """Fewer jobs of a user: nothing changes where the share is less than half of a job."""
+    """Judge fewer jobs of a user: nothing changes where the share is less than half of a job."""
     user = key.partition(".")[2]
     if len(removed_rows_of_user(today, user, value)):
         return ChangedKey(key, value, ScenarioClass.SIMULATED)

@@ -110,7 +110,8 @@ def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]
 
 
 def _by_access(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
+    """Return the jobs that no partition of theirs lets in any more (AllowAccounts and its
+    likes)."""
     column = "account" if "account" in change.key.lower() else "qos"
     knows_defaults = column == "account" and settings_of(change.before).accounts is not None
     if column not in instance.column_names and not (
@@ -155,7 +156,8 @@ def _by_state(instance: Instance, change: KeyChange) -> ChangeRefusals:
 
 
 def _by_array_size(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """MaxArraySize: an array whose largest index is not below it is refused as a whole."""
+    """Return the arrays that MaxArraySize refuses as a whole: their largest index is not below
+    it."""
     arrays: dict[str, int] = {}
     array_of: list[str] = []
     for name in map(str, instance.ids.tolist()):
@@ -179,17 +181,19 @@ def _array_size(text: str) -> int:
 
 
 def _by_memory_of_node(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """MaxMemPerNode: jobs that ask for more of a node are refused."""
+    """Return the jobs that MaxMemPerNode refuses: they ask for more of a node."""
     return _by_memory(instance, change, "MB of a node")
 
 
 def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """MaxMemPerCPU: Slurm gives a job that asks for more of a CPU further CPUs."""
+    """Return the jobs that MaxMemPerCPU keeps out: Slurm gives a job that asks for more of a CPU
+    further CPUs."""
     return _by_memory(instance, change, "MB of a core")
 
 
 def _by_memory(instance: Instance, change: KeyChange, unit: str) -> ChangeRefusals:
-    """Both limits of memory, of which one counts in each partition."""
+    """Return the jobs that both limits of memory keep out, of which one counts in each
+    partition."""
     if "memory_gb" not in instance.column_names:
         return _unknown("the log does not say the memory that jobs ask for")
     before, after = (
@@ -315,7 +319,8 @@ def _memory_per_node(instance: Instance) -> np.ndarray:
 
 
 def _by_enforcement(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """EnforcePartLimits: jobs beyond a limit of their partition are refused, or stay pending."""
+    """Return the jobs beyond a limit of their partition, which EnforcePartLimits refuses, or leaves
+    pending."""
     requested_limits = instance.raw_columns.get("estimate")
     if requested_limits is None:
         return ChangeRefusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
@@ -328,7 +333,7 @@ def _by_enforcement(instance: Instance, change: KeyChange) -> ChangeRefusals:
 
 
 def _by_root(instance: Instance, change: KeyChange) -> ChangeRefusals:
-    """DisableRootJobs of a partition."""
+    """Return the jobs of root that DisableRootJobs of a partition keeps out."""
     if change.value.lower() not in ("yes", "up", "true", "1"):
         return ChangeRefusals(_NO_ROWS, "no job of root is refused")
     if "user" not in instance.column_names:

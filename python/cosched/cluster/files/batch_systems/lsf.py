@@ -110,7 +110,7 @@ def read_lsf(lines: Iterable[tuple[int, str]]) -> Records:
 
 
 def _joined(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Records: a command may have line ends inside its quotation marks."""
+    """Yield records: a command may have line ends inside its quotation marks."""
     parts: list[str] = []
     first, quotes = 0, 0
     for line, text in lines:

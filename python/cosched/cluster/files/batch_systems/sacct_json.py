@@ -196,7 +196,7 @@ def _time_text(value: object) -> str:
 
 
 def _limit_text(value: object) -> str:
-    """Minutes, ``UNLIMITED``, or ``Partition_Limit`` where the job has none of its own."""
+    """Return minutes, ``UNLIMITED``, or ``Partition_Limit`` where the job has none of its own."""
     if _is_infinite(value):
         return "UNLIMITED"
     number = _number(value)
@@ -218,7 +218,7 @@ def _cpu_text(value: object) -> str:
 
 
 def _required_memory(required: Mapping[str, object]) -> str:
-    """Megabytes, with ``n`` of each node or ``c`` of each CPU."""
+    """Return megabytes, with ``n`` of each node or ``c`` of each CPU."""
     for name, suffix in (("memory_per_node", "n"), ("memory_per_cpu", "c"), ("memory", "n")):
         megabytes = _number(required.get(name))
         if megabytes:

@@ -312,8 +312,8 @@ class Aligner:
         return AlignedRecord(cells, frozenset(undecided), is_assumed)
 
     def _spans(self, fields: Sequence[str], fits: Callable[[_Column, str], bool]) -> _Spans:
-        """For each column the fields that it has in some way to give out all, in which each text
-        `fits` its column."""
+        """Return, for each column, the fields that it has in some way to give out all, in which
+        each text `fits` its column."""
         count = len(fields)
         ways: list[dict[int, list[int]]] = []  # by column: begin -> ends
         begins = {0}

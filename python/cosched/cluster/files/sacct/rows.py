@@ -246,7 +246,8 @@ def _require_same(
     repeated: pd.DataFrame,
     repeats: Sequence[_Repeat],
 ) -> None:
-    """sacct prints a column twice when it is asked for twice: both say the same in each row."""
+    """Check that a column which sacct printed twice, as it was asked to, says the same in each
+    row."""
     for name, renamed in repeats:
         differs = np.flatnonzero(texts[name].astype(str) != repeated[renamed].astype(str))
         if len(differs):

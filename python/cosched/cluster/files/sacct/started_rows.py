@@ -58,7 +58,8 @@ def _state_of(text: str) -> str:
 
 
 def _deduplicate(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Outputs of adjoining months, put together, have jobs that ran over midnight twice."""
+    """Drop rows that are there twice: outputs of adjoining months, put together, have jobs that ran
+    over midnight twice."""
     is_shared = rows.duplicated(["JobID", "Start"], keep=False).to_numpy()
     shared_rows = rows[is_shared]
     is_repeated, is_ended = np.zeros((2, len(rows)), dtype=bool)

@@ -89,7 +89,7 @@ def _object(value: object, where: str) -> Mapping[str, Any]:
 
 
 def _sizes_by_rank(execution: Mapping[str, Any], path: object) -> dict[int, tuple[int, int]]:
-    """Cores and GPUs of each rank."""
+    """Return the cores and GPUs of each rank."""
     entries = execution.get("R_lite")
     if not isinstance(entries, list) or not entries:
         raise InvalidInstance(f"{path}: execution: R_lite: expected a list of ranks")
@@ -107,7 +107,7 @@ def _sizes_by_rank(execution: Mapping[str, Any], path: object) -> dict[int, tupl
 
 
 def _names_of(execution: Mapping[str, Any], ranks: list[int], path: object) -> list[str]:
-    """Names of the ranks in their order."""
+    """Return the names of the ranks in their order."""
     if "nodelist" not in execution:
         return [f"rank{rank}" for rank in ranks]
     where = f"{path}: execution: nodelist"
@@ -123,7 +123,7 @@ def _names_of(execution: Mapping[str, Any], ranks: list[int], path: object) -> l
 
 
 def _ranges_of_idset(value: object, where: str) -> list[range]:
-    """The ranges of an idset (RFC 22): ``0-3,7`` or ``[0-3,7]``."""
+    """Return the ranges of an idset (RFC 22): ``0-3,7`` or ``[0-3,7]``."""
     text = value.strip() if isinstance(value, str) else None
     if text is not None and text.startswith("[") and text.endswith("]"):
         text = text[1:-1]

@@ -192,7 +192,7 @@ def _objects(entry: Mapping[str, Any], name: str, where: str) -> list[Mapping[st
 
 
 def _table_of(hosts: Sequence[_Host], notes: list[Note]) -> NodeTable:
-    """Nodes, and notes of how their slots, cores and GPUs were counted."""
+    """Return nodes, and notes of how their slots, cores and GPUs were counted."""
     hosts = [host for host in hosts if host.name != "global"]
     records = [_record_of(host) for host in hosts]
     good_pairs = [
@@ -243,7 +243,7 @@ def _record_of(host: _Host) -> NodeRecord:
 
 
 def _out_state(host: _Host) -> str:
-    """Why a host takes no job; empty: it takes jobs."""
+    """Return why a host takes no job; empty: it takes jobs."""
     if host.columns.get("load", "0") == _NOT_SHOWN or not _column(host, "ncpu"):
         return "without an answer of its execution daemon"
     if host.queues and all(_is_out(queue) for queue in host.queues):
@@ -256,7 +256,7 @@ def _is_out(queue: _Queue) -> bool:
 
 
 def _column(host: _Host, name: str) -> int:
-    """The number in a column; 0 where the host does not show it."""
+    """Return the number in a column; 0 where the host does not show it."""
     text = host.columns.get(name, _NOT_SHOWN)
     return 0 if text == _NOT_SHOWN else whole_number(text, f"{host.where}: {name.upper()}")
 
@@ -266,7 +266,8 @@ def _has_slots(host: _Host) -> bool:
 
 
 def _slots_of(host: _Host) -> int:
-    """Slots of a host: its own number, where it has one, else those of its largest queue.
+    """Return the slots of a host: its own number, where it has one, else those of its largest
+    queue.
 
     ``hc:slots`` is what is free of the host's own number, so that used ones are added; queues
     share the slots of a host, so that only a host's own number lets them add up.
@@ -282,7 +283,7 @@ def _slots_of(host: _Host) -> int:
 
 
 def _memory_of(host: _Host) -> float:
-    """GB: ``hl:mem_total`` has more digits than the column."""
+    """Return GB: ``hl:mem_total`` has more digits than the column."""
     source, text = host.resources.get("mem_total", ("", ""))
     if source[1:] not in ("l", "L", "f"):
         text = host.columns.get("memtot", _NOT_SHOWN)
@@ -292,7 +293,7 @@ def _memory_of(host: _Host) -> float:
 
 
 def _gpu_resource(host: _Host) -> tuple[str, str] | None:
-    """Source and number of the first complex that counts GPUs; None: there is none."""
+    """Return the source and number of the first complex that counts GPUs; None: there is none."""
     for name, (source, text) in host.resources.items():
         is_number = re.fullmatch(r"[0-9]{1,9}(\.0*)?", text)
         if _GPU_NAMES.fullmatch(name) and is_number and source[:1] != "g":

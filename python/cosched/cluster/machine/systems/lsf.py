@@ -108,7 +108,7 @@ def kind_of_header(line: str) -> str:
 
 
 def _tables_of(text: str, path: object) -> tuple[list[_Table], list[int]]:
-    """The tables, and the numbers of lines that are in none."""
+    """Return the tables, and the numbers of lines that are in none."""
     tables: list[_Table] = []
     unread_lines: list[int] = []
     titles: list[str] = []
@@ -138,7 +138,7 @@ def _tables_of(text: str, path: object) -> tuple[list[_Table], list[int]]:
 def _row_of(
     words: list[str], titles: list[str], kind: str, path: object, number: int
 ) -> dict[str, str]:
-    """The fields by title; the last one has what is left, such as ``(mg bigmem)``."""
+    """Return the fields by title; the last one has what is left, such as ``(mg bigmem)``."""
     required = {"bhosts": "max", "lshosts": "maxmem", "gpus": titles[1]}[kind]
     if len(words) <= titles.index(required):
         raise InvalidInstance(
@@ -187,8 +187,8 @@ def _record_of(
     gpus: tuple[int, str],
     path: object,
 ) -> NodeRecord:
-    """Slots of bhosts, else CPUs of lshosts; memory and resources of lshosts; `gpus`: number and
-    model."""
+    """Return slots of bhosts, else CPUs of lshosts; memory and resources of lshosts; `gpus`: number
+    and model."""
     line, static = static_row
     state, slots = "", _NOT_SHOWN
     if batch_row is not None:

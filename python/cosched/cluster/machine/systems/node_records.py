@@ -140,7 +140,7 @@ def _node_type(number: int, kind: NodeRecord, names: Sequence[str]) -> NodeType:
 
 
 def _partitions_of(counts: dict[NodeRecord, int]) -> tuple[Partition, ...]:
-    """A partition for each queue, in the order in which they come."""
+    """Return a partition for each queue, in the order in which they come."""
     numbers_by_queue: dict[str, list[int]] = {}
     first_node = 0
     for kind, count in counts.items():
@@ -154,7 +154,7 @@ def _partitions_of(counts: dict[NodeRecord, int]) -> tuple[Partition, ...]:
 
 
 def _notes_of_dropped_nodes(records: Sequence[NodeRecord]) -> list[Note]:
-    """Notes of the nodes out of service, and of those without cores."""
+    """Return notes of the nodes out of service, and of those without cores."""
     notes = []
     dropped_records = [record for record in records if record.out_of_service]
     if dropped_records:
@@ -189,7 +189,8 @@ def short_host_list(records: Iterable[NodeRecord]) -> str:
 
 
 def _notes_of_queues(records: Sequence[NodeRecord], partitions: Sequence[Partition]) -> list[Note]:
-    """That queues are partitions without time limits, and what nodes without a queue are."""
+    """Return notes that queues are partitions without time limits, and of what nodes without a
+    queue are."""
     if not partitions:
         return []
     count = len(partitions)

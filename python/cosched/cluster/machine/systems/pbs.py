@@ -74,7 +74,8 @@ def read_pbsnodes_json(data: Mapping[str, Any], path: object) -> NodeTable:
 
 
 def _flat_texts(attributes: Mapping[str, Any], where: str) -> dict[str, str]:
-    """Attributes as the text form has them; lists and further objects are passed over."""
+    """Return the attributes as the text form has them; lists and further objects are passed
+    over."""
     texts: dict[str, str] = {}
     for key, value in attributes.items():
         if key == "resources_available":
@@ -141,7 +142,8 @@ def _table_of(vnodes: Sequence[Vnode], notes: list[Note]) -> NodeTable:
 
 
 def _pbs_table(vnodes: Sequence[Vnode], notes: list[Note]) -> NodeTable:
-    """Vnodes of one host make one node, since chunks of a job may lie on several of them."""
+    """Return the nodes: vnodes of one host make one, since chunks of a job may lie on several of
+    them."""
     by_host: dict[str, list[NodeRecord]] = {}
     unread_resources: set[str] = set()
     cpu_differences = 0
@@ -223,7 +225,7 @@ def out_state(state: str) -> str:
 
 
 def _unread_resources(attributes: Mapping[str, str]) -> set[str]:
-    """Names of custom resources that are not read: no switches that are on or off."""
+    """Return the names of custom resources that are not read: no switches that are on or off."""
     names = {
         key.removeprefix(_RESOURCE)
         for key, value in attributes.items()
@@ -253,7 +255,7 @@ def _merged(host: str, parts: Sequence[NodeRecord]) -> NodeRecord:
 
 
 def _torque_node(vnode: Vnode) -> NodeRecord:
-    """A node: np is the number of slots that Torque allocates."""
+    """Return a node: np is the number of slots that Torque allocates."""
     attributes = vnode.attributes
     status = attributes.get("status", "")
     memory = _PHYSICAL_MEMORY.search(status)
@@ -271,7 +273,8 @@ def _torque_node(vnode: Vnode) -> NodeRecord:
 
 
 def _torque_notes(vnodes: Sequence[Vnode]) -> list[Note]:
-    """That slots are cores where the host has another number of CPUs; nodes without memory."""
+    """Return notes that slots are cores where the host has another number of CPUs, and of nodes
+    without memory."""
     differences = 0
     for vnode in vnodes:
         slots = vnode.attributes.get("np", "")

@@ -72,7 +72,7 @@ _TEXT_FORMATS: tuple[tuple[MachineFormat, Callable[[Sequence[str]], bool]], ...]
 
 
 def _format_of_json(text: str) -> MachineFormat | None:
-    """By the names in the text, which may be damaged."""
+    """Return the format that the names in the text tell, which may be damaged."""
     names = set(re.findall(r'"([A-Za-z_]{4,40})"\s*:', text[:65536]))
     if "execution" in names and "R_lite" in names:
         return MachineFormat.FLUX
