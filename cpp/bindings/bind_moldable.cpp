@@ -2,6 +2,7 @@
 #include "cosched/moldable/batches/online.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/dual/list_graham.hpp"
+#include "cosched/moldable/graph/destructive.hpp"
 #include "cosched/moldable/graph/heads_and_tails.hpp"
 #include "cosched/moldable/graph/list.hpp"
 #include "cosched/moldable/list/decoder.hpp"
@@ -294,6 +295,14 @@ void bind_bounds(py::module_& module) {
   def(module, "default_grid", &minsum::make_default_grid, "instance"_a);
   def(module, "work_and_path", &graph::work_and_path, "instance"_a);
   def(module, "heads_and_tails", &graph::heads_and_tails, "instance"_a, "low"_a);
+  def(
+      module, "destructive_bound",
+      [](const Instance& instance, double low, double high, std::int64_t work,
+         std::optional<double> time_limit) {
+        const auto bound = graph::destructive_bound(instance, low, high, work, time_limit);
+        return std::pair(bound.value, bound.complete);
+      },
+      "instance"_a, "low"_a, "high"_a, "work"_a, "time_limit"_a);
   module.def("work_path_certified_bound", &check::certified_bound, "instance"_a, "certificate"_a);
 }
 

@@ -30,7 +30,7 @@ def test_optimal_and_bounds_against_exhaustive_search(resources):
         assert found.stopped_by == "proved"
         programme = cs.moldable.work_and_path(inst)
         assert programme.bound(inst) == pytest.approx(programme.value, rel=1e-7)
-        for name in ("work-and-path", "area", "longest"):
+        for name in ("work-and-path", "area", "longest", "destructive"):
             assert cs.moldable.bound(inst, name).value <= best * (1 + 1e-9), name
         for name in ("list-lp", "list-local", "local-search"):
             options = {"work": 2_000} if name == "local-search" else {}

@@ -5,7 +5,7 @@ import enum
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'check_step', 'configuration_bound', 'default_grid', 'demt', 'demt_best', 'dual_approximation', 'dual_approximation_bound', 'gang', 'heads_and_tails', 'list_graham', 'list_local', 'list_lp', 'local_search', 'longest_bound', 'makespan_if_constant', 'minsum_bound', 'optimal', 'replay', 'schedule', 'sequential', 'slots_bound', 'step', 'time_indexed_bound', 'work_and_path', 'work_path_certified_bound']
+__all__: list[str] = ['BEST_WORK', 'Compaction', 'EXACT_JOBS', 'Instance', 'ListOrder', 'LocalOrder', 'OPTIMAL_WORK', 'Objective', 'SEARCH_WORK', 'area_bound', 'by_batches', 'check_step', 'configuration_bound', 'default_grid', 'demt', 'demt_best', 'destructive_bound', 'dual_approximation', 'dual_approximation_bound', 'gang', 'heads_and_tails', 'list_graham', 'list_local', 'list_lp', 'local_search', 'longest_bound', 'makespan_if_constant', 'minsum_bound', 'optimal', 'replay', 'schedule', 'sequential', 'slots_bound', 'step', 'time_indexed_bound', 'work_and_path', 'work_path_certified_bound']
 class Instance:
     @staticmethod
     def from_downey(alone: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], parallelism: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], weights: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], release: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], machines: typing.SupportsInt | typing.SupportsIndex) -> Instance:
@@ -87,6 +87,8 @@ def default_grid(instance: Instance) -> numpy.typing.NDArray[numpy.float64]:
 def demt(instance: Instance, compaction: Compaction, local_order: LocalOrder, shuffles: typing.SupportsInt | typing.SupportsIndex, horizon: typing.SupportsFloat | typing.SupportsIndex | None, seed: typing.SupportsInt | typing.SupportsIndex) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     ...
 def demt_best(instance: Instance, seed: typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], numpy.typing.NDArray[numpy.float64], str]:
+    ...
+def destructive_bound(instance: Instance, low: typing.SupportsFloat | typing.SupportsIndex, high: typing.SupportsFloat | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, time_limit: typing.SupportsFloat | typing.SupportsIndex | None) -> tuple[float, bool]:
     ...
 def dual_approximation(instance: Instance, tolerance: typing.SupportsFloat | typing.SupportsIndex) -> tuple[tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]], float, float]:
     ...

@@ -18,6 +18,7 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "minsum": bounds.minsum_bound,
     "optimal": bounds.optimal_bound,
     "work-and-path": bounds.work_path_bound,
+    "destructive": bounds.destructive_bound,
 }
 
 ALGORITHMS = AlgorithmTable(
