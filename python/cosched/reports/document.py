@@ -18,7 +18,7 @@ from cosched.reports.formats import LEFT_ALIGNED_KINDS, format_value
 from cosched.templates import render
 from cosched.version import installed_version
 
-#: Longer cells may be broken anywhere: they would widen the table.
+#: Longer cells are broken at blanks, and anywhere where a word is as long.
 _LONGEST_UNBROKEN_CELL = 18
 #: The same of a word in a cell of words.
 _LONGEST_UNBROKEN_WORD = 24
@@ -124,7 +124,9 @@ def _cell(value: Any, column: Column) -> Cell:
     longest_word = max(map(len, text.split()), default=0)
     if column.is_left_aligned:
         return Cell(text, "words long" if longest_word > _LONGEST_UNBROKEN_WORD else "words")
-    return Cell(text, "long" if len(text) > _LONGEST_UNBROKEN_CELL else "")
+    if len(text) <= _LONGEST_UNBROKEN_CELL:
+        return Cell(text, "")
+    return Cell(text, "long" if longest_word > _LONGEST_UNBROKEN_CELL else "phrase")
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ def test_page_json_and_terminal_have_the_same_numbers(tmp_path):
     figures = {figure["label"]: figure for figure in report["key_figures"]}
     assert figures["node-hours"]["value"] == 7
     assert figures["median wait"]["value"] == 30.5 * HOUR
+    # Broken at the blank, not within a word.
+    assert '<td class="phrase">current configuration</td>' in page.read_text()
     for figure in figures.values():
         assert figure["text"] in page.read_text()
         assert any(re.match(rf"{re.escape(figure['label'])}\s+{re.escape(figure['text'])}", line)

@@ -172,7 +172,9 @@ def easy_with_perfect_estimates(
     threshold: float = THRESHOLD,
     log: bool = False,
 ) -> Result:
-    """:func:`easy` with ``estimates="perfect"``: no scheduler knows the run times of its jobs.
+    """:func:`~cosched.cluster.easy` with ``estimates="perfect"``.
+
+    No scheduler knows the run times of its jobs: this is a yardstick.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def conservative_with_perfect_estimates(
     threshold: float = THRESHOLD,
     log: bool = False,
 ) -> Result:
-    """:func:`conservative` with ``estimates="perfect"``.
+    """:func:`~cosched.cluster.conservative` with ``estimates="perfect"``.
 
     Examples
     --------
