@@ -68,16 +68,24 @@ class RestServer:
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
                 [
-                    str(shutil.which("slurmrestd", path=_PATH)), "-f", conf, *options,
-                    "-a", "rest_auth/jwt", f"127.0.0.1:{self.port}",
+                    str(shutil.which("slurmrestd", path=_PATH)),
+                    "-f",
+                    conf,
+                    *options,
+                    "-a",
+                    "rest_auth/jwt",
+                    f"127.0.0.1:{self.port}",
                 ],
                 env={
                     **self._slurm.environment,
                     # The user of this Slurm's controller runs it, too.
                     "SLURMRESTD_SECURITY": "disable_user_check",
                 },
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
         deadline = time.monotonic() + _START_SECONDS
         while not self._listens():
             if self._process.poll() is not None or time.monotonic() > deadline:

@@ -86,9 +86,9 @@ def snapshot(
 
     path = require_output(output, "the snapshot (.json)")
     if rest_url is None:
-        _refuse_without_rest({
-            "--rest-version": rest_version, "--timeout": timeout, "--allow-http": allow_http
-        })  # fmt: skip
+        _refuse_without_rest(
+            {"--rest-version": rest_version, "--timeout": timeout, "--allow-http": allow_http}
+        )
         state = _ask_commands(folder, history, timezone)
     else:
         state = _ask_rest(rest_url, rest_version, timeout, allow_http, folder, history, timezone)

@@ -247,6 +247,8 @@ def _table(rows: Iterable[Mapping[str, str]]) -> str:
 def list_at(answer: Record, names: Iterable[str]) -> list[Record]:
     """The records of an answer by the names of its versions; an empty list where there are none."""
     value = first_value(answer, names)
-    return [record for record in value if isinstance(record, Mapping)] if isinstance(
-        value, list
-    ) else []  # fmt: skip
+    return (
+        [record for record in value if isinstance(record, Mapping)]
+        if isinstance(value, list)
+        else []
+    )

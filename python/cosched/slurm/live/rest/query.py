@@ -142,9 +142,11 @@ def query_rest(
 def _checked(answer: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     """The answer; RestError where it is only errors, which older versions send with status 200."""
     errors = answer.get("errors")
-    has_records = any(isinstance(value, (list, dict)) and value
-                      for key, value in answer.items()
-                      if key not in ("errors", "meta", "warnings"))  # fmt: skip
+    has_records = any(
+        isinstance(value, (list, dict)) and value
+        for key, value in answer.items()
+        if key not in ("errors", "meta", "warnings")
+    )
     if isinstance(errors, list) and errors and not has_records:
         first = errors[0] if isinstance(errors[0], Mapping) else {}
         words = first.get("description") or first.get("error") or "an error without words"

@@ -166,8 +166,11 @@ def _preempt_mode(part: Record) -> str:
     """
     modes = [] if _is_0_0_37(part) else texts_of(part.get("preemption_mode"))
     names = {
-        "suspend": "SUSPEND", "requeue": "REQUEUE", "gang_schedule": "GANG", "within": "WITHIN",
-    }  # fmt: skip
+        "suspend": "SUSPEND",
+        "requeue": "REQUEUE",
+        "gang_schedule": "GANG",
+        "within": "WITHIN",
+    }
     return ",".join(names[mode] for mode in modes if mode in names)
 
 
