@@ -409,8 +409,8 @@ def destructive_bound(
     Within a makespan each job has a window. Windows shrink by precedence, by pairs of jobs that do
     not fit next to each other, by what surely runs, and by energetic reasoning; a makespan is
     ruled out where a window becomes too short, or an interval overfull. Where neither is so, a
-    search orders pairs and halves windows. For jobs on one count with integer times, enough work finds
-    the optimum. Never below ``work-and-path`` (with edges), ``area`` and ``longest``.
+    search orders pairs and halves windows. For jobs on one count with integer times, enough work
+    finds the optimum. Never below ``work-and-path`` (with edges), ``area`` and ``longest``.
 
     Parameters
     ----------

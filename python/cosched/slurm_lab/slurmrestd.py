@@ -41,7 +41,7 @@ def jwt_settings(key: Path) -> dict[str, str]:
     return {"AuthAltTypes": "auth/jwt", "AuthAltParameters": f"jwt_key={key}"}
 
 
-class RestServer:
+class LabRestServer:
     """A running slurmrestd; a context that ends it.
 
     Parameters
@@ -106,7 +106,7 @@ class RestServer:
         text = self._slurm.run("scontrol", "token", "lifespan=3600")
         return text.strip().removeprefix("SLURM_JWT=")
 
-    def __enter__(self) -> RestServer:
+    def __enter__(self) -> LabRestServer:
         return self
 
     def __exit__(self, *_: object) -> None:

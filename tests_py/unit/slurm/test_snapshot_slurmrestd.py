@@ -17,7 +17,7 @@ from cosched.errors import SolverError
 from cosched.slurm.live import Snapshot
 from cosched.slurm.live.outputs import COMMANDS, SACCT_FIELDS
 from cosched.slurm_lab import RealSlurm, missing_packages
-from cosched.slurm_lab.slurmrestd import RestServer, jwt_settings, missing_rest_packages
+from cosched.slurm_lab.slurmrestd import LabRestServer, jwt_settings, missing_rest_packages
 from support import lacking
 
 NODES = (
@@ -149,7 +149,7 @@ def test_the_same_snapshot_by_slurmrestd(tmp_path, token, capsys):
     with started(tmp_path / "lab") as slurm:
         submit_jobs(slurm, tmp_path / "lab")
         # Without a slurmdbd, the plugins of slurmdbd do not start.
-        with RestServer(slurm, "openapi/v0.0.38,openapi/v0.0.37") as server:
+        with LabRestServer(slurm, "openapi/v0.0.38,openapi/v0.0.37") as server:
             secret = server.token()
             token(secret)
             state, comparison = require_the_same(slurm, server, tmp_path / "further", set())
@@ -194,7 +194,7 @@ ACCOUNTS = (
 def test_the_same_snapshot_with_accounts_and_history(tmp_path, token):
     with started(tmp_path / "lab", accounts=ACCOUNTS) as slurm:
         submit_jobs(slurm, tmp_path / "lab", account=("--account=physics",))
-        with RestServer(slurm) as server:
+        with LabRestServer(slurm) as server:
             token(server.token())
             state, comparison = require_the_same(
                 slurm, server, tmp_path / "further", set(), history="1days"
