@@ -25,35 +25,61 @@ bindings::py::dict in_python(const SimulationOutcome& outcome) {
 using TraceColumns = std::tuple<bindings::Ints, bindings::Longs, bindings::Ints, bindings::Reals,
                                 bindings::Reals, bindings::Reals, bindings::Reals, bindings::Ints>;
 
+// Batch policies give each row a mapping of its own, in the order of the rows.
+bool has_a_mapping_for_each_row(const Trace& trace) {
+  if (static_cast<std::size_t>(trace.mappings()) != trace.rows()) return false;
+  for (std::size_t r = 0; r < trace.rows(); ++r)
+    if (trace.mapping[r] != static_cast<int>(r)) return false;
+  return true;
+}
+
 TraceColumns in_python(Trace trace) {
+  bindings::Ints cause;
+  cause.reserve(trace.rows());
+  for (const RowCause row_cause : trace.cause) cause.push_back(static_cast<int>(row_cause));
   bindings::Longs begin{std::vector<std::int64_t>{0}};
-  bindings::Ints node, cause;
-  for (std::size_t r = 0; r < trace.rows(); ++r) {
-    const auto first = trace.node_begin[trace.mapping[r]];
-    const auto last = trace.node_begin[trace.mapping[r] + 1];
-    node.insert(node.end(), trace.node.begin() + first, trace.node.begin() + last);
-    begin.push_back(static_cast<std::int64_t>(node.size()));
-    cause.push_back(static_cast<int>(trace.cause[r]));
+  bindings::Ints node;
+  if (has_a_mapping_for_each_row(trace)) {  // nothing is copied: long logs have many nodes
+    begin = std::move(trace.node_begin);
+    node = std::move(trace.node);
+  } else {
+    for (std::size_t r = 0; r < trace.rows(); ++r) {
+      const auto first = trace.node_begin[trace.mapping[r]];
+      const auto last = trace.node_begin[trace.mapping[r] + 1];
+      node.insert(node.end(), trace.node.begin() + first, trace.node.begin() + last);
+      begin.push_back(static_cast<std::int64_t>(node.size()));
+    }
   }
-  return {
-      std::move(trace.job),   std::move(begin),          std::move(node), trace.start, trace.end,
-      std::move(trace.yield), std::move(trace.progress), std::move(cause)};
+  return {std::move(trace.job),      std::move(begin),     std::move(node),
+          std::move(trace.start),    std::move(trace.end), std::move(trace.yield),
+          std::move(trace.progress), std::move(cause)};
 }
 
 Trace from_python(TraceColumns columns, const Trace*) {
-  const auto& [job, begin, node, start, end, yield, progress, cause] = columns;
+  auto& [job, begin, node, start, end, yield, progress, cause] = columns;
   const std::size_t rows = job.size();
   if (begin.size() != rows + 1 || start.size() != rows || end.size() != rows ||
       yield.size() != rows || progress.size() != rows || cause.size() != rows)
     throw InvalidSchedule("the schedule's columns have different lengths");
   Trace trace;
+  trace.mapping.reserve(rows);
+  trace.cause.reserve(rows);
   for (std::size_t r = 0; r < rows; ++r) {
     if (cause[r] < 0 || cause[r] > static_cast<int>(RowCause::go_on))
       throw InvalidSchedule("placement " + std::to_string(r) + ": unknown cause");
-    const int mapping = trace.add_mapping({node.begin() + begin[r], node.begin() + begin[r + 1]});
-    trace.add(job[r], mapping, start[r], end[r], yield[r], progress[r],
-              static_cast<RowCause>(cause[r]));
+    if (begin[r] < 0 || begin[r] > begin[r + 1] ||
+        begin[r + 1] > static_cast<std::int64_t>(node.size()))
+      throw InvalidSchedule("placement " + std::to_string(r) + ": unit_begin does not increase");
+    trace.mapping.push_back(static_cast<int>(r));
+    trace.cause.push_back(static_cast<RowCause>(cause[r]));
   }
+  trace.job = std::move(job);
+  trace.node_begin = std::move(begin);
+  trace.node = std::move(node);
+  trace.start = std::move(start);
+  trace.end = std::move(end);
+  trace.yield = std::move(yield);
+  trace.progress = std::move(progress);
   return trace;
 }
 

@@ -94,7 +94,10 @@ def integer_array(
     raw = _numbers(raw, values, kinds, name, ndim)
     is_integer = raw.dtype.kind in "iu"
     numbers = raw if is_integer else _reals(raw, name)
-    bad = ~((numbers >= low) & (numbers <= high) & (is_integer | (np.floor(numbers) == numbers)))
+    is_good = (numbers >= low) & (numbers <= high)
+    if not is_integer:
+        is_good &= np.floor(numbers) == numbers
+    bad = ~is_good
     if bad.any():
         where = tuple(int(k) for k in np.argwhere(bad)[0])
         value = str(raw[where]) if is_integer else f"{numbers[where]:g}"

@@ -245,7 +245,7 @@ def _batch(
         outcome,
         decisions,
         threshold,
-        None if keeps else partial(_trace, simulate),
+        partial(_trace, simulate),
         0.0,
         True,
         rows=rows if keeps else None,

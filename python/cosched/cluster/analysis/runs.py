@@ -30,8 +30,10 @@ from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.verdict import LogJudgement
 from cosched.cluster.result import NO_ESTIMATES, PERFECT, REQUESTED, Result
 from cosched.cluster.result.groups import keys_of, range_of
+from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.comparison import apply_best_bound
+from cosched.core.freed_memory import return_freed_memory
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InfeasibleError, InvalidInstance
 from cosched.notes import Note, NoteKind, notes_of_kind
@@ -273,7 +275,7 @@ def run_all(
     judgement : LogJudgement, optional
         The judgement of the log, where it is known already.
     """
-    unbounded_instance = instance.replace().without_bound()
+    unbounded_instance = instance.unbounded()
     check_reference(unbounded_instance, reference)
     with ThreadPoolExecutor(_MAX_SIMULTANEOUS_RUNS) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
@@ -385,10 +387,15 @@ def _runs_of(
 ) -> tuple[PolicyRun, ...]:
     """Run the policies that `estimates` names, each with its kind of run-time estimates."""
     rows = FAMILY.compare_rows(unbounded_instance, list(estimates), 0, limit, options)
-    return tuple(
-        PolicyRun(name, row, _result_or_none(result), text)
-        for (name, text), (row, result) in zip(estimates.items(), rows, strict=True)
-    )
+    runs = []
+    for (name, text), (row, result) in zip(estimates.items(), rows, strict=True):
+        result_or_none = _result_or_none(result)
+        schedule = None if result_or_none is None else result_or_none.schedule
+        if isinstance(schedule, Schedule) and name != SIMULATOR:
+            schedule.release_rows()
+            return_freed_memory()
+        runs.append(PolicyRun(name, row, result_or_none, text))
+    return tuple(runs)
 
 
 def _simulate_scenarios(

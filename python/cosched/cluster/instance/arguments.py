@@ -174,9 +174,19 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
         values = texts.where(texts.notna(), "").astype(str).to_numpy(dtype=str)
     else:
         values = np.array(jobs[name])
+        if values.dtype == object and values.ndim == 1 and name != "id":
+            values = _with_shared_texts(values)
     if values.ndim != 1 or len(values) != rows:
         raise InvalidInstance(f"jobs: {name} has shape {values.shape}, submit has {rows} rows")
     return values
+
+
+def _with_shared_texts(values: np.ndarray) -> np.ndarray:
+    """The same values, of which equal texts are one object: a log has few users and partitions."""
+    if not all(type(value) is str for value in values.tolist()):
+        return values
+    codes, texts = pd.factorize(values)
+    return np.asarray(texts, dtype=object)[codes]
 
 
 _COLUMNS = ("job", "nodes", "start", "limit")

@@ -18,6 +18,7 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.constraints import constraint_notes
 from cosched.cluster.machine.parts import managed_resources, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
+from cosched.core.freed_memory import return_freed_memory
 from cosched.errors import InvalidInstance, optional, shorten
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, as_notes, notes_of_kind
@@ -327,6 +328,16 @@ class Instance(core.Instance):
         self.once("bound", lambda: None)
         return self
 
+    def unbounded(self) -> Instance:
+        """The same jobs, whose results hold no lower bound; all data are shared, not copied."""
+        instance = object.__new__(type(self))
+        instance._set(**{name: value for name, value in vars(self).items() if name != "_memo"})
+        has_other_value = ("no bound", "bound")
+        instance._memo.update(
+            {key: value for key, value in self._memo.items() if key not in has_other_value}
+        )
+        return instance.without_bound()
+
     @property
     def partition_layout(self) -> PartitionLayout:
         """Nodes of each part of the machine by partitions (none: there are no partitions), for each
@@ -583,6 +594,8 @@ class Instance(core.Instance):
             jobs_left, left_out = files.dropped(instance.jobs, instance.nodes, drop, machine_read)
             notes = (*log_table.notes, files.note_of_dropped(left_out))
             instance = cls(jobs_left, instance.nodes, notes=notes, source=str(path), **arguments)
+        del log_table, jobs
+        return_freed_memory()
         return instance.without_bound() if no_bound else instance
 
     def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[Note, ...]:

@@ -126,8 +126,7 @@ def check_held(instance: Instance, rows: ScheduleRows) -> None:
         return
     count = np.diff(rows.unit_begin)
     place = _Nodes(machine)
-    row = np.repeat(np.arange(len(count)), count)
-    row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
+    row, node, cores = _pieces(rows, place)
     job = rows.task
     # Where no job asks for any of it, cores of the machine as a whole are handed out.
     counting = [name for name in _counting(instance, machine) if _amount(instance, name).any()]
@@ -170,8 +169,7 @@ def check_held_by_cores(instance: Instance, rows: ScheduleRows, machine: Machine
         return
     count = np.diff(rows.unit_begin)
     place = _Nodes(machine, by_parts=instance.machine is not None)
-    row = np.repeat(np.arange(len(count)), count)
-    row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
+    row, node, cores = _pieces(rows, place)
     job, counting = rows.task, _counting(instance, machine)
     first = running(instance)[job]
     amount = (
@@ -380,10 +378,24 @@ class _Holdings:
             )
 
 
-def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, ...]:
-    """Return each node of each row once, and how many cores it has there."""
-    key, cores = np.unique(row * nodes + node, return_counts=True)
-    return key // nodes, key % nodes, cores
+#: ScheduleRows that are taken apart at a time: each has a number for each of its cores.
+_ROWS_AT_A_TIME = 1 << 16
+
+
+def _pieces(rows: ScheduleRows, place: _Nodes) -> tuple[np.ndarray, ...]:
+    """Of each row, in their order, each node once: row, node, and cores that it has there."""
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    for first in range(0, len(rows.task), _ROWS_AT_A_TIME):
+        begins = rows.unit_begin[first : first + _ROWS_AT_A_TIME + 1]
+        numbers = np.arange(first, first + len(begins) - 1)
+        row = np.repeat(numbers, np.diff(begins))
+        node = place.of_core[rows.unit[begins[0] : begins[-1]]]
+        parts.append(np.unique(row * place.count + node, return_counts=True))
+    if not parts:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, none
+    key, cores = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return key // place.count, key % place.count, cores
 
 
 def _amount(instance: Instance, name: str) -> np.ndarray:

@@ -88,20 +88,6 @@ class Schedule(core.Schedule):
         recorded: bool = False,
         by_cores: Machine | None = None,
     ) -> None:
-        # What makes it again in another process: the replay where there is one, not its rows.
-        self._made_by = partial(
-            Schedule,
-            instance,
-            totals,
-            rows=rows,
-            replay=replay,
-            penalty=penalty,
-            exclusive=exclusive,
-            checked=checked,
-            threshold=threshold,
-            recorded=recorded,
-            by_cores=by_cores,
-        )
         self.instance = instance
         self.totals = totals
         self.penalty = penalty
@@ -111,6 +97,8 @@ class Schedule(core.Schedule):
         self.by_cores = by_cores
         self._replay = replay
         self._checked = checked
+        #: Whether another process gets the rows, and not what makes them again.
+        self._keeps_rows = rows is not None
         self._rows = None if rows is None else of_rows.ScheduleRows(instance, rows)
 
     @property
@@ -121,6 +109,14 @@ class Schedule(core.Schedule):
                 raise InvalidSchedule("neither rows nor a way to make them")
             self._rows = of_rows.ScheduleRows(self.instance, self._replay(self.instance))
         return self._rows
+
+    def release_rows(self) -> None:
+        """Free the rows where the policy can make them again, which gives the same.
+
+        A row has a number for each task: of a long log they need more memory than its jobs.
+        """
+        if self._replay is not None:
+            self._rows, self._keeps_rows = None, False
 
     # The columns of the rows, so that a schedule of this family reads like any other.
     task = property(lambda self: self.rows.task, doc="Job of each row.")
@@ -144,7 +140,14 @@ class Schedule(core.Schedule):
     )
 
     def __reduce__(self) -> tuple:
-        return self._made_by, ()
+        rows = self._rows.columns if self._keeps_rows and self._rows is not None else None
+        made_by = partial(
+            Schedule, self.instance, self.totals, rows=rows,
+            replay=self._replay, penalty=self.penalty, exclusive=self.exclusive,
+            checked=self._checked, threshold=self.threshold, recorded=self.recorded,
+            by_cores=self.by_cores,
+        )  # fmt: skip
+        return made_by, ()
 
     @property
     def makespan(self) -> float:
@@ -161,13 +164,14 @@ class Schedule(core.Schedule):
         -----
         The checker shares no code with simulator and policies. It is told everything while a
         DFRS policy runs; as long as nobody has asked for the rows, which come from a second
-        run, there is nothing more to check. Else it reads the rows: O(r log r + their tasks).
+        run, there is nothing more to check; nor is there of the rows of a log, which are made up
+        of its counts of nodes. Else it reads the rows: O(r log r + their tasks).
         """
         if self._checked and self._rows is None:
             return
         totals = self.totals
         if self.recorded:
-            of_rows.check_recorded(self.instance, totals, self.rows)
+            of_rows.check_recorded(self.instance, totals, self._rows)
             return
         of_rows.check_partitions(self.instance, self.rows)
         rows = (

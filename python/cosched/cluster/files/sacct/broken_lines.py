@@ -18,6 +18,8 @@ _MAX_LINES, _MAX_TRIED = 200, 20
 _MAX_ENDS = 5
 #: Without these texts a job is another one: where they cannot be told, its row is dropped.
 _REQUESTS = frozenset({"Constraints", "Licenses"})
+#: Bytes of a text that are looked at, or handed out, at a time.
+_BLOCK = 1 << 24
 
 
 class DelimitedLines:
@@ -41,11 +43,8 @@ class DelimitedLines:
 
     def __init__(self, text: bytes, mark: str) -> None:
         self._text = text if text.endswith(b"\n") else text + b"\n"
-        raw = np.frombuffer(self._text, dtype=np.uint8)
         # One more than lines.
-        self._begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])
-        marks = np.flatnonzero(raw == ord(mark))
-        self.marks = np.diff(np.searchsorted(marks, self._begin))
+        self._begin, self.marks = _begins_and_marks(self._text, ord(mark))
         self.is_empty = np.diff(self._begin) == 1
         self.is_row = (self.marks == self.marks[0]) & ~self.is_empty
         self.is_row[0] = False
@@ -63,14 +62,42 @@ class DelimitedLines:
     def __getitem__(self, number: int) -> str:
         return self._text[self._begin[number] : self._begin[number + 1] - 1].decode()
 
-    def rows(self) -> bytes:
-        """The text of the rows alone."""
+    def row_blocks(self) -> Iterator[bytes]:
+        """The text of the rows alone, some at a time: never all of them once more."""
         # Runs of rows at once: a mask of all bytes would be as large as the file.
         others = np.concatenate([np.flatnonzero(~self.is_row), [len(self)]])
-        spans = zip(
-            self._begin[others[:-1] + 1].tolist(), self._begin[others[1:]].tolist(), strict=True
-        )
-        return b"".join(self._text[first:last] for first, last in spans)
+        firsts, lasts = others[:-1] + 1, others[1:]
+        parts: list[bytes] = []
+        size = 0
+        for begin, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+            first = begin
+            while first < last:
+                room = self._begin[first] + _BLOCK - size
+                stop = max(int(np.searchsorted(self._begin, room, side="right")) - 1, first + 1)
+                stop = min(stop, last)
+                parts.append(self._text[self._begin[first] : self._begin[stop]])
+                size += len(parts[-1])
+                first = stop
+                if size >= _BLOCK // 2:
+                    yield b"".join(parts)
+                    parts, size = [], 0
+        if parts:
+            yield b"".join(parts)
+
+
+def _begins_and_marks(text: bytes, mark: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each line begins, and the end of the last; how many delimiters each line has."""
+    raw = np.frombuffer(text, dtype=np.uint8)
+    begins, marks_before = [np.zeros(1, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
+    marks_so_far = 0
+    for offset in range(0, len(raw), _BLOCK):
+        block = raw[offset : offset + _BLOCK]
+        line_ends = np.flatnonzero(block == ord("\n"))
+        marks = np.flatnonzero(block == mark)
+        begins.append(line_ends + (offset + 1))
+        marks_before.append(np.searchsorted(marks, line_ends) + marks_so_far)
+        marks_so_far += len(marks)
+    return np.concatenate(begins), np.diff(np.concatenate(marks_before))
 
 
 @dataclass

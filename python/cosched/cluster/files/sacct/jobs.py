@@ -29,6 +29,7 @@ from cosched.cluster.files.sacct.rows import (
 )
 from cosched.cluster.files.sacct.started_rows import NO_NODES, STATES, drop_rows, started_rows
 from cosched.cluster.machine.parts import cpus_per_core, usual_limits
+from cosched.core.freed_memory import return_freed_memory
 from cosched.core.text import listed
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
@@ -47,13 +48,19 @@ def jobs_of_rows(path: str | PathLike[str], rows_read: SacctRows, options: LogOp
     """Return the jobs of rows of sacct, printed with -P or as JSON."""
     machine = options.machine
     rows = rows_read.texts
+    rows_read = rows_read._replace(texts=rows.iloc[:0])  # what is left out below is freed
     lines_by_reason = {"fields are not those of the first line": rows_read.unaligned}
+    return_freed_memory()
     of_steps = rows["JobID"].str.contains(".", regex=False)
-    rows, steps = rows[~of_steps], rows[of_steps]
+    steps = rows[of_steps]
+    if len(steps):
+        rows = rows[~of_steps]
     orphan_steps = _without_job(rows, steps)
     rows = drop_rows(rows, lines_by_reason, rows["JobID"] == "", "no JobID")
     rows, pending = started_rows(rows, lines_by_reason, options.include_running)
     jobs, of_cells = _jobs(path, rows, steps, machine, options.timezone)
+    del steps
+    return_freed_memory()
     parsed = ParsedJobs(
         jobs=jobs,
         left_out_lines=lines_by_reason,

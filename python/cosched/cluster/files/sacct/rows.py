@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.files.sacct.alignment import NAMES, AlignedRecord, Aligner
 from cosched.cluster.files.sacct.broken_lines import DelimitedLines, Repaired, repair
+from cosched.cluster.files.sacct.row_blocks import read_block
 from cosched.cluster.files.sbatch import EXTRA_OPTIONS, OptionReader, options_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
@@ -102,15 +102,15 @@ def read_rows(
     repeats = [repeat for repeat in repeats if repeat.name in read_columns]
     closing = int(lines.marks[0]) + 1 - len(header)  # sacct -p ends lines with a delimiter
     columns = header + [f"_{k}" for k in range(closing)]
-    texts = _frame(lines.rows(), columns, read_columns, mark)
+    texts = _frame(lines, columns, read_columns, mark)
     texts = texts.assign(line=np.flatnonzero(lines.is_row) + 1)
     if repeats:
         renamed_columns = [repeat.renamed for repeat in repeats]
-        _require_same(path, texts, _frame(lines.rows(), columns, renamed_columns, mark), repeats)
+        _require_same(path, texts, _frame(lines, columns, renamed_columns, mark), repeats)
         notes += _notes_of_repeats(repeats)
     has_no_number = texts["JobID"] == ""
     if has_no_number.any() and "JobIDRaw" in header:
-        raw_numbers = _frame(lines.rows(), columns, ["JobIDRaw"], mark)["JobIDRaw"]
+        raw_numbers = _frame(lines, columns, ["JobIDRaw"], mark)["JobIDRaw"]
         takes_raw_number = has_no_number & (raw_numbers != "")
         texts["JobID"] = texts["JobID"].where(~takes_raw_number, raw_numbers)
         if takes_raw_number.any():
@@ -132,6 +132,7 @@ def read_rows(
     repaired = repair(lines, aligner)
     for number, record in repaired.records:
         _require_same_cells(f"{path}: line {number + 1}", record.cells, repeats)
+    del text, lines
     return SacctRows(
         _with_records(texts, repaired, read_columns, delimiter, mark),
         np.array(repaired.unaligned, dtype=np.int64) + 1,
@@ -267,24 +268,33 @@ def _require_same_cells(place: str, cells: Mapping[str, str], repeats: Sequence[
             )
 
 
-def _frame(text: bytes, columns: list[str], read_columns: list[str], mark: str) -> pd.DataFrame:
-    """Return the columns `read_columns` of rows that have as many fields as there are columns."""
+def _frame(
+    lines: DelimitedLines, columns: list[str], read_columns: list[str], mark: str
+) -> pd.DataFrame:
+    """The columns `read_columns` of rows that have as many fields as there are columns."""
     kinds = {name: "category" if name in _CATEGORY_COLUMNS else str for name in read_columns}
-    if not text:
+    blocks = [read_block(text, columns, kinds, mark) for text in lines.row_blocks()]
+    if not blocks:
         return pd.DataFrame({name: [] for name in read_columns}).astype(kinds)
-    return pd.read_csv(
-        BytesIO(text),
-        sep=mark,
-        header=None,
-        names=columns,
-        usecols=read_columns,
-        quoting=3,
-        dtype=kinds,
-        keep_default_na=False,
-        na_filter=False,
-        index_col=False,
-        lineterminator="\n",  # a carriage return may stand in a name
-    )
+    if len(blocks) == 1:
+        return blocks[0]
+    # Column by column: there are never two tables.
+    return pd.DataFrame({name: _joined([block.pop(name) for block in blocks]) for name in kinds})
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """The column, whose categories are texts for pandas where it has categories."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    categories: Any = column.cat.categories.astype(str)
+    return column.cat.rename_categories(categories)
+
+
+def _joined(parts: Sequence[pd.Series]) -> pd.Series:
+    """Parts of a column one after the other; the texts of categories are in order."""
+    if isinstance(parts[0].dtype, pd.CategoricalDtype):
+        return pd.Series(pd.api.types.union_categoricals(list(parts), sort_categories=True))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str]]:
@@ -305,10 +315,10 @@ def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str
 def _with_records(
     texts: pd.DataFrame, repaired: Repaired, read_columns: list[str], delimiter: str, mark: str
 ) -> pd.DataFrame:
-    """Return the rows with those that were repaired in their places."""
-    texts = texts[~texts["line"].isin(np.array(repaired.replaced, dtype=np.int64) + 1)]
+    """The rows with those that were repaired in their places."""
+    is_kept = ~texts["line"].isin(np.array(repaired.replaced, dtype=np.int64) + 1).to_numpy()
     if not repaired.records:
-        return texts
+        return texts[is_kept]
     table: dict[str, list[Any]] = {
         name: [record.cells.get(name, "") for _, record in repaired.records]
         for name in read_columns
@@ -321,9 +331,17 @@ def _with_records(
             name: [cell.replace(mark, delimiter) for cell in table[name]] for name in read_columns
         }
     table["line"] = [number + 1 for number, _ in repaired.records]
-    joined = pd.concat([texts.astype(dict.fromkeys(read_columns, str)), pd.DataFrame(table)])
-    kinds = {name: "category" if name in _CATEGORY_COLUMNS else str for name in read_columns}
-    return joined.astype(kinds).sort_values("line", kind="stable").reset_index(drop=True)
+    lines = np.concatenate([texts["line"].to_numpy(), table["line"]])
+    rows = np.flatnonzero(np.concatenate([is_kept, np.ones(len(table["line"]), dtype=bool)]))
+    order = rows[np.argsort(lines[rows], kind="stable")]
+    columns: dict[str, pd.Series] = {}
+    for name in [*read_columns, "line"]:  # column by column: there are never two tables
+        kind = "category" if name in _CATEGORY_COLUMNS else np.int64 if name == "line" else str
+        column = _joined([_as_text(texts.pop(name)), pd.Series(table.pop(name), dtype=kind)])
+        column = column.iloc[order].reset_index(drop=True)
+        is_category = isinstance(column.dtype, pd.CategoricalDtype)
+        columns[name] = column.cat.remove_unused_categories() if is_category else column
+    return pd.DataFrame(columns)
 
 
 def _unquoted(cell: str) -> str:

@@ -70,7 +70,8 @@ def _deduplicate(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataF
     is_ended[is_shared] = run.to_numpy() & run.index.isin(run.index[~run.to_numpy()])
     reasons["the same row once more"] = rows.loc[is_repeated, "line"].to_numpy()
     reasons["ended in another row"] = rows.loc[is_ended & ~is_repeated, "line"].to_numpy()
-    return rows[~(is_repeated | is_ended)]
+    is_left_out = is_repeated | is_ended
+    return rows[~is_left_out] if is_left_out.any() else rows
 
 
 def _still_waiting(ids: pd.Series) -> list[Note]:
@@ -104,4 +105,4 @@ def drop_rows(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], out: Any, reason: str
 ) -> pd.DataFrame:
     reasons[reason] = rows.loc[out, "line"].to_numpy()
-    return rows[~out]
+    return rows[~out] if len(reasons[reason]) else rows
