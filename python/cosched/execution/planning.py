@@ -29,7 +29,7 @@ from cosched.execution.runs import (
     by_member,
     current,
     read_executions,
-    read_runs,
+    read_measurements,
     seconds_of,
     starved_note,
     table_of,
@@ -220,7 +220,8 @@ def plan(
     """
     one_of(slowdown, "slowdown", QUANTILES)
     one_of(missing, "missing", MISSING)
-    every, changed = current(read_runs(runs), codes)
+    measurements = read_measurements(runs)
+    every, changed = current(measurements.runs, codes)
     tasks = tasks_of(every, codes, runs, strict)
     p = _processors(tasks, codes, procs)
     edges = [] if codes is None else codes.edges(tasks.names)
@@ -263,7 +264,7 @@ def plan(
         alone_in_company=None if plain is None else plain.value,
         ignorant=None if ignorant is None else ignorant.value,
         one_line=None if edges else _one_line(result, tables.times, codes, shared),
-        notes=(*changed, *starved_note(every), *tasks.notes, *notes),
+        notes=(*measurements.notes, *changed, *starved_note(every), *tasks.notes, *notes),
     )
 
 

@@ -24,7 +24,7 @@ from cosched.io.append_only import AppendOnlyTable
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 from cosched.profiles import MOST_PROCESSORS
-from cosched.profiles.files import RUN_COLUMNS, with_usual_names
+from cosched.profiles.files import RUN_COLUMNS, read_task_log, with_usual_names
 
 STATES = ("completed", "failed", "timeout")
 #: A code that has no more processors at work than this, and takes no less than this share of its
@@ -108,9 +108,43 @@ def header_of(table: io.CsvTable, needed: Sequence[str], expected: str) -> list[
     return header
 
 
+@dataclass(frozen=True)
+class Measurements:
+    """The runs of a file, and what its reader did.
+
+    Attributes
+    ----------
+    runs : list of MeasuredRun
+    notes : tuple of Note
+        Empty for a CSV file.
+    names : list of str
+        What the log of a workflow system calls the task of each run, where the run is called after
+        its code; empty for a CSV file.
+    """
+
+    runs: list[MeasuredRun]
+    notes: tuple[Note, ...] = ()
+    names: tuple[str, ...] = ()
+
+
 def read_runs(path: str | PathLike[str]) -> list[MeasuredRun]:
-    """The runs of a CSV file; only ``task, processors, seconds`` have to be there."""
-    table, _ = with_usual_names(io.read_csv(path))
+    """The runs of a CSV file, or of a log of a workflow system or a task runner."""
+    return read_measurements(path).runs
+
+
+def read_measurements(path: str | PathLike[str]) -> Measurements:
+    """The runs of a file, with notes.
+
+    Of a CSV file only ``task, processors, seconds`` have to be there.
+    """
+    log = read_task_log(path)
+    if log is not None:
+        return Measurements(_runs_of_table(log.table), tuple(log.notes), tuple(log.names))
+    return Measurements(_runs_of_table(with_usual_names(io.read_csv(path))[0]))
+
+
+def _runs_of_table(table: io.CsvTable) -> list[MeasuredRun]:
+    path = table.path
     header = header_of(table, _NEEDED, ",".join(_NEEDED))
     place = {name: header.index(name) for name in COLUMNS if name in header}
     if not set(header) >= RUN_COLUMNS:  # a file of somebody's own: a command is a text there

@@ -14,6 +14,14 @@ from os import PathLike
 from typing import Any
 
 from cosched.errors import InvalidInstance
+from cosched.io.task_log_formats import (
+    is_hyperfine,
+    is_nextflow_history,
+    is_nextflow_trace,
+    is_parallel_joblog,
+    is_snakemake_benchmark,
+    is_snakemake_efficiency,
+)
 from cosched.io.unpack import read_bytes, read_head
 
 #: Characters of a file that are looked at: some lines of any of these formats.
@@ -39,7 +47,8 @@ _SQUEUE_ADVICE = (
     "put what squeue --json prints as squeue.json into a folder for cosched when, or print a log "
     "with sacct -P"
 )
-_TIMES_ADVICE = "write its times as CSV (task,processors,seconds)"
+_READ_AS_RUNS = "which cosched reads as a log and as measured runs"
+_USE_AS_RUNS = "pass it to cosched rightsize or plan, or to batch as --runs"
 _GRAPH_ADVICE = "write it as WfFormat (WfCommons), DOT or GraphML"
 
 
@@ -197,19 +206,6 @@ def is_pbsnodes(lines: Sequence[str]) -> bool:
         if is_name and re.match(r"\s+[A-Za-z][\w.]* = ?", line):
             return True
     return False
-
-
-#: Columns that Nextflow's trace has beside those that other tables have, too.
-_NEXTFLOW_COLUMNS = frozenset(
-    ("hash", "native_id", "realtime", "%cpu", "peak_rss", "peak_vmem", "rchar", "wchar")
-)
-
-
-def _is_nextflow_trace(lines: Sequence[str]) -> bool:
-    columns = {column.strip().lower() for column in re.split("[\t,]", lines[0])}
-    return len(columns & _NEXTFLOW_COLUMNS) >= 2 and bool(
-        columns & {"task_id", "name", "process", "status"}
-    )
 
 
 def _is_dagman(lines: Sequence[str]) -> bool:
@@ -373,7 +369,18 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
         and bool(re.match(r"\s*-{3,}( +-{3,})+\s*$", lines[1]))
         and bool(re.search(r"(?i)\bjobid", lines[0])),
     ),
-    ForeignFormat("a trace of Nextflow", _TIMES_ADVICE, matches=_is_nextflow_trace),
+    ForeignFormat("a trace of Nextflow", _USE_AS_RUNS, refusal=_READ_AS_RUNS,
+                  matches=is_nextflow_trace),
+    ForeignFormat("a history of Nextflow", _USE_AS_RUNS, refusal=_READ_AS_RUNS,
+                  matches=is_nextflow_history),
+    ForeignFormat("a benchmark file of Snakemake", _USE_AS_RUNS, refusal=_READ_AS_RUNS,
+                  matches=is_snakemake_benchmark),
+    ForeignFormat("an efficiency report of Snakemake's Slurm plugin", _USE_AS_RUNS,
+                  refusal=_READ_AS_RUNS, matches=is_snakemake_efficiency),
+    ForeignFormat("a job log of GNU parallel", _USE_AS_RUNS, refusal=_READ_AS_RUNS,
+                  matches=is_parallel_joblog),
+    ForeignFormat("hyperfine --export-json", _USE_AS_RUNS, refusal=_READ_AS_RUNS,
+                  has_keys=is_hyperfine),
     ForeignFormat("a workflow of Pegasus (DAX)", _GRAPH_ADVICE, matches=_has_xml_root("adag")),
     ForeignFormat("a workflow of Pegasus (YAML)", _GRAPH_ADVICE,
                   matches=_all_of(r"x-pegasus:", r"(pegasus|name|jobs):")),

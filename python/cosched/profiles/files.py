@@ -27,6 +27,8 @@ from cosched.profiles.completion import (
     complete,
 )
 from cosched.profiles.sharing import SHARED_FIELDS, Sharing, sharing_of_json
+from cosched.profiles.task_logs.measurements import TaskMeasurements, measurements_of_log
+from cosched.profiles.task_logs.recognition import recognize_task_log
 
 #: Columns of a value a task, and that value where the file has no such column.
 TASK_COLUMNS = {"weight": 1.0, "release": 0.0}
@@ -61,10 +63,19 @@ def read(
     """
     if procs is not None:
         procs = integer(procs, "procs", 1, MOST_PROCESSORS)
-    if io.bare_name(path).endswith(".json"):
+    log = read_task_log(path)
+    if log is None and io.bare_name(path).endswith(".json"):
         check_options(fit, extrapolate, counts)
         return _read_json(path, procs)
-    return from_csv(io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
+    table = io.read_csv(path) if log is None else log.table
+    times = from_csv(table, procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
+    return times if log is None else replace(times, notes=(*log.notes, *times.notes))
+
+
+def read_task_log(path: str | PathLike[str]) -> TaskMeasurements | None:
+    """The runs of a log of a workflow system or a task runner; None: the file is none of these."""
+    log_format = recognize_task_log(path)
+    return None if log_format is None else measurements_of_log(path, log_format)
 
 
 def from_csv(

@@ -228,7 +228,8 @@ def test_so_it_is_as_times_or_as_a_graph(tmp_path, name, read, arguments):
 def test_a_workflow_is_refused_whatever_its_suffix(tmp_path, name, text, suffix):
     path = tmp_path / f"graph{suffix}"
     path.write_text(text)
-    with pytest.raises(InvalidInstance, match=f"this is .*{name}.* cannot read yet"):
+    expected = "reads as a log and as measured runs" if name == "Nextflow" else "cannot read yet"
+    with pytest.raises(InvalidInstance, match=f"this is .*{name}.* {expected}"):
         cs.dags.Instance.read(path, units=(1,))
 
 
@@ -261,22 +262,27 @@ def test_a_workflow_is_refused_whatever_its_suffix(tmp_path, name, text, suffix)
 def test_each_command_refuses_it_in_one_line(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "slurm.conf").write_text(CONF)
-    (tmp_path / "trace.csv").write_text(NEXTFLOW)
-    code = main([word.replace("FILE", "trace.csv") for word in command])
+    (tmp_path / "diamond.dag").write_text(DAGMAN)
+    code = main([word.replace("FILE", "diamond.dag") for word in command])
     said = capsys.readouterr().err
     assert code == 2, said
-    assert "trace.csv: this is a trace of Nextflow, which cosched cannot read yet" in said
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["slurm.conf", "trace.csv"]
+    assert "diamond.dag: this is a workflow of HTCondor's DAGMan, which cosched cannot" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["diamond.dag", "slurm.conf"]
 
 
 def test_no_readable_file_of_the_project_is_taken_for_a_foreign_one():
     looked_at = 0
     for folder in ("tests_py/fixtures", "notebooks", "docs", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
-            foreign_folders = ("fixtures/sites", "fixtures/machines", "sacct_json")
+            foreign_folders = (
+                "fixtures/sites",
+                "fixtures/machines",
+                "fixtures/task_logs",
+                "sacct_json",
+            )
             is_foreign = any(name in path.as_posix() for name in foreign_folders)
             if not path.is_file() or is_foreign:
-                continue  # what commands of batch systems printed, some of it as JSON
+                continue  # what batch systems and workflow systems wrote, some of it as JSON
             data = path.read_bytes()
             data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
             text = data.decode("utf-8", "replace")

@@ -34,11 +34,13 @@ from cosched.cluster.files.facts import (
 from cosched.cluster.files.log_options import JobFileOptions, LogOptions
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import read_swf
+from cosched.cluster.files.task_logs import read_task_log
 from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine import Machine
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
+from cosched.profiles.task_logs.recognition import TaskLogFormat, recognize_task_log
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 #: Seconds that are not known of every job.
@@ -147,11 +149,14 @@ def read_jobs(path: str | PathLike[str], options: JobFileOptions) -> LogTable:
         A damaged file, no usable job, or an option that is not for files of its kind.
     """
     log_format = recognize_log(path)
-    if log_format is None:
+    task_log_format = recognize_task_log(path) if log_format is None else None
+    if log_format is not None:
+        log_table = _read_batch_log(path, log_format, options)
+    elif task_log_format is not None:
+        log_table = _read_task_log(path, task_log_format, options)
+    else:
         io.refuse_foreign_file(path)
         log_table = _read_by_name(path, options)
-    else:
-        log_table = _read_batch_log(path, log_format, options)
     nodes_note = _note_on_nodes(options.nodes, options.machine)
     jobs, constraint_notes = without_unmet_constraints(log_table.jobs, options.machine)
     return log_table._replace(jobs=jobs, notes=(*log_table.notes, *nodes_note, *constraint_notes))
@@ -181,6 +186,22 @@ def _read_batch_log(
             )
     jobs, notes, begins = read_batch_log(path, log_format, _log_options(path, options, machine))
     return LogTable(jobs, machine.cores, notes, Path(path).name, begins=begins)
+
+
+def _read_task_log(
+    path: str | PathLike[str], log_format: TaskLogFormat, options: JobFileOptions
+) -> LogTable:
+    """Return the jobs of a log that a workflow system or a task runner wrote."""
+    for argument in ("convention", "delimiter", "include_running"):
+        value = getattr(options, argument)
+        if value:
+            raise InvalidInstance(
+                f"{path}: {argument} = {shorten(value)} is not for {log_format.value}"
+            )
+    _refuse_node_size(path, options)
+    task_log = read_task_log(path, log_format, options)
+    jobs, notes, begins = task_log.jobs
+    return LogTable(jobs, task_log.processors, notes, Path(path).name, begins=begins)
 
 
 def _read_by_name(path: str | PathLike[str], options: JobFileOptions) -> LogTable:

@@ -65,6 +65,8 @@ class UsageTable(NamedTuple):
     group_values: tuple[np.ndarray, ...]  # these columns
     levels: tuple[tuple[str, np.ndarray], ...]  # groups: its own, then ever larger ones
     notes: tuple[Note, ...] = ()  # how jobs are called that no name tells apart
+    #: Whether the log has a column of requests at all, of time and of memory.
+    has_request_columns: tuple[bool, bool] = (True, True)
 
     @property
     def group_ids(self) -> np.ndarray:
@@ -73,8 +75,13 @@ class UsageTable(NamedTuple):
 
     @property
     def n_measures(self) -> int:
-        """The number of measures (time, memory) for which the log has requests and usage."""
-        return int(_has_requests_and_usage(self.time)) + int(_has_requests_and_usage(self.memory))
+        """The number of measures (time, memory) for which the log has usage, and requests unless
+        it has no column of them, as logs of workflows and task lists."""
+        measures = zip((self.time, self.memory), self.has_request_columns, strict=True)
+        return sum(
+            _has_requests_and_usage(measure) if has_column else bool(measure.is_reported.any())
+            for measure, has_column in measures
+        )
 
     @property
     def unused(self) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +113,14 @@ def usage_of(instances: Sequence[Instance], by: Sequence[str] | None) -> UsageTa
     )
     levels = _levels(names, keys, len(joined["submit"]))
     notes = () if job_kinds is None else job_kinds.notes
-    return UsageTable(**joined, group_columns=names, group_values=keys, levels=levels, notes=notes)
+    has_limits, has_memory_requests = (
+        any(column in instance.column_names for instance in instances)
+        for column in ("estimate", "memory_gb")
+    )
+    return UsageTable(
+        **joined, group_columns=names, group_values=keys, levels=levels, notes=notes,
+        has_request_columns=(has_limits, has_memory_requests),
+    )  # fmt: skip
 
 
 def _concatenate(parts: list[Any]) -> Any:

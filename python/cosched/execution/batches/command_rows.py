@@ -11,7 +11,15 @@ from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.runs import header_of
 from cosched.notes import Note, NoteKind
+from cosched.profiles.task_logs.reading import TaskLogSummary, tasks_of_log
+from cosched.profiles.task_logs.recognition import recognize_task_log
+from cosched.profiles.task_logs.task import LoggedTask
 
+#: Of a run of a log that resolves milliseconds.
+_MIN_SECONDS = 0.001
+#: States of runs whose seconds count.
+_COMPLETED = ("COMPLETED", "UNKNOWN")
+_BYTES_OF_GB = 1e9
 COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 
 
@@ -88,6 +96,63 @@ def rows_of_table(
         (line, dict(zip(header, (cell.strip() for cell in cells), strict=False)))
         for line, cells in table.rows
     ]
+
+
+def rows_of_task_log(
+    path: str | PathLike[str], are_times_given: bool
+) -> tuple[list[tuple[int, dict[str, str]]], tuple[Note, ...]] | None:
+    """Line and cells of each command of a log that has commands; None: the file is no log of tasks.
+
+    Runs that failed, or were ended, have no seconds of their own: commands without any other run
+    are left out, unless times are given.
+
+    Raises
+    ------
+    InvalidInstance
+        A log of tasks without command lines, or of commands that never completed.
+    """
+    log_format = recognize_task_log(path)
+    if log_format is None:
+        return None
+    summary = TaskLogSummary()
+    runs: dict[tuple[str, int], list[LoggedTask]] = {}
+    for task in tasks_of_log(path, log_format, summary):
+        runs.setdefault((task.command, max(task.cores, 1)), []).append(task)
+    if any(not command for command, _ in runs):
+        raise InvalidInstance(
+            f"{path}: this is {log_format.value}, which has no command lines: expected a list of "
+            "commands, and this log as --runs"
+        )
+    rows: list[tuple[int, dict[str, str]]] = []
+    timeless_lines: list[int] = []
+    for (command, cores), tasks in runs.items():
+        seconds = [
+            str(max(task.seconds, _MIN_SECONDS)) for task in tasks if task.state in _COMPLETED
+        ]
+        if not seconds and not are_times_given:
+            timeless_lines.append(tasks[0].line)
+            continue
+        cells = {"command": command, "cores": str(cores), "seconds": " ".join(seconds)}
+        peaks = [task.used_memory for task in tasks if task.used_memory > 0]
+        if peaks:
+            cells["memory"] = repr(max(peaks) / _BYTES_OF_GB)
+        rows.append((tasks[0].line, cells))
+    notes = [Note(NoteKind.READING, f"read as {log_format.value}", subject="format")]
+    notes += summary.notes()
+    if timeless_lines:
+        summary.skipped["commands that never completed (--seconds keeps them)"] = timeless_lines
+    if not rows:
+        raise InvalidInstance(f"{path}: no command completed: expected --seconds")
+    notes += [
+        Note(
+            NoteKind.DROPPED,
+            f"dropped {count_of(len(lines), 'line')}: {reason}",
+            subject=reason,
+            count=len(lines),
+        )
+        for reason, lines in summary.skipped.items()
+    ]
+    return rows, tuple(notes)
 
 
 class Names:

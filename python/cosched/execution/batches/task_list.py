@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -21,12 +21,20 @@ from cosched.execution.batches.command_rows import (
     is_plain_list,
     rows_of_list,
     rows_of_table,
+    rows_of_task_log,
 )
 from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import MeasuredRun, by_member, current, read_runs, seconds_of
+from cosched.execution.runs import (
+    MeasuredRun,
+    Measurements,
+    by_member,
+    current,
+    read_measurements,
+    seconds_of,
+)
 from cosched.execution.slurm_words import amount_of
 from cosched.notes import Note
 
@@ -112,7 +120,8 @@ class TaskList:
         measured), and where wanted ``cores`` (1), ``memory`` (GB), ``after`` (names, with blanks
         between) and ``name`` (``task 1``, ``task 2``, ...). With `seconds` or `runs` the column
         ``seconds`` may be missing or empty, and a file without a header is a list: each line is a
-        command, but for empty ones and those that begin with ``#``.
+        command, but for empty ones and those that begin with ``#``. Of a job log of GNU parallel,
+        and of what hyperfine exported, each command is a task with the seconds of its runs.
 
         Parameters
         ----------
@@ -137,11 +146,18 @@ class TaskList:
         ['task 1', 'task 2']
         """
         where = "standard input" if str(path) == "-" else str(path)
-        text = sys.stdin.read() if str(path) == "-" else io.read_text(path)
-        times = Times(tuple(seconds), None if runs is None else seconds_of(read_runs(runs)), runs)
-        notes: tuple[Note, ...] = ()
-        if times.are_given and is_plain_list(text):
-            rows, notes = rows_of_list(text, where)
+        measurements = None if runs is None else read_measurements(runs)
+        measured_seconds = None if measurements is None else _seconds_by_name(measurements)
+        times = Times(tuple(seconds), measured_seconds, runs)
+        notes: tuple[Note, ...] = () if measurements is None else measurements.notes
+        log_rows = None if str(path) == "-" else rows_of_task_log(path, times.are_given)
+        text = "" if log_rows else sys.stdin.read() if str(path) == "-" else io.read_text(path)
+        if log_rows is not None:
+            rows, log_notes = log_rows
+            notes += log_notes
+        elif times.are_given and is_plain_list(text):
+            rows, list_notes = rows_of_list(text, where)
+            notes += list_notes
         else:
             rows = _rows_of_table(text, where, times.are_given)
         tasks = tasks_of_rows(rows, where, times)
@@ -172,7 +188,8 @@ class TaskList:
         InvalidInstance
             A code that was not measured, that failed on all counts, or whose ranks srun starts.
         """
-        every, changed = current(read_runs(runs), codes)
+        measurements = read_measurements(runs)
+        every, changed = current(measurements.runs, codes)
         tasks = tasks_of(every, codes, runs, True)
         tables = tables_of(tasks, cores, codes, "all", str(runs))
         shared, resource_notes = shared_of(tasks, tables, every, codes)
@@ -188,7 +205,23 @@ class TaskList:
             for row, (name, times) in enumerate(zip(tasks.names, tables.times, strict=True))
         ]
         task_runs = [run for run in by_member(every, codes) if run.task in tasks.seconds]
-        return cls(tuple(batch_tasks), tuple(task_runs), (*changed, *tasks.notes, *resource_notes))
+        return cls(
+            tuple(batch_tasks),
+            tuple(task_runs),
+            (*measurements.notes, *changed, *tasks.notes, *resource_notes),
+        )
+
+
+def _seconds_by_name(measurements: Measurements) -> dict[str, dict[int, list[float]]]:
+    """Seconds by count under the name of each code, and under that of each task of a log."""
+    seconds = seconds_of(measurements.runs)
+    if not measurements.names:
+        return seconds
+    of_tasks = [
+        replace(run, task=name)
+        for run, name in zip(measurements.runs, measurements.names, strict=True)
+    ]
+    return {**seconds_of(of_tasks), **seconds}
 
 
 def _rows_of_table(

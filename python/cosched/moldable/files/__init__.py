@@ -22,12 +22,13 @@ def read(
     """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds."""
     max_procs = None if machines is None else integer(machines, "machines", 1)
     profiles.check_options(fit, extrapolate, counts)
-    if io.bare_name(path).endswith(".json"):
+    log = profiles.read_task_log(path)
+    if log is None and io.bare_name(path).endswith(".json"):
         return _read_json(path, max_procs, counts)
     # Otherwise the instance goes on beyond the file's counts.
     procs = max_procs if extrapolate or counts == "measured" else None
     profile_table = profiles.from_csv(
-        io.read_csv(path),
+        io.read_csv(path) if log is None else log.table,
         procs=procs,
         fit=fit,
         extrapolate=extrapolate,
@@ -35,7 +36,7 @@ def read(
         most=max_procs,
     )
     jobs, columns = profile_table.times.shape
-    notes = list(profile_table.notes)
+    notes = [*(() if log is None else log.notes), *profile_table.notes]
     if max_procs is not None and max_procs > columns:
         text = f"on more than {columns} processors the jobs are taken to be as fast as on {columns}"
         notes.append(Note(NoteKind.ASSUMED, text, subject="processors", count=columns))

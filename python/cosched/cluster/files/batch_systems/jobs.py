@@ -56,7 +56,7 @@ def read_batch_log(
         rows = SacctRows(table.jobs, _NO_LINES, _NO_LINES, _NO_LINES, [], {}, _notes_of(table))
         return jobs_of_rows(path, rows, options)
     table = read_record_table(path, log_format)
-    jobs, lines_by_reason = _jobs_of_records(table)
+    jobs, lines_by_reason = jobs_of_records(table)
     if not len(table.jobs):
         left_out = "; ".join(
             f"{count_of(len(lines), 'line')}: {reason}" for reason, lines in table.left_out.items()
@@ -120,7 +120,7 @@ def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[Note]:
     return [Note(NoteKind.ASSUMED, text, subject=subject) for subject, text in assumptions]
 
 
-def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
+def jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
     """Return the columns of :class:`ParsedJobs`, and lines that are left out by reason."""
     reasons = {reason: np.array(lines, dtype=np.int64) for reason, lines in table.left_out.items()}
     records = table.jobs

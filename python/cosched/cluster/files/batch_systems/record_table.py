@@ -65,12 +65,17 @@ def read_record_table(path: str | PathLike[str], log_format: LogFormat) -> Recor
     """
     files = log_files(path)
     notes = _notes_of_files(path, files)
+    return table_of_records(_records_of_files(files, log_format), notes)
+
+
+def table_of_records(records: Records, notes: list[Note]) -> RecordTable:
+    """The records of any log as columns, with the notes of how it was read."""
     columns = {name: array("d") for name in _NUMBERS}
     texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
     numbers: list[str] = []
     lines = array("q")
     left_out: dict[str, list[int]] = {}
-    for record in _records_of_files(files, log_format):
+    for record in records:
         if isinstance(record, LeftOut):
             left_out.setdefault(record.reason, []).append(record.line)
             continue

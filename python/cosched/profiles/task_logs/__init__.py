@@ -1,0 +1,1 @@
+"""Logs of workflows and task lists: Nextflow, Snakemake, GNU parallel and hyperfine."""
