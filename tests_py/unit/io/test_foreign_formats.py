@@ -107,6 +107,15 @@ PBSNODES = "n1\n     Mom = n1\n     ntype = PBS\n     state = free\n"
 QHOST = "HOSTNAME                ARCH         NCPU NSOC NCOR NTHR  LOAD  MEMTOT  MEMUSE\n"
 BHOSTS = "HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV \n"
 
+HISTORY = (
+    "2024-12-05 09:08:20\t28h\tgoofy_kilby\tOK\tca20a6\td0a60572-076e-451a-b10e-16059ed77e36\t"
+    "nextflow run rnaseq\n"
+)
+BENCHMARK = "s\th:m:s\tmax_rss\n3.2\t0:00:03\t5.00\n"
+EFFICIENCY = ",JobID,JobName,Elapsed,TotalCPU,NNodes,NCPUS,MaxRSS,ReqMem,CPU Efficiency (%)\n"
+JOBLOG = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+HYPERFINE = {"results": [{"command": "./f", "mean": 1.0, "user": 1.0, "system": 0.0}]}
+
 TEXTS = {
     "what pbsnodes of PBS printed": PBSNODES,
     "what qhost of Grid Engine (SGE) printed": QHOST,
@@ -129,6 +138,10 @@ TEXTS = {
     "what squeue printed as a table": SQUEUE,
     "what sacct printed in columns of fixed width": FIXED,
     "a trace of Nextflow": NEXTFLOW,
+    "a history of Nextflow": HISTORY,
+    "a benchmark file of Snakemake": BENCHMARK,
+    "an efficiency report of Snakemake's Slurm plugin": EFFICIENCY,
+    "a job log of GNU parallel": JOBLOG,
     "a workflow of Pegasus (DAX)": DAX,
     "a workflow of Pegasus (YAML)": PEGASUS,
     "a workflow of HTCondor's DAGMan": DAGMAN,
@@ -136,6 +149,7 @@ TEXTS = {
     "a project of PSPLIB": PSPLIB,
 }
 VALUES = {
+    "hyperfine --export-json": HYPERFINE,
     "Flux's description of resources (R)": {"version": 1, "execution": {"R_lite": []}},
     "what qstat -F json of PBS printed": PBS_JSON,
     "what bjobs -json of LSF printed": LSF_JSON,
@@ -178,7 +192,8 @@ def test_a_json_value_is_recognised_by_its_keys(name):
 
 
 #: Formats that are read as logs of jobs, and refused elsewhere.
-LOGS = {row.name for row in FOREIGN_FORMATS if "as a log of jobs" in row.refusal}
+RUNS = {row.name for row in FOREIGN_FORMATS if "as measured runs" in row.refusal}
+LOGS = {row.name for row in FOREIGN_FORMATS if "as a log of jobs" in row.refusal} | RUNS
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -212,12 +227,14 @@ def test_so_is_json_as_a_job_log(tmp_path, name, file):
         (cs.dags.Instance.read, {"units": (1, 1)}),
     ],
 )
-@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.parametrize("name", sorted(set(TEXTS) - RUNS))
 def test_so_it_is_as_times_or_as_a_graph(tmp_path, name, read, arguments):
     (tmp_path / "file.csv").write_text(TEXTS[name])
     with pytest.raises(InvalidInstance) as error:
         read(tmp_path / "file.csv", **arguments)
-    assert f"this is {name}" in str(error.value)
+    is_read = name == "a project of PSPLIB" and read == cs.moldable.Instance.read
+    expected = "no section PRECEDENCE RELATIONS" if is_read else f"this is {name}"
+    assert expected in str(error.value)
 
 
 @pytest.mark.parametrize("suffix", [".xml", ".dag", ".txt", ".dot", ".sm"])
@@ -228,7 +245,8 @@ def test_so_it_is_as_times_or_as_a_graph(tmp_path, name, read, arguments):
 def test_a_workflow_is_refused_whatever_its_suffix(tmp_path, name, text, suffix):
     path = tmp_path / f"graph{suffix}"
     path.write_text(text)
-    expected = "reads as a log and as measured runs" if name == "Nextflow" else "cannot read yet"
+    reads = {"Nextflow": "a log and as measured runs", "PSPLIB": "moldable jobs only"}
+    expected = f"reads as {reads[name]}" if name in reads else "cannot read yet"
     with pytest.raises(InvalidInstance, match=f"this is .*{name}.* {expected}"):
         cs.dags.Instance.read(path, units=(1,))
 

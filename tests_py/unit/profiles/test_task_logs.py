@@ -191,13 +191,13 @@ def test_plans_are_made_of_logs(tmp_path, capsys):
     instance = cs.packs.Instance.read(FOLDER / "trace_raw.csv", counts="measured")
     assert set(instance.names) == {"FASTQC", "ALIGN"}
     assert cs.moldable.Instance.read(FOLDER / "benchmarks").jobs == 3
-    assert capsys.readouterr().err.count("read as hyperfine --export-json") == 1
+    assert capsys.readouterr().out.count("read as hyperfine --export-json") == 1
 
 
 def test_batches_are_made_of_logs_with_commands(tmp_path):
     tasks = TaskList.read(FOLDER / "parallel.log")
     assert [task.commands[1][-1] for task in tasks.tasks] == [
-        "sleep 0.2", 'printf "a\tb"', "echo a\necho b",
+        "sleep 0.2", r'printf "a\tb"', "echo a\necho b",
     ]  # fmt: skip
     assert tasks.tasks[2].seconds[1] == 0.001
     with pytest.raises(InvalidInstance, match="which has no command lines"):
