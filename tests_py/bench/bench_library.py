@@ -37,7 +37,7 @@ from cosched.library.table import proven
 OWN = {
     "packs": ("pack-by-pack-9", "local-search", "optimal"),
     "dags": ("heft", "hlp-ols", "hlp-best", "optimal"),
-    "moldable": ("dual-approximation", "local-search", "optimal"),
+    "moldable": ("dual-approximation", "list-lp", "local-search", "optimal"),
     "bags": ("ttb", "ttb-best", "ttb-exact"),
 }
 LIMITED = ("local-search", "optimal", "hlp-best", "ttb-best")
@@ -45,6 +45,7 @@ LIMITED = ("local-search", "optimal", "hlp-best", "ttb-best")
 METHODS = {
     "packs": ("columns", "area", "longest"),
     "moldable": ("configurations", "dual-approximation", "area", "longest"),
+    "moldable with precedence": ("work-and-path", "longest"),
     "cluster": ("max-stretch",),
     "bags": ("profit-rate-cut", "profit-rate"),
 }
@@ -106,7 +107,8 @@ def bound_of(name: str, instance: Any, best: Result, results: list[Result]) -> t
         certificate = make(instance, upper=best.value).certificate
         proof = {"kind": certificate.kind, **cs.io.plain(certificate.fields)}
         found.append((certificate.bound(instance), proof["kind"], proof))
-    for method in METHODS.get(of.name, ()):
+    has_edges = of.name == "moldable" and len(instance.edges)
+    for method in METHODS.get(f"{of.name} with precedence" if has_edges else of.name, ()):
         certificate = {"kind": "bound", "method": method, "options": {}}
         found.append((proven(of, instance, certificate), method, certificate))
     for result in results:

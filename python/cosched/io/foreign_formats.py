@@ -388,7 +388,8 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
     ForeignFormat("a graph in GML", _GRAPH_ADVICE,
                   matches=_all_of(r"\s*(Creator .*|graph *\[?)$", r"\s*(node|directed)\b")),
     ForeignFormat(
-        "a project of PSPLIB", _GRAPH_ADVICE,
+        "a project of PSPLIB", "pass it to cosched solve moldable",
+        refusal="which cosched reads as moldable jobs only",
         matches=_all_of(r"\*{20,}", r"(file with basedata|projects +:|jobs +\(incl)"),
     ),
 )  # fmt: skip

@@ -437,6 +437,7 @@ class Instance(profiles.HasSharing, core.Instance):
           Either may carry ``edges``, pairs of numbers from 0, and what the jobs share:
           ``resources``, ``capacity``, ``slowdowns`` {table, rule} and ``bandwidth`` {demand,
           capacity, stall}.
+        * Projects of PSPLIB (``.sm``, ``.mm``, known by their content) and Patterson (``.rcp``).
         * WfFormat JSON (WfCommons) with execution: tasks on their ``cores`` (1), in the order of
           their children.
         * CSV: every CSV that :meth:`cosched.packs.Instance.read` takes, with columns ``weight``
@@ -466,19 +467,24 @@ class Instance(profiles.HasSharing, core.Instance):
             return cls.from_downey(**fields) if "t1" in fields else cls(**fields)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write as .json (any instance) or .csv (a table), as :meth:`read` takes it.
+        """Write as .json (any instance), .csv (a table) or .sm, as :meth:`read` takes it.
 
         Parameters
         ----------
         path : str or path-like
-            Ends in .json or .csv.
+            Ends in .json, .csv, or .sm: rigid jobs with whole times, as PSPLIB has them.
 
         Raises
         ------
         InvalidInstance
             Another suffix, or a table of formulas too large to make.
         """
-        suffix = io.check_suffix(path, (".json", ".csv"))
+        suffix = io.check_suffix(path, (".json", ".csv", ".sm"))
+        if suffix == ".sm":
+            with io.naming(path):
+                text = files.write_psplib(self)
+            io.write_text(text, path)
+            return
         require_names_of_file(self.names, path)
         jobs = (self.names, self.weights, self.release if self.has_releases else None)
         if suffix == ".json":

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cosched.core.arrays import checked_entries, integer, seed_of, share
+from cosched.core.arrays import checked_entries, integer, real, seed_of, share
 from cosched.core.resampling import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
@@ -94,6 +94,102 @@ def moldable(
         x = _normal(random, mean, deviation, jobs, 0, 1)
         times[:, q - 1] = times[:, q - 2] * (q - x) / q
     return Instance(times, weight)
+
+
+def projects(
+    n: int = 10,
+    resources: int = 3,
+    *,
+    complexity: float = 1.5,
+    factor: float = 0.6,
+    strength: float = 0.3,
+    durations: tuple[int, int] = (1, 10),
+    requests: tuple[int, int] = (1, 10),
+    seed: int | None = None,
+) -> Instance:
+    """Projects with precedence and scarce resources, with ProGen's parameters.
+
+    A job is rigid: it takes whole units of time and of some resources. Jobs are in a topological
+    order; arcs that are implied by others are not drawn. As in ProGen, the capacity of a resource
+    lies between the largest request (strength 0) and the largest use of the earliest schedule
+    (strength 1).
+
+    Parameters
+    ----------
+    n, resources : int
+        Jobs, and resources beside the processors, of which there are as many as jobs.
+    complexity : float
+        Arcs per job, on average.
+    factor : float
+        Share of the resources that a job needs, 0..1.
+    strength : float
+        How plentiful resources are, 0..1.
+    durations, requests : (int, int)
+        Least and greatest.
+
+    References
+    ----------
+    Kolisch, Sprecher, Drexl: *Characterization and generation of a general class of
+    resource-constrained project scheduling problems*, Management Science 41 (1995).
+
+    Examples
+    --------
+    >>> inst = projects(8, seed=1)
+    >>> inst.jobs, inst.machines, sorted(inst.sharing.capacity)
+    (8, 8, ['R 1', 'R 2', 'R 3'])
+    """
+    jobs, kinds = integer(n, "n", 1, 10_000), integer(resources, "resources", 1, 100)
+    arcs_per_job = real(complexity, "complexity")
+    if not 0 <= arcs_per_job <= jobs:
+        raise InvalidInstance(f"complexity = {arcs_per_job:g}: expected 0..{jobs}")
+    need_share, plenty = share(factor, "factor"), share(strength, "strength")
+    for name, (low, high) in (("durations", durations), ("requests", requests)):
+        if not 1 <= low <= high <= 10**6:
+            raise InvalidInstance(f"{name} = {shorten((low, high))}: expected 1 <= low <= high")
+    random = np.random.default_rng(seed_of(seed))
+    length = random.integers(durations[0], durations[1] + 1, jobs)
+    needs = random.integers(requests[0], requests[1] + 1, (jobs, kinds))
+    needs *= random.random((jobs, kinds)) < need_share
+    edges = _drawn_arcs(random, jobs, round(arcs_per_job * jobs))
+    peak = _peak_of_earliest_schedule(length, needs, edges)
+    smallest = np.maximum(needs.max(axis=0), 1)
+    capacity = smallest + np.round(plenty * np.maximum(peak - smallest, 0)).astype(int)
+    names = [f"R {k + 1}" for k in range(kinds)]
+    return Instance(
+        length[:, None].astype(float),
+        machines=jobs,
+        edges=edges,
+        resources={name: needs[:, k].astype(float) for k, name in enumerate(names)},
+        capacity={name: float(capacity[k]) for k, name in enumerate(names)},
+    )
+
+
+def _drawn_arcs(random: np.random.Generator, jobs: int, count: int) -> list[tuple[int, int]]:
+    """Arcs from earlier to later jobs, none of which a path of others implies."""
+    reaches = np.eye(jobs, dtype=bool)
+    arcs: list[tuple[int, int]] = []
+    for _ in range(20 * count):
+        if len(arcs) == count or jobs < 2:
+            break
+        first, second = sorted(random.choice(jobs, 2, replace=False).tolist())
+        ahead, behind = reaches[:, first].copy(), reaches[second].copy()
+        implies_another = any(ahead[a] and behind[b] for a, b in arcs)
+        if reaches[first, second] or implies_another:
+            continue
+        arcs.append((first, second))
+        reaches[np.ix_(ahead, behind)] = True
+    return sorted(arcs)
+
+
+def _peak_of_earliest_schedule(
+    length: np.ndarray, needs: np.ndarray, arcs: list[tuple[int, int]]
+) -> np.ndarray:
+    """The largest use of each resource if every job starts as early as precedence lets it."""
+    start = np.zeros(len(length), dtype=np.int64)
+    for first, second in arcs:  # sorted, in a topological order
+        start[second] = max(start[second], start[first] + length[first])
+    uses = [needs[(start <= time) & (time < start + length)].sum(axis=0) for time in start]
+    return np.max(uses, axis=0)
 
 
 def _kind(kind: str) -> str:

@@ -41,7 +41,7 @@ from cosched.dags.workloads import (
     theorem5 as theorem5,
 )
 from cosched.described import described
-from cosched.moldable.workloads import moldable as moldable
+from cosched.moldable.workloads import moldable as moldable, projects as projects
 from cosched.packs.workloads import (
     packs_ii as packs_ii,
     packs_iii as packs_iii,
@@ -57,6 +57,7 @@ WORKLOADS: dict[str, _Callable[..., _Any]] = {
             packs_ii,
             packs_iii,
             moldable,
+            projects,
             three_partition,
             fork_join,
             cholesky,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,18 @@ from cosched.core.arrays import integer, real
 from cosched.core.text import first_repeated, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+from cosched.moldable.files.project import Project, arguments_of_project
+from cosched.moldable.files.psplib import (
+    is_psplib,
+    read_patterson,
+    read_psplib,
+    write_psplib as write_psplib,
+)
 from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
 from cosched.notes import Note, NoteKind
+
+#: Bytes of a file that are looked at: the first sections of a project.
+_HEAD_BYTES = 1 << 14
 
 
 def read(
@@ -22,6 +33,8 @@ def read(
     """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds."""
     max_procs = None if machines is None else integer(machines, "machines", 1)
     profiles.check_options(fit, extrapolate, counts)
+    if (project := _project_of(path)) is not None:
+        return arguments_of_project(project, max_procs, path)
     log = profiles.read_task_log(path)
     if log is None and io.bare_name(path).endswith(".json"):
         return _read_json(path, max_procs, counts)
@@ -51,6 +64,16 @@ def read(
         "spread": profile_table.spread,
         "notes": notes,
     }
+
+
+def _project_of(path: str | PathLike[str]) -> Project | None:
+    """The project of a file of PSPLIB, by its content, or of Patterson, by its suffix."""
+    if io.bare_name(path).endswith(".rcp"):
+        return read_patterson(io.read_text(path), path)
+    if not Path(path).is_file():
+        return None
+    head = io.read_head(path, _HEAD_BYTES).decode("utf-8", "replace")
+    return read_psplib(io.read_text(path), path) if is_psplib(head) else None
 
 
 # --- JSON -----------------------------------------------------------------------------------
