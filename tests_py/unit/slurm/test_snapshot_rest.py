@@ -82,6 +82,28 @@ def test_the_same_snapshot_as_by_the_commands(version, further_outputs):
     differing = set(comparison.differences) - CLOCKS
     assert differing <= GAPS[version], {k: comparison.differences[k] for k in differing}
     assert has_note(state.missing, NoteKind.READING, "REST version")
+    assert has_note(state.missing, NoteKind.REPAIRED, "start") == (version == "0.0.37")
+
+
+@pytest.mark.parametrize("version", SUPPORTED_VERSIONS)
+def test_jobs_of_slurmdbd_are_the_same_log_as_by_sacct(tmp_path, version):
+    answer = answers_of(version)[f"/slurmdb/v{version}/jobs"]
+    (tmp_path / "jobs.json").write_text(json.dumps(answer))
+    (tmp_path / "sacct.txt").write_text(load("commands_22.05")["sacct.txt"])
+    (tmp_path / "machine.toml").write_text("[[nodes]]\ncount = 4\ncores = 4\nmemory_gb = 8\n")
+    by_rest, by_sacct = (
+        cs.cluster.from_sacct(tmp_path / name, tmp_path / "machine.toml", timezone="UTC",
+                              include_running=True)
+        for name in ("jobs.json", "sacct.txt")
+    )  # fmt: skip
+    names = ["id", "submit", "tasks", "estimate", "user", "account", "partition", "memory_gb",
+             "nodes", "status"]  # fmt: skip
+    ended = by_sacct.jobs.status == "completed"
+    assert ended.any()
+    assert by_rest.jobs[names].equals(by_sacct.jobs[names])
+    columns = ["wait", "runtime"]
+    assert by_rest.jobs.loc[ended, columns].equals(by_sacct.jobs.loc[ended, columns])
+    assert has_note(by_rest.notes, NoteKind.REPAIRED, "start") == (version == "0.0.37")
 
 
 @pytest.mark.parametrize("version", SUPPORTED_VERSIONS)
@@ -255,8 +277,8 @@ def test_addresses_that_are_refused(url, message):
 
 
 def test_addresses_of_this_host_and_of_others_that_are_allowed():
-    assert parse_server("http://[::1]:6820").address == "http://[::1]:6820"
-    assert parse_server("https://head/rest/").address == "https://head:443/rest"
+    assert parse_server("http://[::1]:6820").text == "http://[::1]:6820"
+    assert parse_server("https://head/rest/").text == "https://head:443/rest"
     assert parse_server("http://head:1", allow_http=True).scheme == "http"
     assert is_loopback("127.8.9.1")
     assert not is_loopback("128.0.0.1")

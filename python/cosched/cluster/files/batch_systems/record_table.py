@@ -19,6 +19,8 @@ from cosched.cluster.files.batch_systems.lsf import read_lsf
 from cosched.cluster.files.batch_systems.pbs import read_pbs
 from cosched.cluster.files.batch_systems.recognition import LogFormat, log_files
 from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, sacct_rows
+from cosched.core.text import count_of
+from cosched.io.line_numbers import shown_lines
 from cosched.io.streaming import text_stream
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
@@ -102,11 +104,14 @@ def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
     columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
     lines = array("q")
     left_out: dict[str, list[int]] = {}
+    repaired_lines: list[int] = []
     for row in sacct_rows(_members_of_files(files)):
         if isinstance(row, int):
             left_out.setdefault("no job of Slurm", []).append(row)
             continue
         lines.append(row.line)
+        if row.has_repaired_start:
+            repaired_lines.append(row.line)
         for name, text in zip(COLUMNS, row.texts, strict=True):
             columns[name].append(intern(text))
     frame = pd.DataFrame(
@@ -118,7 +123,27 @@ def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
             "line": np.array(lines, dtype=np.int64),
         }
     )
-    return RecordTable(frame, left_out, _notes_of_files(path, files))
+    notes = [*_notes_of_files(path, files), *_notes_of_starts(repaired_lines)]
+    return RecordTable(frame, left_out, notes)
+
+
+def _notes_of_starts(lines: list[int]) -> list[Note]:
+    """A note of the jobs whose start is computed from their end."""
+    if not lines:
+        return []
+    statement = (
+        f"  {count_of(len(lines), 'job')}: start = end - elapsed - suspended, since the start is "
+        f"the eligible time, as data parser 0.0.37 writes it ({shown_lines(lines)})"
+    )
+    return [
+        Note(
+            NoteKind.REPAIRED,
+            statement,
+            subject="start",
+            count=len(lines),
+            where=shown_lines(lines),
+        )
+    ]
 
 
 def _notes_of_files(path: str | PathLike[str], files: list[Path]) -> list[Note]:

@@ -36,6 +36,8 @@ class SacctRow(NamedTuple):
 
     line: int
     texts: tuple[str, ...]
+    #: Whether its start is its end without the time that it took: see :func:`start_of_end`.
+    has_repaired_start: bool = False
 
 
 def sacct_rows(members: Iterable[Member]) -> Iterator[SacctRow | int]:
@@ -59,10 +61,35 @@ def sacct_rows(members: Iterable[Member]) -> Iterator[SacctRow | int]:
             yield member.line
             continue
         job_id = _job_id(job)
-        yield _row(member.line, _texts_of_job(job, job_id))
+        texts = _texts_of_job(job, job_id)
+        start = start_of_end(object_at(job, "time"))
+        if start is not None:
+            texts["Start"] = _time_text(start)
+        yield _row(member.line, texts)._replace(has_repaired_start=start is not None)
         for step in _list_at(job, "steps"):
             if isinstance(step, Mapping):
                 yield _row(member.line, _texts_of_step(step, job_id))
+
+
+def start_of_end(time: Mapping[str, object]) -> int | None:
+    """The start of a job whose own start is the time at which it was eligible; None: it is good.
+
+    Data parser 0.0.37 of Slurm 21.08 and 22.05 writes ``eligible`` into ``time/start``, which then
+    contradicts end, elapsed and suspended time.
+
+    Examples
+    --------
+    >>> start_of_end({"start": 10, "eligible": 10, "end": 90, "elapsed": 50, "suspended": 10})
+    30
+    >>> start_of_end({"start": 30, "eligible": 10, "end": 90, "elapsed": 50, "suspended": 10})
+    """
+    start, eligible, end, elapsed = (
+        _number(time.get(name)) for name in ("start", "eligible", "end", "elapsed")
+    )
+    if start is None or eligible is None or not end or elapsed is None or start != eligible:
+        return None
+    expected_start = end - elapsed - (_number(time.get("suspended")) or 0)
+    return expected_start if expected_start > start and elapsed >= 0 else None
 
 
 def _row(line: int, texts: Mapping[str, str]) -> SacctRow:

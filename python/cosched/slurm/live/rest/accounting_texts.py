@@ -6,12 +6,11 @@ to 0.0.43; jobs of slurmdbd are read by the reader of ``sacct --json``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosched.cluster.files.batch_systems.json_stream import Member
-from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, sacct_rows
+from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, SacctRow, sacct_rows
 from cosched.slurm.live.records import as_text, number
 from cosched.slurm.live.rest.fields import (
     cell,
@@ -179,34 +178,33 @@ def _share_cells(record: Record, depths: dict[str, int]) -> dict[str, str]:
     }
 
 
-def history_text(jobs: Iterable[Record], offset: float) -> str:
-    """The table of sacct that a history is read from; `offset`: as of :func:`date_text`."""
-    return _table(_history_cells(jobs, offset))
+class History(NamedTuple):
+    """The table of sacct that a history is read from.
 
-
-def with_start_of_end(job: Record) -> Record:
-    """A job of slurmdbd whose start is its end without the time that it took.
-
-    Slurm 21.08 and 22.05 write the time at which a job was eligible into ``time/start`` of 0.0.37.
-
-    Examples
-    --------
-    >>> job = {"time": {"start": 10, "eligible": 10, "end": 90, "elapsed": 50, "suspended": 10}}
-    >>> with_start_of_end(job)["time"]["start"]
-    30
+    Attributes
+    ----------
+    text : str
+    repaired_starts : int
+        Jobs whose start is computed from their end: see :func:`start_of_end`.
     """
-    end, elapsed, suspended = (
-        number(value_at(job, f"time/{name}")) for name in ("end", "elapsed", "suspended")
-    )
-    if not end or elapsed is None or not math.isfinite(end + elapsed + (suspended or 0)):
-        return job
-    return {**job, "time": {**job["time"], "start": int(end - elapsed - (suspended or 0))}}
+
+    text: str
+    repaired_starts: int
 
 
-def _history_cells(jobs: Iterable[Record], offset: float) -> Iterator[dict[str, str]]:
-    for row in sacct_rows(Member(k, "", job) for k, job in enumerate(jobs, 1)):
-        if isinstance(row, int):
-            continue
+def history_of(jobs: Iterable[Record], offset: float) -> History:
+    """Ended jobs of slurmdbd; `offset`: as of :func:`date_text`."""
+    rows = [
+        row
+        for row in sacct_rows(Member(k, "", job) for k, job in enumerate(jobs, 1))
+        if not isinstance(row, int)
+    ]
+    repaired_starts = sum(row.has_repaired_start for row in rows)
+    return History(_table(_history_cells(rows, offset)), repaired_starts)
+
+
+def _history_cells(rows: Iterable[SacctRow], offset: float) -> Iterator[dict[str, str]]:
+    for row in rows:
         texts = dict(zip(COLUMNS, row.texts, strict=True))
         if "." in texts["JobID"]:
             continue

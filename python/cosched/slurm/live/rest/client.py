@@ -47,7 +47,7 @@ class RestError(InvalidInstance):
 
 
 @dataclass(frozen=True)
-class RestServer:
+class RestAddress:
     """The address of a slurmrestd, checked.
 
     Attributes
@@ -64,13 +64,13 @@ class RestServer:
     prefix: str
 
     @property
-    def address(self) -> str:
+    def text(self) -> str:
         """The address as messages have it: without user, password, query and fragment."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.prefix}"
 
 
-def parse_server(url: str, *, allow_http: bool = False) -> RestServer:
+def parse_server(url: str, *, allow_http: bool = False) -> RestAddress:
     """Check the address of a slurmrestd.
 
     Parameters
@@ -85,7 +85,7 @@ def parse_server(url: str, *, allow_http: bool = False) -> RestServer:
 
     Examples
     --------
-    >>> parse_server("https://head.example.org:6820").address
+    >>> parse_server("https://head.example.org:6820").text
     'https://head.example.org:6820'
     >>> parse_server("http://head.example.org:6820")
     Traceback (most recent call last):
@@ -105,10 +105,10 @@ def parse_server(url: str, *, allow_http: bool = False) -> RestServer:
         raise InvalidInstance("--rest: expected an address such as https://head:6820")
     if port is None:
         port = 443 if parts.scheme == "https" else 80
-    server = RestServer(parts.scheme, host, port, parts.path.rstrip("/"))
+    server = RestAddress(parts.scheme, host, port, parts.path.rstrip("/"))
     if server.scheme == "http" and not allow_http and not is_loopback(host):
         raise InvalidInstance(
-            f"--rest {server.address}: the token would cross the network unencrypted: expected "
+            f"--rest {server.text}: the token would cross the network unencrypted: expected "
             "https, or http to this host (--allow-http takes the risk)"
         )
     return server
@@ -163,7 +163,7 @@ class RestClient:
 
     Attributes
     ----------
-    server : RestServer
+    server : RestAddress
     user : str
     token : str
         In no ``repr``, message or file.
@@ -171,7 +171,7 @@ class RestClient:
         For each answer as a whole (s).
     """
 
-    server: RestServer
+    server: RestAddress
     user: str
     token: str = field(repr=False)
     timeout: float = DEFAULT_TIMEOUT
@@ -185,7 +185,7 @@ class RestClient:
         RestError
             Another status than 200, no answer in time, or no JSON object.
         """
-        name = f"{self.server.address}{path}"
+        name = f"{self.server.text}{path}"
         status, reason, content = self._answer(path, query, name)
         if status != 200:
             raise RestError(f"{name}: {self._refusal(status, reason, content)}", status)

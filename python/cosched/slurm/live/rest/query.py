@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, NamedTuple
 
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind
 from cosched.slurm.live.outputs import read_outputs
@@ -16,11 +17,10 @@ from cosched.slurm.live.records import as_text
 from cosched.slurm.live.rest.accounting_texts import (
     QOS_LIMITS_SINCE_42,
     associations_text,
-    history_text,
+    history_of,
     list_at,
     qos_text,
     shares_text,
-    with_start_of_end,
 )
 from cosched.slurm.live.rest.client import RestClient, RestError
 from cosched.slurm.live.rest.fields import cell, count_text, first_value
@@ -125,7 +125,7 @@ def query_rest(
         if text.strip():
             texts[source.name] = text
     if "scontrol_node.txt" not in texts:
-        raise InvalidInstance(f"{client.server.address}: no nodes: expected at least one")
+        raise InvalidInstance(f"{client.server.text}: no nodes: expected at least one")
     if history is not None:
         notes += _add_history(client, chosen_version, history, texts, offset)
     if folder is not None:
@@ -178,13 +178,16 @@ def _add_history(
         if error.status in (0, 401):
             raise
         return [_note_of_failure(source, path, error)]
-    jobs = list_at(answer, ("jobs",))
-    if version == "0.0.37":
-        jobs = [with_start_of_end(job) for job in jobs]
-    text = history_text(jobs, offset)
-    if text:
-        texts["sacct.txt"] = text
-    return []
+    table = history_of(list_at(answer, ("jobs",)), offset)
+    if table.text:
+        texts["sacct.txt"] = table.text
+    if not table.repaired_starts:
+        return []
+    text = (
+        f"sacct.txt: start = end - elapsed - suspended of {count_of(table.repaired_starts, 'job')}"
+        f": version {version} has the eligible time there"
+    )
+    return [Note(NoteKind.REPAIRED, text, subject="start", count=table.repaired_starts)]
 
 
 def _add_outputs(folder: str | PathLike[str], texts: dict[str, str]) -> list[Note]:

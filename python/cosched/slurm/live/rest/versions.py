@@ -40,12 +40,12 @@ def choose_version(client: RestClient, requested_version: str | None = None) -> 
             return version
     if not offered_versions:
         raise RestError(
-            f"{client.server.address}: no version of /slurm answers (HTTP 404): expected the "
+            f"{client.server.text}: no version of /slurm answers (HTTP 404): expected the "
             "address of slurmrestd"
         )
     offered = ", ".join(sorted(offered_versions))
     raise RestError(
-        f"{client.server.address}: offers version {offered} of /slurm: expected "
+        f"{client.server.text}: offers version {offered} of /slurm: expected "
         f"{' or '.join(wanted_versions) if requested_version else '0.0.37 to 0.0.43'}"
     )
 
