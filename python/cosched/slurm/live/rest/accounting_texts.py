@@ -178,7 +178,7 @@ def _share_cells(record: Record, depths: dict[str, int]) -> dict[str, str]:
     }
 
 
-class History(NamedTuple):
+class HistoryTable(NamedTuple):
     """The table of sacct that a history is read from.
 
     Attributes
@@ -192,7 +192,7 @@ class History(NamedTuple):
     repaired_starts: int
 
 
-def history_of(jobs: Iterable[Record], offset: float) -> History:
+def history_of(jobs: Iterable[Record], offset: float) -> HistoryTable:
     """Ended jobs of slurmdbd; `offset`: as of :func:`date_text`."""
     rows = [
         row
@@ -200,7 +200,7 @@ def history_of(jobs: Iterable[Record], offset: float) -> History:
         if not isinstance(row, int)
     ]
     repaired_starts = sum(row.has_repaired_start for row in rows)
-    return History(_table(_history_cells(rows, offset)), repaired_starts)
+    return HistoryTable(_table(_history_cells(rows, offset)), repaired_starts)
 
 
 def _history_cells(rows: Iterable[SacctRow], offset: float) -> Iterator[dict[str, str]]:
