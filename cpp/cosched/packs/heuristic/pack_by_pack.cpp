@@ -25,9 +25,8 @@ std::vector<TimedTask> list_by_time(const Times& times) {
 }
 
 // One run of the heuristic.  The list L of the paper has two parts: V, the tasks close to the
-// longest, sorted; and the others, as a heap.  V requests fewer than p processors until a pack is
-// made of it, so it is short, and a task that gets a processor returns to its place in V or to the
-// heap.
+// longest, sorted; and the others, as a heap.  A task gets a processor only while V requests fewer
+// than p, so that V is short then, and returns to its place in V or to the heap.
 class PackByPackRun {
  public:
   PackByPackRun(const Instance& instance, const std::vector<TimedTask>& list, double epsilon,
@@ -82,6 +81,9 @@ class PackByPackRun {
       ++head_;
     }
     packs_.push_back(std::move(pack));
+    // V may hold most tasks.  It moves to the front only once half of its memory is unused, so that
+    // each task moves once.
+    if (2 * head_ < v_.size()) return;
     v_.erase(v_.begin(), v_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
   }
