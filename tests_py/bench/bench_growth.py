@@ -29,7 +29,7 @@ MAX_EXPONENT = 1.3
 SIZES = (10_000, 100_000)
 #: Exact methods, searches and what is not an algorithm by itself.
 LEFT_OUT = {
-    "packs": {"optimal", "ilp", "local-search"},
+    "packs": {"optimal", "ilp", "local-search", "pairs"},
     "dags": {"hlp-best", "optimal", "as-executed"},
     "moldable": {"demt-best", "local-search", "optimal"},
     "bags": {"ttb-best"},
