@@ -24,10 +24,22 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
   for (int unit = 0; unit < units; ++unit) idle.push(unit);
   using Release = std::pair<double, int>;  // (end, task)
   std::priority_queue<Release, std::vector<Release>, std::greater<>> releases;
-  std::vector<std::vector<int>> units_of_task(n);
+  // A row for each task, in the order of their numbers.  All units are one array from the beginning:
+  // there may be 10^7 of them.
+  Schedule schedule;
+  schedule.task.resize(n);
+  std::iota(schedule.task.begin(), schedule.task.end(), 0);
+  schedule.kind.assign(n, 0);
+  schedule.start = start;
+  schedule.end = end;
+  for (const int task_units : count)
+    schedule.unit_begin.push_back(schedule.unit_begin.back() + task_units);
+  schedule.unit.resize(static_cast<std::size_t>(schedule.unit_begin.back()));
 
   const auto release_next = [&] {
-    for (const int unit : units_of_task[releases.top().second]) idle.push(unit);
+    const int task = releases.top().second;
+    for (std::int64_t k = schedule.unit_begin[task]; k < schedule.unit_begin[task + 1]; ++k)
+      idle.push(schedule.unit[k]);
     releases.pop();
   };
   Poll poll;
@@ -43,15 +55,12 @@ Schedule assign_units(const std::vector<double>& start, const std::vector<double
       throw InvalidSchedule("task " + std::to_string(task) + " needs " +
                             std::to_string(count[task]) + " units at " + to_text(start[task]) +
                             " s, " + std::to_string(idle.size()) + " are idle");
-    for (int k = 0; k < count[task]; ++k) {
-      units_of_task[task].push_back(idle.top());
+    for (std::int64_t k = schedule.unit_begin[task]; k < schedule.unit_begin[task + 1]; ++k) {
+      schedule.unit[k] = idle.top();
       idle.pop();
     }
     releases.emplace(end[task], task);
   }
-  Schedule schedule;
-  for (int task = 0; task < n; ++task)
-    schedule.place(task, 0, units_of_task[task], start[task], end[task]);
   return schedule;
 }
 

@@ -93,6 +93,9 @@ def integer_array(
         return np.zeros((0,) + raw.shape[1:] if ndim > 1 else (0,), dtype=np.int64)
     raw = _numbers(raw, values, kinds, name, ndim)
     is_integer = raw.dtype.kind in "iu"
+    # Without an array of flags, because a schedule may have 10^7 units.
+    if is_integer and low <= raw.min() and raw.max() <= high:
+        return np.array(raw, dtype=np.int64, order="C")
     numbers = raw if is_integer else _reals(raw, name)
     is_good = (numbers >= low) & (numbers <= high)
     if not is_integer:

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -59,32 +60,52 @@ Plan plain_ready_rule(const Instance& instance, Key key) {
   return plan;
 }
 
+void expect_same(const Plan& plan, const Plan& plain) {
+  EXPECT_EQ(plan.start, plain.start);
+  EXPECT_EQ(plan.kind, plain.kind);
+  EXPECT_EQ(plan.unit, plain.unit);
+}
+
 TEST(ReadyRules, EqualTheirDefinitions) {
   Rng rng(84);
   for (int round = 0; round < 300; ++round) {
     SHOW_ON_FAILURE(round);
     const Instance instance = graphs::random_with_transfers(rng, round);
     SHOW_ON_FAILURE(instance);
-    const auto same = [&](const Plan& plan, const Plan& plain) {
-      EXPECT_EQ(plan.start, plain.start);
-      EXPECT_EQ(plan.kind, plain.kind);
-      EXPECT_EQ(plan.unit, plain.unit);
-    };
     using Key = std::tuple<double, double, double, int>;
     const std::vector<double> level = compute_ranks(instance.graph(), list::mean_times(instance));
-    same(list::etf(instance), plain_ready_rule(instance, [&](int task, int type, double start) {
-           return Key{start, -level[task], start + instance.time(task, type), task};
-         }));
-    same(list::min_min(instance), plain_ready_rule(instance, [&](int task, int type, double start) {
-           return Key{start + instance.time(task, type), 0, 0, task};
-         }));
+    expect_same(list::etf(instance),
+                plain_ready_rule(instance, [&](int task, int type, double start) {
+                  return Key{start, -level[task], start + instance.time(task, type), task};
+                }));
+    expect_same(list::min_min(instance),
+                plain_ready_rule(instance, [&](int task, int type, double start) {
+                  return Key{start + instance.time(task, type), 0, 0, task};
+                }));
     const Allocation allocation = plain::random_allocation(instance, rng);
     if (instance.transfers().is_free()) continue;
-    same(list::est(instance, allocation),
-         plain_ready_rule(instance, [&](int task, int type, double start) {
-           return Key{type == allocation[task] ? start : kInfinity, 0, 0, task};
-         }));
+    expect_same(list::est(instance, allocation),
+                plain_ready_rule(instance, [&](int task, int type, double start) {
+                  return Key{type == allocation[task] ? start : kInfinity, 0, 0, task};
+                }));
   }
+}
+
+// Times that differ by less than what an end can tell apart: the later they start, the more of the
+// ends are equal, and then the lowest task is first, although its time may be longer.
+TEST(ReadyRules, EndsThatAreEqualByRoundingAreATie) {
+  constexpr double kUnit = std::numeric_limits<double>::epsilon();
+  std::vector<std::vector<double>> times;
+  for (int task = 0; task < 40; ++task) times.push_back({1 + kUnit * (40 - task)});
+  const Instance instance = graphs::make(times, {}, {1});
+  using Key = std::tuple<double, double, double, int>;
+  const Plan plan = list::min_min(instance);
+  expect_same(plan, plain_ready_rule(instance, [&](int task, int type, double start) {
+                return Key{start + instance.time(task, type), 0, 0, task};
+              }));
+  // Task 39 is the shortest; when it ends, the ends of neighbours are equal by pairs.
+  EXPECT_EQ(plan.start[39], 0);
+  EXPECT_LT(plan.start[0], plan.start[10]);
 }
 
 }  // namespace
