@@ -25,5 +25,5 @@ namespace cosched {
 #define COSCHED_ASSERT(condition) \
   ((condition) ? void() : ::cosched::report_failed_assertion(#condition, __FILE__, __LINE__))
 #else
-#define COSCHED_ASSERT(condition) void(sizeof(!(condition)))
+#define COSCHED_ASSERT(condition) (false ? void(condition) : void())
 #endif
