@@ -184,12 +184,14 @@ def _drawn_arcs(random: np.random.Generator, jobs: int, count: int) -> list[tupl
 def _peak_of_earliest_schedule(
     length: np.ndarray, needs: np.ndarray, arcs: list[tuple[int, int]]
 ) -> np.ndarray:
-    """The largest use of each resource if every job starts as early as precedence lets it."""
+    """Return the largest use of each resource if every job starts as early as precedence lets
+    it."""
     start = np.zeros(len(length), dtype=np.int64)
     for first, second in arcs:  # sorted, in a topological order
         start[second] = max(start[second], start[first] + length[first])
     uses = [needs[(start <= time) & (time < start + length)].sum(axis=0) for time in start]
-    return np.max(uses, axis=0)
+    peak: np.ndarray = np.max(uses, axis=0)
+    return peak
 
 
 def _kind(kind: str) -> str:

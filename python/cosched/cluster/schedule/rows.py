@@ -48,9 +48,15 @@ class ScheduleRows(core.Schedule):
     def columns(self) -> tuple[np.ndarray, ...]:
         """What the constructor takes: job, unit_begin, unit, start, end, yield, progress, cause."""
         return (
-            self.task, self.unit_begin, self.unit, self.start, self.end, self.yield_,
-            self.progress, self.cause,
-        )  # fmt: skip
+            self.task,
+            self.unit_begin,
+            self.unit,
+            self.start,
+            self.end,
+            self.yield_,
+            self.progress,
+            self.cause,
+        )
 
 
 def check_partitions(instance: Instance, rows: ScheduleRows) -> None:

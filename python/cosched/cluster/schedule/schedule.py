@@ -142,11 +142,18 @@ class Schedule(core.Schedule):
     def __reduce__(self) -> tuple:
         rows = self._rows.columns if self._keeps_rows and self._rows is not None else None
         made_by = partial(
-            Schedule, self.instance, self.totals, rows=rows,
-            replay=self._replay, penalty=self.penalty, exclusive=self.exclusive,
-            checked=self._checked, threshold=self.threshold, recorded=self.recorded,
+            Schedule,
+            self.instance,
+            self.totals,
+            rows=rows,
+            replay=self._replay,
+            penalty=self.penalty,
+            exclusive=self.exclusive,
+            checked=self._checked,
+            threshold=self.threshold,
+            recorded=self.recorded,
             by_cores=self.by_cores,
-        )  # fmt: skip
+        )
         return made_by, ()
 
     @property

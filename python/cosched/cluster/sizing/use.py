@@ -118,9 +118,13 @@ def usage_of(instances: Sequence[Instance], by: Sequence[str] | None) -> UsageTa
         for column in ("estimate", "memory_gb")
     )
     return UsageTable(
-        **joined, group_columns=names, group_values=keys, levels=levels, notes=notes,
+        **joined,
+        group_columns=names,
+        group_values=keys,
+        levels=levels,
+        notes=notes,
         has_request_columns=(has_limits, has_memory_requests),
-    )  # fmt: skip
+    )
 
 
 def _concatenate(parts: list[Any]) -> Any:

@@ -196,10 +196,14 @@ def _dominated_modes(project: Project, names: Sequence[str], resource: int) -> i
 
 def _tables(project: Project, names: Sequence[str], resource: int | None) -> dict[str, Any]:
     """Times, and needs of the resources that are no processors, by count."""
-    width = 1 if resource is None else min(
-        project.capacity[resource],
-        max(mode.needs[resource] for name in names for mode in project.modes[name]),
-    )  # fmt: skip
+    width = (
+        1
+        if resource is None
+        else min(
+            project.capacity[resource],
+            max(mode.needs[resource] for name in names for mode in project.modes[name]),
+        )
+    )
     times = np.full((len(names), width), np.inf)
     others = [k for k in range(project.renewable) if k != resource]
     needs = {k: np.zeros((len(names), width)) for k in others}

@@ -249,9 +249,11 @@ def write_psplib(instance: Any) -> str:
     columns = [[_whole(value, name) for value in values] for name, values in needs.items()]
     durations = [_whole(value, "duration") for value in durations]
     return _sm_text(
-        durations, columns, [_whole(value, name) for name, value in capacity.items()],
+        durations,
+        columns,
+        [_whole(value, name) for name, value in capacity.items()],
         instance.edges.tolist(),
-    )  # fmt: skip
+    )
 
 
 def _whole(value: Any, name: str) -> int:
@@ -281,13 +283,21 @@ def _sm_text(
     stars = "*" * 72
     names = "  ".join(f"R {k}" for k in range(1, len(capacity) + 1))
     lines = [
-        stars, "file with basedata            : -", "initial value random generator: 0", stars,
-        "projects                      :  1", f"jobs (incl. supersource/sink ):  {sink}",
-        f"horizon                       :  {sum(durations)}", "RESOURCES",
+        stars,
+        "file with basedata            : -",
+        "initial value random generator: 0",
+        stars,
+        "projects                      :  1",
+        f"jobs (incl. supersource/sink ):  {sink}",
+        f"horizon                       :  {sum(durations)}",
+        "RESOURCES",
         f"  - renewable                 :  {len(capacity)}   R",
-        "  - nonrenewable              :  0   N", "  - doubly constrained        :  0   D", stars,
-        "PRECEDENCE RELATIONS:", "jobnr.    #modes  #successors   successors",
-    ]  # fmt: skip
+        "  - nonrenewable              :  0   N",
+        "  - doubly constrained        :  0   D",
+        stars,
+        "PRECEDENCE RELATIONS:",
+        "jobnr.    #modes  #successors   successors",
+    ]
     lines += [
         f"{job:4} {1:9} {len(of_job):10}        " + " ".join(f"{other:4}" for other in of_job)
         for job, of_job in behind.items()

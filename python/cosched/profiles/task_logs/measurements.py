@@ -108,17 +108,33 @@ def _notes_of_skipped(summary: TaskLogSummary) -> list[Note]:
 def _notes_of_counts(counts: dict[str, int]) -> list[Note]:
     """Notes of runs of which the log does not say all that a measurement has."""
     texts = (
-        ("cores", NoteKind.ASSUMED, "processors",
-         "assumed: {} on 1 processor: the log does not say how many"),
-        ("instant", NoteKind.REPAIRED, "run time 0",
-         f"{{}} of less than {_MIN_SECONDS:g} s: taken as {_MIN_SECONDS:g} s"),
+        (
+            "cores",
+            NoteKind.ASSUMED,
+            "processors",
+            "assumed: {} on 1 processor: the log does not say how many",
+        ),
+        (
+            "instant",
+            NoteKind.REPAIRED,
+            "run time 0",
+            f"{{}} of less than {_MIN_SECONDS:g} s: taken as {_MIN_SECONDS:g} s",
+        ),
         ("failed", NoteKind.DROPPED, "failed runs", "{} failed or were ended: no run time"),
-        ("cached", NoteKind.READING, "cached tasks",
-         "{} cached: measured in an earlier run of the workflow"),
-        ("unknown", NoteKind.ASSUMED, "status",
-         "assumed: {} completed: the log does not say how they ended"),
+        (
+            "cached",
+            NoteKind.READING,
+            "cached tasks",
+            "{} cached: measured in an earlier run of the workflow",
+        ),
+        (
+            "unknown",
+            NoteKind.ASSUMED,
+            "status",
+            "assumed: {} completed: the log does not say how they ended",
+        ),
         ("timeless", NoteKind.DROPPED, "run time", "dropped {}: no run time"),
-    )  # fmt: skip
+    )
     return [
         Note(kind, text.format(count_of(counts[name], "run")), subject=subject, count=counts[name])
         for name, kind, subject, text in texts

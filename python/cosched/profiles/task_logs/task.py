@@ -37,7 +37,9 @@ class LoggedTask:
     command: str = ""
     #: Processors that it asked for; 0: not known.
     cores: int = 0
+    #: When it was submitted (s since 1970); nan: the log does not say it.
     submit: float = math.nan
+    #: When it started (s since 1970); nan: the log does not say it.
     start: float = math.nan
     #: Time limit.
     limit: float = math.nan

@@ -53,10 +53,18 @@ def _read_by_pandas(
     text: bytes, columns: Sequence[str], kinds: Mapping[str, Any], mark: str
 ) -> pandas.DataFrame:
     return pd.read_csv(
-        BytesIO(text), sep=mark, header=None, names=list(columns), usecols=list(kinds), quoting=3,
-        dtype=dict(kinds), keep_default_na=False, na_filter=False, index_col=False,
+        BytesIO(text),
+        sep=mark,
+        header=None,
+        names=list(columns),
+        usecols=list(kinds),
+        quoting=3,
+        dtype=dict(kinds),
+        keep_default_na=False,
+        na_filter=False,
+        index_col=False,
         lineterminator="\n",  # a carriage return may stand in a name
-    )[list(kinds)]  # fmt: skip
+    )[list(kinds)]
 
 
 def _read_by_arrow(
@@ -67,8 +75,12 @@ def _read_by_arrow(
         arrow.BufferReader(text),
         csv.ReadOptions(use_threads=False, column_names=list(columns), block_size=len(text) + 1),
         csv.ParseOptions(
-            delimiter=mark, quote_char=False, double_quote=False, escape_char=False,
-            newlines_in_values=False, ignore_empty_lines=False,
+            delimiter=mark,
+            quote_char=False,
+            double_quote=False,
+            escape_char=False,
+            newlines_in_values=False,
+            ignore_empty_lines=False,
         ),
         csv.ConvertOptions(
             include_columns=list(kinds),
@@ -76,7 +88,7 @@ def _read_by_arrow(
             strings_can_be_null=False,
             check_utf8=False,
         ),
-    )  # fmt: skip
+    )
     series = {}
     for name, kind in kinds.items():
         column = table.column(name)
