@@ -226,35 +226,6 @@ _add(
     *_PACKS_CONSTANTS,
 )
 _add(
-    "projects",
-    "Projects with precedence and scarce resources, as ProGen draws them.",
-    workload_option("--n", type=AnyInteger(), show_default="10", help="Number of jobs."),
-    workload_option(
-        "--resources", type=AnyInteger(), show_default="3", help="Number of resources."
-    ),
-    workload_option(
-        "--complexity", type=Number(), show_default="1.5", help="Arcs per job, on average."
-    ),
-    workload_option(
-        "--factor", type=Number(), show_default="0.6", help="Share of the resources per job."
-    ),
-    workload_option(
-        "--strength", type=Number(), show_default="0.3", help="How plentiful resources are, 0 to 1."
-    ),
-    workload_option(
-        "--durations",
-        type=CommaList(AnyInteger()),
-        show_default="1,10",
-        help="Smallest and largest duration.",
-    ),
-    workload_option(
-        "--requests",
-        type=CommaList(AnyInteger()),
-        show_default="1,10",
-        help="Smallest and largest request.",
-    ),
-)
-_add(
     "moldable",
     "Moldable jobs of the paper's experiments.",
     workload_option(
@@ -294,6 +265,35 @@ _add(
     ),
     workload_option(
         "--deviation", type=Number(), show_default="0.2", help="Standard deviation of X."
+    ),
+)
+_add(
+    "projects",
+    "Projects with precedence and scarce resources, as ProGen draws them.",
+    workload_option("--n", type=AnyInteger(), show_default="10", help="Number of jobs."),
+    workload_option(
+        "--resources", type=AnyInteger(), show_default="3", help="Number of resources."
+    ),
+    workload_option(
+        "--complexity", type=Number(), show_default="1.5", help="Arcs per job, on average."
+    ),
+    workload_option(
+        "--factor", type=Number(), show_default="0.6", help="Share of the resources per job."
+    ),
+    workload_option(
+        "--strength", type=Number(), show_default="0.3", help="How plentiful resources are, 0 to 1."
+    ),
+    workload_option(
+        "--durations",
+        type=CommaList(AnyInteger()),
+        show_default="1,10",
+        help="Smallest and largest duration.",
+    ),
+    workload_option(
+        "--requests",
+        type=CommaList(AnyInteger()),
+        show_default="1,10",
+        help="Smallest and largest request.",
     ),
 )
 _add(
