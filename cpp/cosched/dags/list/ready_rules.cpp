@@ -1,6 +1,5 @@
 #include "cosched/dags/list/ready_rules.hpp"
 
-#include <compare>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -36,7 +35,9 @@ struct StartOffer {
 struct SettledTask {
   double rank, time;
   int task;
-  auto operator<=>(const SettledTask& other) const = default;
+  bool operator<(const SettledTask& other) const {
+    return std::tie(rank, time, task) < std::tie(other.rank, other.time, other.task);
+  }
 };
 
 // Repeatedly places the ready task with the smallest offer.  A rule has two functions:
