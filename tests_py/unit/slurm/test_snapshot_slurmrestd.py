@@ -6,6 +6,8 @@ import json
 import time
 from contextlib import contextmanager
 from getpass import getuser
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from note_facts import has_note
@@ -192,8 +194,11 @@ ACCOUNTS = (
 @pytest.mark.slurm
 @pytest.mark.skipif(bool(missing_packages()), reason=missing_packages() or "a slurmdbd is there")
 def test_the_same_snapshot_with_accounts_and_history(tmp_path, token):
-    with started(tmp_path / "lab", accounts=ACCOUNTS) as slurm:
-        submit_jobs(slurm, tmp_path / "lab", account=("--account=physics",))
+    with (
+        TemporaryDirectory(prefix="l") as short_folder,  # a socket's path is short
+        started(Path(short_folder) / "l", accounts=ACCOUNTS) as slurm,
+    ):
+        submit_jobs(slurm, tmp_path, account=("--account=physics",))
         with LabRestServer(slurm) as server:
             token(server.token())
             state, comparison = require_the_same(
