@@ -31,7 +31,6 @@ from cosched.profiles.completion import (
 from cosched.profiles.files import (
     from_csv as from_csv,
     read as read,
-    read_task_log as read_task_log,
     require_plain as require_plain,
     times_of_json as times_of_json,
     write as write,

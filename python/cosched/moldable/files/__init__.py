@@ -22,6 +22,7 @@ from cosched.moldable.files.psplib import (
 )
 from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
 from cosched.notes import Note, NoteKind
+from cosched.profiles.files import read_task_log
 
 #: Bytes of a file that are looked at: the first sections of a project.
 _HEAD_BYTES = 1 << 14
@@ -35,7 +36,7 @@ def read(
     profiles.check_options(fit, extrapolate, counts)
     if (project := _project_of(path)) is not None:
         return arguments_of_project(project, max_procs, path)
-    log = profiles.read_task_log(path)
+    log = read_task_log(path)
     if log is None and io.bare_name(path).endswith(".json"):
         return _read_json(path, max_procs, counts)
     # Otherwise the instance goes on beyond the file's counts.

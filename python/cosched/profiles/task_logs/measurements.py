@@ -12,13 +12,21 @@ from cosched.core.text import count_of
 from cosched.notes import Note, NoteKind
 from cosched.profiles.task_logs.reading import TaskLogSummary, tasks_of_log
 from cosched.profiles.task_logs.recognition import TaskLogFormat
-from cosched.profiles.task_logs.task import LoggedTask
+from cosched.profiles.task_logs.task import LAST_TIME, LoggedTask
 
 #: Of a log, by the names of runs.csv.
 _HEADER = [
-    "task", "processors", "seconds", "status", "started", "host", "attempt", "cpu_seconds",
-    "memory", "memory_by",
-]  # fmt: skip
+    "task",
+    "processors",
+    "seconds",
+    "status",
+    "started",
+    "host",
+    "attempt",
+    "cpu_seconds",
+    "memory",
+    "memory_by",
+]
 #: A run of 0 s, as GNU parallel logs it, took less than what logs resolve.
 _MIN_SECONDS = 0.001
 _BYTES_OF_GB = 1e9
@@ -69,7 +77,7 @@ def measurements_of_log(path: str | PathLike[str], log_format: TaskLogFormat) ->
 def _cells(task: LoggedTask, status: str) -> list[str]:
     seconds = repr(max(task.seconds, _MIN_SECONDS)) if status == "completed" else ""
     started = ""
-    if not math.isnan(task.start):
+    if 0 <= task.start <= LAST_TIME:  # a damaged duration may lead beyond
         moment = datetime.fromtimestamp(task.start, timezone.utc)
         started = moment.isoformat(timespec="seconds")
     memory = task.used_memory / _BYTES_OF_GB

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +43,10 @@ def read_block(
 def _arrow() -> Any:
     """The modules pyarrow and pyarrow.csv; None where they are not installed."""
     try:
-        import pyarrow
-        import pyarrow.csv
+        import_module("pyarrow.csv")
+        return import_module("pyarrow")
     except ImportError:
         return None
-    return pyarrow
 
 
 def _read_by_pandas(
