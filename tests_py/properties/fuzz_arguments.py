@@ -153,7 +153,7 @@ GOOD: dict[str, Callable[[], Any]] = {
     "execution.launcher": lambda: "local",
     "execution.Plan.steps": lambda: cs.execution.Plan.of(PACKS).steps,
     "execution.Batches.problem": lambda: BATCHES.problem,
-    "execution.Batches.chance": lambda: BATCHES.chance,
+    "execution.Batches.durations": lambda: BATCHES.durations,
     "execution.Batches.allocations": lambda: BATCHES.allocations,
     "execution.result": lambda: PACKS,
     "execution.Guarantee.plan": lambda: MEASURED.plan,

@@ -10,7 +10,7 @@ from fuzz_input import NUMBERS, damaged, number, rnd, written
 import cosched as cs
 from cosched.execution import Codes, Execution, Plan, TaskRun
 from cosched.execution.journal import read_past
-from cosched.execution.runs import read_runs
+from cosched.execution.runs_file import read_runs
 
 PACKS = cs.packs.sequential(cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], names=["a", "b"]))
 DAGS = cs.dags.heft(cs.dags.Instance([[2.0, 1.0], [1.0, 3.0]], [(0, 1)], (2, 1)))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from cosched.execution import Execution, TaskRun
     from cosched.execution.run_state import RunState
-    from cosched.execution.runs import MeasuredRun
+    from cosched.execution.runs_file import MeasuredRun
 
 #: Longer lists of running tasks are cut.
 _MOST_ROWS = 20
@@ -49,17 +49,15 @@ def picture(run: RunState) -> Group:
     from rich.text import Text
 
     now = run.now()
-    running = [step for step in run.plan.steps if run.running(step)]
+    running = [step for step in run.plan.steps if run.is_running(step)]
     table = Table("task", "units", "elapsed", "planned")
     for step in running[:_MOST_ROWS]:
         elapsed, planned = now - run.attempt(step).start, step.end - step.start
         style = "red" if elapsed > planned else ""
         name, units = Text(printable(step.name)), spans(np.array(step.units))
         table.add_row(name, units, Text(f"{elapsed:.1f} s", style=style), f"{planned:.1f} s")
-    overdue_seconds = sum(map(run.over, run.plan.steps))
-    line = (
-        f"{overdue_seconds} of {len(run.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
-    )
+    ended_count = sum(map(run.has_ended, run.plan.steps))
+    line = f"{ended_count} of {len(run.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
     line += f"; expected end {run.expected_end():.1f} s, planned {run.original.makespan:.1f} s"
     return Group(table, Text(line))
 

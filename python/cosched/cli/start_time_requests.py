@@ -12,9 +12,9 @@ from typing import Any
 from cosched.cli import report
 from cosched.core.tails import conformal_limit, min_sample_count
 from cosched.errors import CoschedError, InvalidInstance, shorten
-from cosched.execution import runs as run_files
+from cosched.execution import measured_times, runs_file
+from cosched.execution.measured_times import runs_of_current_codes
 from cosched.execution.plan_input import MARGIN
-from cosched.execution.runs import current
 from cosched.slurm.conf.lines import seconds_of_time
 from cosched.units import parse_megabytes
 
@@ -77,7 +77,7 @@ def _measured_times(runs: Path | None, task: str | None) -> dict[int, list[float
     """Return processors -> times of the runs of a code."""
     if runs is None:
         return {}
-    of_tasks = run_files.seconds_of(current(run_files.read_runs(runs), None)[0])
+    of_tasks = measured_times.seconds_of(runs_of_current_codes(runs_file.read_runs(runs), None)[0])
     if task not in of_tasks:
         raise InvalidInstance(f"--task {shorten(task)}: {runs} has {', '.join(sorted(of_tasks))}")
     return {count: times for count, times in of_tasks[task].items() if times}

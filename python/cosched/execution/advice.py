@@ -11,6 +11,7 @@ import numpy as np
 from cosched.core import Bound
 from cosched.core.result import relative_gap
 from cosched.core.text import count_of, percent
+from cosched.deprecation import DeprecatedAttribute
 from cosched.notes import Note
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Advice:
     ----------
     result : Result
         Of packs or moldable: the earliest end that was found.
-    alone : float
+    sequential_makespan : float
         The end of all tasks one after the other, each on its best count (s).
     bound : Bound
         No schedule of any kind ends earlier, if the times are right.
@@ -40,13 +41,13 @@ class Advice:
         What holds whatever the times are that were not measured; None where all were.
     spread : (float, float) or None
         5% and 95% of the end, by all that is known of how times vary.
-    rests_on : tuple of str
-        What that is: repeats, starved runs, slow-downs, earlier executions.
-    alone_in_company : float or None
+    evidence : tuple of str
+        By what `spread` is known: repeats, starved runs, slow-downs, earlier executions.
+    isolated_makespan : float or None
         The end that the best plan would promise if nobody slowed another; None: without slow-downs.
-    ignorant : float or None
-        The end of that plan with the slow-downs.
-    one_line : str or None
+    interference_blind_makespan : float or None
+        The end of that plan with the slow-downs (s).
+    shell_line : str or None
         The line of xargs that does the same, where the plan is no better than longest-first on
         one processor each; empty: it is no better, and the line would be too long.
     notes : tuple of Note
@@ -58,21 +59,27 @@ class Advice:
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
     >>> _ = path.write_text("task,processors,seconds\\na,1,4\\na,2,3\\nb,1,2\\nb,2,1.5\\n")
     >>> advice = plan(path)
-    >>> advice.result.value, advice.alone, round(advice.gap, 4)
+    >>> advice.result.value, advice.sequential_makespan, round(advice.gap, 4)
     (4.0, 4.5, 0.0)
     """
 
     result: Any
-    alone: float
+    sequential_makespan: float
     bound: Bound
     unmeasured: tuple[tuple[str, int], ...] = ()
     guarantee: Guarantee | None = None
     spread: tuple[float, float] | None = None
-    rests_on: tuple[str, ...] = ()
-    alone_in_company: float | None = None
-    ignorant: float | None = None
-    one_line: str | None = None
+    evidence: tuple[str, ...] = ()
+    isolated_makespan: float | None = None
+    interference_blind_makespan: float | None = None
+    shell_line: str | None = None
     notes: tuple[Note, ...] = ()
+
+    alone = DeprecatedAttribute("sequential_makespan")
+    rests_on = DeprecatedAttribute("evidence")
+    alone_in_company = DeprecatedAttribute("isolated_makespan")
+    ignorant = DeprecatedAttribute("interference_blind_makespan")
+    one_line = DeprecatedAttribute("shell_line")
 
     @property
     def gap(self) -> float:
@@ -99,16 +106,17 @@ class Advice:
         return [
             f"{count_of(tasks, 'task')} on {count_of(procs, 'processor')} {verb} after "
             f"{_s(result.value)} ({result.family} {result.algorithm})",
-            f"one after the other: {_s(self.alone)}, {self.alone / result.value:.2f} times as long",
+            f"one after the other: {_s(self.sequential_makespan)}, "
+            f"{self.sequential_makespan / result.value:.2f} times as long",
         ]
 
     def _company(self) -> list[str]:
-        """Return what slow-downs do to the plan."""
-        if self.alone_in_company is None:
+        """What slow-downs do to the plan."""
+        if self.isolated_makespan is None:
             return []
-        text = f"with slow-downs; as if alone {_s(self.alone_in_company)}"
-        if self.ignorant is not None:
-            text += f", and that plan would end after {_s(self.ignorant)}"
+        text = f"with slow-downs; as if alone {_s(self.isolated_makespan)}"
+        if self.interference_blind_makespan is not None:
+            text += f", and that plan would end after {_s(self.interference_blind_makespan)}"
         return [text]
 
     def _proof(self) -> str:
@@ -130,7 +138,7 @@ class Advice:
         return [
             f"expect {_s(low)} to {_s(high)} ({100 * (low / value - 1):+.0f}% to "
             f"{100 * (high / value - 1):+.0f}%): in 90% of 200 draws, by "
-            f"{', '.join(self.rests_on)}"
+            f"{', '.join(self.evidence)}"
         ]
 
     def _placements(self) -> list[str]:
@@ -174,18 +182,20 @@ class Advice:
         return lines
 
     def _simpler(self) -> list[str]:
-        """Return the one line that does the same, where there is one."""
-        if self.one_line is None:
+        """The one line that does the same, where there is one."""
+        if self.shell_line is None:
             return []
         text = "no better than longest-first on one processor each"
-        return [f"{text}: the same without cosched: {self.one_line or '`xargs -P` or `parallel`'}"]
+        return [
+            f"{text}: the same without cosched: {self.shell_line or '`xargs -P` or `parallel`'}"
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched plan -o`` writes: the schedule file, and what is proved of any other."""
         fields = {
             **self.result.to_dict(),
             "any_schedule": {"value": self.bound.value, "method": self.bound.method},
-            "alone": self.alone,
+            "alone": self.sequential_makespan,
         }
         if self.spread is not None:
             fields["interval"] = {"p5": self.spread[0], "p95": self.spread[1]}

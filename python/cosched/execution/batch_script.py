@@ -284,14 +284,14 @@ class _Writer:
 
     def _forget(self, step: PlanStep) -> None:
         self.running.pop(step.task, None)
-        self.tokens.give_back(step)
+        self.tokens.release(step)
 
     def _start(self, step: PlanStep) -> Iterator[str]:
         while not self.tokens.chosen([step]):  # what runs and holds what it needs, the first to end
             needs = self.tokens.needs[step.task]
             holding = [s for s in self.running.values() if needs.keys() & self.tokens.needs[s.task]]
             yield from self._wait([min(holding, key=lambda s: (s.end, s.task))])
-        self.tokens.take(step)
+        self.tokens.acquire(step)
         self.running[step.task] = step
         yield from self._lines(step, self.codes[step.name])
 

@@ -18,7 +18,8 @@ from cosched.core.precedence import before_of
 from cosched.core.resampling import DRAWS, awaited_rows, replayed
 from cosched.core.schedule import Schedule
 from cosched.core.text import count_of
-from cosched.execution.runs import MeasuredRun, completed
+from cosched.execution.measured_times import completed
+from cosched.execution.runs_file import MeasuredRun
 
 #: The first guess of the common part is worth so many executions, and never surer than this.
 _WORTH, _LEAST = 2.0, 0.05

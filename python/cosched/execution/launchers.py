@@ -14,6 +14,7 @@ import numpy as np
 from cosched.core.arrays import nonnegative
 from cosched.core.options import one_of
 from cosched.core.text import unknown_name
+from cosched.deprecation import DeprecatedAttribute
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
@@ -26,10 +27,11 @@ class Launcher(ABC):
     """Where a plan runs, and how its processes end: makes commands of steps."""
 
     name: str
-    #: Ask processes to end, and wait, before they are killed when the driver has died.
-    polite = False
+    #: Processes are asked to end (SIGTERM), and killed after `grace` seconds, also where the driver
+    #: has died. Else they are interrupted (SIGINT), and killed at once where the driver has died.
+    ends_gracefully = False
     #: The processes of tasks are on this host, and what they use can be seen.
-    here = False
+    is_local = False
 
     def __init__(self, oversubscribe: bool, unit: str, grace: float) -> None:
         self.oversubscribe = oversubscribe
@@ -59,9 +61,13 @@ class Launcher(ABC):
         """Cores of so many processors of a plan."""
         return units
 
-    def forget(self) -> tuple[str, ...]:
-        """End what drivers of this plan left elsewhere than on this host; what it was."""
+    def cancel_leftovers(self) -> tuple[str, ...]:
+        """End what earlier drivers of this plan left running on other hosts; return what it was."""
         return ()
+
+    polite = DeprecatedAttribute("ends_gracefully")
+    here = DeprecatedAttribute("is_local")
+    forget = DeprecatedAttribute("cancel_leftovers")
 
 
 def environment_of(
@@ -110,7 +116,7 @@ class Local(Launcher):
     """
 
     name = "local"
-    here = True
+    is_local = True
 
     def __init__(
         self, *, oversubscribe: bool = False, unit: str = "core", grace: float = 5.0
@@ -194,7 +200,7 @@ class Slurm(Launcher):
     """
 
     name = "slurm"
-    polite = True
+    ends_gracefully = True
 
     def __init__(
         self, *, oversubscribe: bool = False, unit: str = "core", grace: float = 5.0
@@ -269,7 +275,7 @@ class Slurm(Launcher):
             makes_directory=code.makes_directory,
         )
 
-    def forget(self) -> tuple[str, ...]:
+    def cancel_leftovers(self) -> tuple[str, ...]:
         """Steps of this plan that a dead driver's srun left behind."""
         listed = subprocess.run(
             ["squeue", "--steps", f"--jobs={self.job}", "--noheader", "--format=%i %j"],

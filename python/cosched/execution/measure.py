@@ -22,20 +22,19 @@ from cosched.execution.adaptive import Guarantee, measure_adaptively, measure_fi
 from cosched.execution.code import Code, fingerprint, output_names, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
-from cosched.execution.planned import Plan, PlanStep
-from cosched.execution.processes import Ended, Meter, ProcessPool, usage_of_step
-from cosched.execution.runs import (
-    MeasuredRun,
-    RunsFile,
+from cosched.execution.measured_times import (
     by_member,
-    current,
     frame_of,
     last_words,
     note_of_unlimited,
     notes_of,
+    runs_of_current_codes,
     seconds_of,
     table_of,
 )
+from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.processes import EndedProcess, Meter, ProcessPool, usage_of_step
+from cosched.execution.runs_file import MeasuredRun, RunsFile
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 
@@ -67,7 +66,9 @@ class Bench:
     def __post_init__(self) -> None:
         self._names = output_names(self.codes)
         self._run = uuid.uuid4().hex
-        self._pool = ProcessPool(self._run, grace=self.launcher.grace, polite=self.launcher.polite)
+        self._pool = ProcessPool(
+            self._run, grace=self.launcher.grace, ends_gracefully=self.launcher.ends_gracefully
+        )
 
     def __enter__(self) -> Bench:
         self.outputs.mkdir(exist_ok=True)
@@ -93,7 +94,7 @@ class Bench:
         (step,) = _steps([(code.name, range(count))])
         plan = Plan(family="moldable", steps=(step,))
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        meter = Meter(self._run) if self.launcher.here else None
+        meter = Meter(self._run) if self.launcher.is_local else None
         begin = self._start(step, plan, meter, "look")
         pause = None if meter is None else 0.0
         while not (ended := self._wait(pause)):
@@ -144,8 +145,8 @@ class Bench:
                     return ended.end - begin, self._cpu_seconds(steps[0], ended)
                 self._start(steps[ended.key], plan)
 
-    def _cpu_seconds(self, step: PlanStep, ended: Ended) -> float:
-        if self.launcher.here:
+    def _cpu_seconds(self, step: PlanStep, ended: EndedProcess) -> float:
+        if self.launcher.is_local:
             return ended.cpu_seconds
         code, count = self.codes[step.name], len(step.units)
         return usage_of_step(self._output(code, count), code.ranks_on(count), 0, 1).cpu_seconds
@@ -153,7 +154,7 @@ class Bench:
     def _output(self, code: Code, count: int) -> Path:
         return self.outputs / f"{self._names[code.name]}-{count}.out"
 
-    def _wait(self, seconds: float | None = None) -> list[Ended]:
+    def _wait(self, seconds: float | None = None) -> list[EndedProcess]:
         ended = self._pool.wait(seconds)
         if self._pool.interrupts:
             self._stop_all()
@@ -161,7 +162,9 @@ class Bench:
         return ended
 
     def _stop_all(self) -> None:
-        self._pool.stop(signal.SIGINT if not self.launcher.polite else signal.SIGTERM, "cancelled")
+        self._pool.stop(
+            signal.SIGINT if not self.launcher.ends_gracefully else signal.SIGTERM, "cancelled"
+        )
         if not self._pool.interrupts:
             self._pool.stop(signal.SIGKILL, "cancelled")
         while len(self._pool):
@@ -170,11 +173,13 @@ class Bench:
     def _start(
         self, step: PlanStep, plan: Plan, meter: Meter | None = None, wrapper_mode: str = "wait"
     ) -> float:
-        """Return starts a step; the moment before, by the clock of :class:`Ended`."""
+        """Starts a step; the moment before, by the clock of :class:`EndedProcess`."""
         code = self.codes[step.name]
         output = self._output(code, len(step.units))
         wrapper = (
-            () if self.launcher.here or step.task else process_tree.wrapper(output, wrapper_mode)
+            ()
+            if self.launcher.is_local or step.task
+            else process_tree.wrapper(output, wrapper_mode)
         )
         launch = self.launcher.launch(step, code, plan, None, wrapper)
         try:
@@ -182,7 +187,7 @@ class Bench:
         except (OSError, ValueError) as error:  # a zero byte in a name
             raise InvalidInstance(f"task {shorten(step.name)} cannot be started: {error}") from None
         if meter is not None:
-            meter.begin(self._pool.number(step.task))
+            meter.begin(self._pool.process_id(step.task))
         return begin
 
 
@@ -287,7 +292,7 @@ def profile(
     random = np.random.default_rng(seed_of(seed))
     file = RunsFile(out)
     try:
-        file.runs, changed = current(file.runs, codes)
+        file.runs, changed = runs_of_current_codes(file.runs, codes)
         units = _units(codes, alike)
         unit_counts = {
             name: counts_of_profiles[members[0].profile_name] for name, members in units.items()

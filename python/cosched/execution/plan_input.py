@@ -17,16 +17,15 @@ from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
 from cosched.execution.codes import Codes
-from cosched.execution.runs import (
-    MeasuredRun,
+from cosched.execution.measured_times import (
     by_member,
     completed,
-    current,
     last_words,
     note_of_unlimited,
-    read_runs,
+    runs_of_current_codes,
     seconds_of,
 )
+from cosched.execution.runs_file import MeasuredRun, read_runs
 from cosched.notes import Note, NoteKind
 
 #: Of the longest run, and of the largest, where runs are too few to promise anything.
@@ -54,7 +53,7 @@ def toml_of(path: str | PathLike[str], risk: float) -> str:
     `risk`, below 1: that a run is ended for one of the two; each has half, where both were
     measured.
     """
-    every = current(read_runs(path), None)[0]
+    every = runs_of_current_codes(read_runs(path), None)[0]
     times = {task: of for task, of in completed(every).items() if any(of.values())}
     if not times:
         raise InvalidInstance(f"{path}: no run completed: expected what `cosched profile` wrote")

@@ -1,159 +1,43 @@
-"""``execution.plan``: one answer to a file of measurements, the best of packs and moldable jobs."""
+"""``execution.plan``: the best plan for measured codes, over packs and moldable jobs."""
 
 from __future__ import annotations
 
-import heapq
-import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from cosched import core, moldable, packs, profiles
-from cosched.core import Bound
+from cosched import core, profiles
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
 from cosched.core.options import one_of
-from cosched.core.resampling import resource_needs
 from cosched.errors import InvalidInstance
-from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
+from cosched.execution.adaptive import Guarantee, guarantee
 from cosched.execution.advice import Advice
-from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.interval import Interval, errors_of, interval_of, noise_of
-from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
-from cosched.execution.runs import (
-    MeasuredRun,
+from cosched.execution.longest_first import is_no_better, longest_first, xargs_line
+from cosched.execution.measured_times import (
     by_member,
-    current,
-    read_executions,
-    read_measurements,
+    runs_of_current_codes,
     seconds_of,
     starved_note,
     table_of,
 )
+from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
+from cosched.execution.plan_interval import plan_interval
+from cosched.execution.plan_search import PlanSearch
+from cosched.execution.runs_file import MeasuredRun, read_measurements
 from cosched.execution.slowdowns import (
     MISSING,
     QUANTILES,
-    Slow,
-    as_if_alone,
+    SlowdownTables,
     read_slowdowns,
-    slow_of,
+    slowdown_tables,
+    without_slowdowns,
 )
 from cosched.notes import Note, NoteKind
-
-#: More tasks are not searched exactly.
-_MOST_EXACT = 12
-#: More tasks are not searched with every algorithm.
-_MANY = 200
-#: The algorithms for so many; `sequential` is longest-first on one processor each.
-_QUICK = ("list-shelf", "dual-approximation", "list-lptf", "sequential")
-#: Ends that differ by no more are the same.
-_SAME = 1 + 1e-9
-
-
-@dataclass(frozen=True)
-class PlanSearch:
-    """The same tasks as an instance of both families, and for how long each algorithm searches."""
-
-    #: The tasks as an instance of packs.
-    packs: packs.Instance
-    #: The tasks as an instance of moldable tasks.
-    moldable: moldable.Instance
-    #: Seconds for each algorithm; None: each does its usual work.
-    time_limit: float | None
-    #: Seed of the algorithms; None: 0.
-    seed: int | None
-
-    @classmethod
-    def of(
-        cls,
-        names: Sequence[str],
-        tables: Tables,
-        weights: Sequence[float],
-        edges: Sequence[tuple[int, int]],
-        shared: Mapping[str, Any],
-        time_limit: float | None,
-        seed: int | None,
-    ) -> PlanSearch:
-        shared_arguments = {
-            "names": names,
-            "origin": tables.origin,
-            "spread": tables.spread,
-            **shared,
-        }
-        return cls(
-            packs.Instance(tables.times, **shared_arguments),
-            moldable.Instance(tables.times, weights, edges=edges, **shared_arguments),
-            time_limit,
-            seed,
-        )
-
-    def best(self) -> tuple[core.Result, Bound]:
-        """The earliest end that was found, and what no schedule ends before.
-
-        Where tasks come after others, plans of packs are not compared: packs know no order.
-        """
-        if len(self.moldable.edges):
-            return self._best_in_order()
-        return _best(self.packs, self.moldable, self.time_limit, self.seed), self._bound()
-
-    def without_slowdowns(self) -> tuple[core.Result, core.Result]:
-        """The best plan if nobody slowed another, and that plan with the slow-downs."""
-        alone = (self.packs.without_slowdowns(), self.moldable.without_slowdowns())
-        plain = _best(*alone, self.time_limit, self.seed)
-        if isinstance(plain, packs.Result):
-            return plain, packs.co_schedule(self.packs, plain.pack_of, plain.procs)
-        assert isinstance(plain, moldable.Result)
-        return plain, moldable.replay(self.moldable, plain)
-
-    def one_after_the_other(self) -> float:
-        """The end of all tasks one after the other, each on its best count."""
-        return packs.sequential(self.packs).value
-
-    def _best_in_order(self) -> tuple[core.Result, Bound]:
-        """Return the plan of the simplest algorithm that has the earliest end; the best bound that
-        one proves."""
-        rows = moldable.FAMILY.compare_rows(self.moldable, None, self.seed, self.time_limit)
-        results = [result for _, result in rows if result is not None]
-        least = min(result.value for result in results)
-        best = next(result for result in results if result.value <= least * _SAME)
-        return best, max((r.own_bound for r in results if r.own_bound is not None), key=float)
-
-    def _bound(self) -> Bound:
-        """Bounds that do not know what is shared are valid, too."""
-        plain = moldable.Instance(self.moldable.times, self.moldable.weights)
-        limit = self.time_limit
-        bounds = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=limit)]
-        if self.moldable.sharing:
-            bounds.append(moldable.bound(self.moldable, "configurations", time_limit=limit))
-        return max(bounds, key=float)
-
-
-def _best(
-    of_packs: packs.Instance,
-    of_moldable: moldable.Instance,
-    time_limit: float | None,
-    seed: int | None,
-) -> core.Result:
-    """The earliest end; packs where both families have it: they are simpler to run."""
-    names = ["sequential", "pack-by-pack-9", "local-search"]
-    names += ["optimal"] if of_packs.tasks <= _MOST_EXACT else []
-    rows = packs.FAMILY.compare_rows(of_packs, names, seed, time_limit)
-    in_packs = [result for _, result in rows if result is not None]
-    # A plan of packs is a schedule of moldable tasks, so the search never ends above it.
-    start = min(in_packs, key=lambda result: result.value, default=None)
-    few = of_packs.tasks <= _MANY
-    options: dict[str, dict[str, Any]] = {"local-search": {"start": start}} if few else {}
-    every = None if few else list(_QUICK)
-    rows = moldable.FAMILY.compare_rows(of_moldable, every, seed, time_limit, options)
-    results = [*in_packs, *(result for _, result in rows if result is not None)]
-    least = min(result.value for result in results)
-    close = [result for result in results if result.value <= least * _SAME]
-    first = [result for result in close if result.family == "packs"]
-    return (first or close)[-1]
 
 
 def plan(
@@ -170,14 +54,14 @@ def plan(
     time_limit: float | None = Patience(2.0),
     seed: int | None = None,
 ) -> Advice:
-    """The best plan found over packs and moldable jobs for measured codes, in words.
+    """Plan measured codes: the best plan that was found over packs and moldable jobs.
 
-    A plan of packs is one of moldable jobs too, so one bound, on any schedule, is for both. Where
-    codes come `after` others, only plans of moldable jobs are compared: packs know no order. Codes
-    that completed on no count are left out with those that come after them, and named; so are
-    measurements of what is not among the codes, or of other commands than theirs. Where the codes
-    say what the machine has of memory, GPUs and licences, a plan keeps it: a code needs what it
-    declares, else the largest memory that was measured, times a margin.
+    A plan of packs is a plan of moldable jobs, too, so one lower bound holds for both. Where codes
+    come `after` others, only plans of moldable jobs are compared: packs know no order. Codes that
+    completed on no count are left out, with the codes that come after them, and named; so are
+    measurements of tasks that are not among the codes, and of other commands than theirs. Where
+    the codes say what memory, GPUs and licences the machine has, a plan keeps within it: a code
+    needs what it declares, else the largest memory that was measured, times a margin.
 
     Parameters
     ----------
@@ -191,7 +75,7 @@ def plan(
     counts : {"all", "measured"}
         "measured": no time is filled in between measured counts.
     slowdowns : str or path-like, optional
-        What :func:`together` (``profile --together -o``) wrote: what tasks do to each other.
+        What :func:`together` (``profile --together -o``) wrote: how tasks slow each other.
     slowdown : {"low", "median", "high"}
         Which of its numbers is planned with; what lies inside the noise is 1, but for "high".
     missing : {"one", "worst"}
@@ -202,6 +86,13 @@ def plan(
         Refuse what would be left out.
     time_limit : float or None
         Seconds for each algorithm, which a search uses; by default a ceiling of 2 s.
+    seed : int, optional
+        Of the random algorithms and of the draws of the interval.
+
+    Returns
+    -------
+    Advice
+        The plan, its lower bound, the interval of its end, and notes on what was left out.
 
     Raises
     ------
@@ -220,55 +111,78 @@ def plan(
     """
     one_of(slowdown, "slowdown", QUANTILES)
     one_of(missing, "missing", MISSING)
+    # What was measured, and what of it can be planned.
     measurements = read_measurements(runs)
-    every, changed = current(measurements.runs, codes)
-    tasks = tasks_of(every, codes, runs, strict)
-    p = _processors(tasks, codes, procs)
+    measured_runs, changed_notes = runs_of_current_codes(measurements.runs, codes)
+    tasks = tasks_of(measured_runs, codes, runs, strict)
+    processors = _processor_count(tasks, codes, procs)
     edges = [] if codes is None else codes.edges(tasks.names)
-    slow: Slow | None = None
-    company_notes: tuple[Note, ...] = ()
+    # What tasks do to each other.
+    slowdowns_of_tasks: SlowdownTables | None = None
+    correction_notes: tuple[Note, ...] = ()
     if slowdowns is not None:
-        if edges:
-            raise InvalidInstance(
-                f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
-                "expected codes without after, or no slow-downs"
-            )
-        slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
-        every, tasks, company_notes = _without_company(every, tasks, slow, codes)
-    tables = tables_of(tasks, p, codes, counts, str(runs))
+        _require_no_order(edges, slowdowns)
+        slowdowns_of_tasks = slowdown_tables(
+            read_slowdowns(slowdowns), tasks.profiles, processors, slowdown, missing
+        )
+        measured_runs, tasks, correction_notes = _without_measured_slowdowns(
+            measured_runs, tasks, slowdowns_of_tasks, codes
+        )
+    # What the machine has, and what tasks need of it.
+    tables = tables_of(tasks, processors, codes, counts, str(runs))
     margin = positive(memory_margin, "memory_margin")
-    shared, notes = shared_of(tasks, tables, every, codes, margin)
-    if slow is not None:
-        shared["slowdowns"] = profiles.Slowdowns(slow.table)
-        notes += (*slow.notes, *company_notes)
-    weights = [1.0 if codes is None else codes[name].weight for name in tasks.names]
-    search = PlanSearch.of(tasks.names, tables, weights, edges, shared, time_limit, seed)
+    shared, notes = shared_of(tasks, tables, measured_runs, codes, margin)
+    if slowdowns_of_tasks is not None:
+        shared["slowdowns"] = profiles.Slowdowns(slowdowns_of_tasks.planned)
+        notes += (*slowdowns_of_tasks.notes, *correction_notes)
     if edges:
         text = "plans of packs are not compared: they know no order (after)"
         notes += (Note(NoteKind.NOT_USED, text, subject="packs"),)
-    result, bound = search.best()
-    plain = ignorant = None
-    if slow is not None:
-        plain, ignorant = search.without_slowdowns()
-        result = min(result, ignorant, key=lambda candidate: candidate.value)
-    measured = every if codes is None else by_member(every, codes)
-    ranged = _interval(result, runs, measured, tasks, tables, slow, shared, edges, seed)
+    # The plan.
+    weights = [1.0 if codes is None else codes[name].weight for name in tasks.names]
+    search = PlanSearch.of_tables(tasks.names, tables, weights, edges, shared, time_limit, seed)
+    result, bound = search.best_plan_and_bound()
+    isolated = interference_blind = None
+    if slowdowns_of_tasks is not None:
+        isolated, interference_blind = search.plan_without_slowdowns()
+        result = min(result, interference_blind, key=lambda candidate: candidate.value)
+    interval = plan_interval(
+        result,
+        runs,
+        measured_runs if codes is None else by_member(measured_runs, codes),
+        tasks,
+        tables,
+        slowdowns_of_tasks,
+        shared,
+        edges,
+        seed,
+    )
     return Advice(
         result=result,
-        alone=search.one_after_the_other(),
+        sequential_makespan=search.sequential_makespan(),
         bound=bound,
-        unmeasured=_unmeasured(result, tables.origin, tasks.names),
-        guarantee=None if shared or edges else _guaranteed(tasks, tables),
-        spread=None if ranged is None else (ranged.low, ranged.high),
-        rests_on=() if ranged is None else ranged.rests_on,
-        alone_in_company=None if plain is None else plain.value,
-        ignorant=None if ignorant is None else ignorant.value,
-        one_line=None if edges else _one_line(result, tables.times, codes, shared),
-        notes=(*measurements.notes, *changed, *starved_note(every), *tasks.notes, *notes),
+        unmeasured=_unmeasured_times(result, tables.origin, tasks.names),
+        guarantee=None if shared or edges else _guarantee_of(tasks, tables),
+        spread=None if interval is None else (interval.low, interval.high),
+        evidence=() if interval is None else interval.rests_on,
+        isolated_makespan=None if isolated is None else isolated.value,
+        interference_blind_makespan=(
+            None if interference_blind is None else interference_blind.value
+        ),
+        shell_line=None if edges else _shell_line(result, tables.times, codes, shared),
+        notes=(
+            *measurements.notes,
+            *changed_notes,
+            *starved_note(measured_runs),
+            *tasks.notes,
+            *notes,
+        ),
     )
 
 
-def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
+def _processor_count(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
+    """Return the processors to plan for: as given, else of the codes, else the largest measured
+    count."""
     if procs is not None:
         return integer(procs, "procs", 1)
     if codes is not None:
@@ -276,50 +190,45 @@ def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
     return max(count for unit in tasks.units for count in tasks.seconds[unit])
 
 
-def _without_company(
-    every: Sequence[MeasuredRun], tasks: Tasks, slow: Slow, codes: Codes | None
+def _require_no_order(edges: Sequence[tuple[int, int]], slowdowns: str | PathLike[str]) -> None:
+    """Raise InvalidInstance where tasks wait for others: such plans know no slow-downs."""
+    if edges:
+        raise InvalidInstance(
+            f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
+            "expected codes without after, or no slow-downs"
+        )
+
+
+def _without_measured_slowdowns(
+    runs: Sequence[MeasuredRun], tasks: Tasks, slowdowns: SlowdownTables, codes: Codes | None
 ) -> tuple[list[MeasuredRun], Tasks, tuple[Note, ...]]:
-    """Return measurements made by executions, without the slow-downs that are planned anew."""
-    alone, changed = as_if_alone(every, tasks.profiles, slow)
-    seconds = seconds_of(alone)
+    """Return runs and tasks with the times of tasks alone, and a note of how many were corrected.
+
+    An execution measures its tasks beside others. Their slow-downs are planned anew, so they are
+    taken out of what was measured.
+    """
+    isolated_runs, corrected_count = without_slowdowns(runs, tasks.profiles, slowdowns)
+    seconds = seconds_of(isolated_runs)
     if codes is not None:
-        seconds |= seconds_of(by_member(alone, codes))
-    text = f"{changed} times were taken in company: divided by the slow-downs of those beside them"
-    note = Note(NoteKind.REPAIRED, text, subject="times", count=changed)
-    return (
-        alone,
-        replace(tasks, seconds={name: seconds[name] for name in tasks.seconds}),
-        (note,) if changed else (),
+        seconds |= seconds_of(by_member(isolated_runs, codes))
+    isolated_tasks = replace(tasks, seconds={name: seconds[name] for name in tasks.seconds})
+    if not corrected_count:
+        return isolated_runs, isolated_tasks, ()
+    text = (
+        f"{corrected_count} times were taken in company: divided by the slow-downs of those beside "
+        "them"
     )
+    note = Note(NoteKind.REPAIRED, text, subject="times", count=corrected_count)
+    return isolated_runs, isolated_tasks, (note,)
 
 
-def _interval(
-    result: core.Result,
-    runs: str | PathLike[str],
-    every: Sequence[MeasuredRun],
-    tasks: Tasks,
-    tables: Tables,
-    slow: Slow | None,
-    shared: Mapping[str, object],
-    edges: Sequence[tuple[int, int]],
-    seed: int | None,
-) -> Interval | None:
-    """How far the end of a plan may be off, by all that is known of how times vary."""
-    return interval_of(
-        result.schedule,
-        barriers=result.family == "packs",
-        noise=noise_of([run for run in every if run.task in tasks.seconds], result.value),
-        errors=_errors(runs, tasks, tables),
-        stretch=None if slow is None else _stretch(result, slow),
-        resource_uses=resource_needs(result.schedule, shared),
-        edges=edges,
-        seed=0 if seed is None else seed,
-    )
-
-
-def _unmeasured(
+def _unmeasured_times(
     result: core.Result, origin: np.ndarray, names: Sequence[str]
 ) -> tuple[tuple[str, int], ...]:
+    """Return the tasks and processor counts of a plan whose times were filled in.
+
+    `origin`, shape (n, p): 0 where the time was measured.
+    """
     counts = np.diff(result.schedule.unit_begin)
     return tuple(
         (names[task], int(count))
@@ -328,95 +237,34 @@ def _unmeasured(
     )
 
 
-def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and largest length of each placement over the planned one, by its
-    slow-downs."""
-    schedule = result.schedule
-    length = schedule.end - schedule.start
-    low, high = np.ones(len(length)), np.ones(len(length))
-    for row in range(len(length)):
-        task = schedule.task[row]
-        shared = np.minimum(schedule.end, schedule.end[row]) - np.maximum(
-            schedule.start, schedule.start[row]
-        )
-        part = np.clip(shared, 0, None) / max(length[row], 1e-12)
-        part[row] = 0.0
-        others = schedule.task
-        planned, least, most = (
-            1 + float((part * (table[task, others] - 1)).sum())
-            for table in (slow.table, slow.low, slow.high)
-        )
-        low[row], high[row] = least / planned, most / planned
-    return low, high
-
-
-def _errors(runs: str | PathLike[str], tasks: Tasks, tables: Tables) -> list[float]:
-    times = {
-        (name, q + 1): float(t)
-        for name, row in zip(tasks.profiles, tables.times, strict=True)
-        for q, t in enumerate(row)
-        if np.isfinite(t)
-    }
-    return errors_of(read_executions(runs), times)
-
-
-def _one_line(
+def _shell_line(
     result: core.Result, times: np.ndarray, codes: Codes | None, shared: Mapping[str, object]
 ) -> str | None:
-    """What longest-first on one processor each would be typed as, where it is as good."""
+    """Return the shell line that is as good as the plan, longest-first on one processor each.
+
+    None: the plan is better, or tasks share something, which the line does not know. Empty: no
+    such line can be written, since the codes are not known or are too many.
+    """
     procs = times.shape[1]
-    if shared or not is_no_better(result.value, times[:, 0], procs):
+    sequential_times = times[:, 0]
+    if shared or not is_no_better(result.value, sequential_times, procs):
         return None
     if codes is None:
         return ""
-    order = longest_first(times[:, 0], procs)[1]
+    _, order = longest_first(sequential_times, procs)
     instance: Any = result.instance
-    return one_line([codes[instance.names[task]] for task in order], procs) or ""
+    return xargs_line([codes[instance.names[task]] for task in order], procs) or ""
 
 
-def _guaranteed(tasks: Tasks, tables: Tables) -> Guarantee | None:
+def _guarantee_of(tasks: Tasks, tables: Tables) -> Guarantee | None:
+    """Return what holds whatever the times are that were not measured.
+
+    None where all allowed times were measured, or where a task completed on none of its counts.
+    """
     measured_times = table_of(tasks.seconds, tasks.units, tables.allowed.shape[1])
     table = np.where(tables.allowed, measured_times, np.nan)
-    if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
+    is_complete = not np.isnan(table[tables.allowed]).any()
+    has_time_of_each_task = np.isfinite(table).any(axis=1).all()
+    if is_complete or not has_time_of_each_task:
         return None
     return guarantee(table, tables.allowed, names=tasks.names)
-
-
-#: A plan that ends no earlier than by this share is no better.
-_BETTER = 0.01
-#: A line of more codes is too long to be typed.
-_MOST = 20
-
-
-def longest_first(times: np.ndarray, procs: int) -> tuple[float, list[int]]:
-    """End of tasks on one processor each, the longest first; their order. O(n log n)."""
-    order = np.argsort(-times, kind="stable").tolist()
-    free = [0.0] * procs
-    for task in order:
-        heapq.heapreplace(free, free[0] + float(times[task]))
-    return max(free), order
-
-
-def is_no_better(value: float, times: np.ndarray, procs: int) -> bool:
-    """Whether a plan's end is not earlier than that by 1%."""
-    if not np.isfinite(times).all():
-        return False
-    return value > longest_first(times, procs)[0] * (1 - _BETTER)
-
-
-def one_line(codes: Sequence[Code], procs: int) -> str | None:
-    """The line of xargs that runs codes in this order, each on one processor; None: too long.
-
-    A code is a line of a shell, with its folder and environment; nothing is pinned.
-    """
-    if len(codes) > _MOST:
-        return None
-    words = []
-    for code in codes:
-        command = code.filled(1, (0,))
-        variables = code.filled_environment(1, (0,))
-        settings = [f"{key}={value}" for key, value in variables.items()]
-        settings += [] if "OMP_NUM_THREADS" in variables else ["OMP_NUM_THREADS=1"]
-        folder = shlex.quote(str(code.filled_directory(1, (0,))))
-        words.append(shlex.quote(f"cd {folder} && exec {shlex.join(['env', *settings, *command])}"))
-    return f"printf '%s\\0' {' '.join(words)} | xargs -0 -n 1 -P {procs} sh -c"

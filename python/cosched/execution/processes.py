@@ -49,17 +49,21 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Ended:
-    """What became of a process."""
+class EndedProcess:
+    """How a process of a task ended, and what it used."""
 
-    #: What the caller knows the process by.
+    #: As given to :meth:`Pool.start`.
     key: Any
-    #: The exit code; -N: signal N ended it.
+    #: Below 0: the number of the signal that ended it.
     exit_code: int
-    end: float  # time.monotonic
-    why: str | None  # "timeout", "cancelled"; None: by itself
-    cpu_seconds: float = 0.0  # of it and all that it waited for
-    peak: float = 0.0  # bytes: most resident memory of one of them
+    #: By the clock of time.monotonic (s).
+    end: float
+    #: ``"timeout"`` or ``"cancelled"``; None: it ended by itself.
+    why: str | None
+    #: Processor time of the process and of the children that it waited for (s).
+    cpu_seconds: float = 0.0
+    #: Largest resident memory of one of them (bytes).
+    peak: float = 0.0
 
 
 @dataclass
@@ -79,12 +83,12 @@ class ProcessPool:
     the main thread, and :meth:`wait` returns. A watchdog ends the processes if this process dies.
     """
 
-    def __init__(self, run: str, *, grace: float = 5.0, polite: bool = False) -> None:
+    def __init__(self, run: str, *, grace: float = 5.0, ends_gracefully: bool = False) -> None:
         self.run = run
         self.grace = grace
         self.interrupts = 0
         self._last_signal = 0
-        self._polite = polite
+        self._ends_gracefully = ends_gracefully
         self._running: dict[Any, _Running] = {}
         self._previous_handlers: list[tuple[int, Any]] = []
         self._wakeup = -1
@@ -100,7 +104,7 @@ class ProcessPool:
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._previous_handlers.append((number, signal.signal(number, self._count)))
             self._wakeup = signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
-        grace = str(self.grace if self._polite else 0.0)
+        grace = str(self.grace if self._ends_gracefully else 0.0)
         self._watchdog = subprocess.Popen(
             [sys.executable, "-I", "-S", watchdog.__file__, self.run, grace],
             stdin=subprocess.PIPE,
@@ -172,8 +176,8 @@ class ProcessPool:
         self._selector.register(handle, selectors.EVENT_READ, key)
         return begin
 
-    def number(self, key: object) -> int:
-        """The process of a key."""
+    def process_id(self, key: object) -> int:
+        """Return the process ID of a key."""
         return self._running[key].process.pid
 
     def stop(self, number: int, why: str, keys: Iterable[object] | None = None) -> None:
@@ -184,7 +188,7 @@ class ProcessPool:
             process.kill_at = min(process.kill_at, time.monotonic() + self.grace)
             self._signal(process, number)
 
-    def wait(self, seconds: float | None) -> list[Ended]:
+    def wait(self, seconds: float | None) -> list[EndedProcess]:
         """Wait until a process ends, a signal comes or the time is over; processes that ended."""
         ended = self._collect(self._selector.select(self._patience(seconds)))
         now = time.monotonic()
@@ -205,7 +209,7 @@ class ProcessPool:
         patience = min(seconds_left, float("inf") if seconds is None else seconds)
         return None if patience == float("inf") else max(patience, 0.0)
 
-    def _collect(self, events: list) -> list[Ended]:
+    def _collect(self, events: list) -> list[EndedProcess]:
         ended = []
         for event, _ in events:
             if event.fd == self._wake[0]:
@@ -224,7 +228,7 @@ class ProcessPool:
             os.close(ended_process.handle)
             cpu = resources.ru_utime + resources.ru_stime
             ended.append(
-                Ended(
+                EndedProcess(
                     ended_process.key,
                     code,
                     end,
@@ -297,7 +301,7 @@ class Meter(ProcessTree):
         self._searched = now
         return super().processes([*more, *watchdog.survivors(self._run)])
 
-    def usage(self, ended: Ended, seconds: float, processors: int) -> RunUsage:
+    def usage(self, ended: EndedProcess, seconds: float, processors: int) -> RunUsage:
         """What the run used, now that it has ended."""
         # What started a process counts as its first memory: only more than ours is its own.
         largest_process = max(self.largest, ended.peak if ended.peak > self._own_peak else 0.0)

@@ -20,7 +20,7 @@ from cosched.execution.replanning import Situation
 from cosched.execution.tokens import Tokens
 from cosched.notes import Note, NoteKind
 
-_OVER = ("completed", "failed", "timeout", "cancelled")
+_END_STATES = ("completed", "failed", "timeout", "cancelled")
 
 
 #: Called a few times a second while a plan runs.
@@ -31,22 +31,22 @@ Watch = Callable[["RunState"], None]
 class Options:
     """How a plan is run; see :func:`cosched.execution.run`."""
 
-    #: The folder of the tasks' outputs.
+    #: Folder of the tasks' outputs.
     outputs: Path
-    #: Whether each pack waits for the one before.
+    #: A pack starts when the pack before it has ended.
     barrier: bool = True
-    #: Whether completed tasks are run once more.
+    #: Run a finished plan once more.
     repeat_all: bool = False
-    #: Whether no further task starts once one has failed.
+    #: Start nothing more once a task has failed.
     stop_on_failure: bool = False
-    #: A task is ended at so many times its planned seconds; None: never.
+    #: End a task at so many times its planned seconds; None: at its timeout alone.
     limit_factor: float | None = None
     #: Called a few times a second with the state of the run.
-    watch: Watch | None = None
-    #: Called with each line for the user.
-    tell: Callable[[str], None] | None = None
+    on_update: Watch | None = None
+    #: Called with a line of text on what is late, ended or cancelled.
+    on_message: Callable[[str], None] | None = None
     #: Called with the record when all has ended.
-    done: Callable[[Execution], None] | None = None
+    on_end: Callable[[Execution], None] | None = None
 
 
 @dataclass
@@ -65,9 +65,10 @@ class RunState:
     launcher: str
     #: What the user should know of the run.
     notes: tuple[Note, ...] = ()
-    tried: set[int] = field(default_factory=set)  # started by this driver, or over when it began
-    #: Never to be started: one before it in the graph failed.
-    left_out: set[int] = field(default_factory=set)
+    #: Tasks that this driver has started, or that had completed when it began.
+    attempted_tasks: set[int] = field(default_factory=set)
+    #: Tasks that are never started: one before them in the task graph failed.
+    skipped_tasks: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.original = self.plan
@@ -84,46 +85,49 @@ class RunState:
     def begin(self) -> None:
         """Take up the plan, as it was planned last, where its last driver left it."""
         completed = (step for step in self.plan.steps if self.attempt(step).state == "completed")
-        self.tried.update(step.task for step in completed)
+        self.attempted_tasks.update(step.task for step in completed)
         replanned = self.journal.past.replanned
-        self.take(self.plan if replanned is None else with_placements(self.plan, replanned))
+        self.adopt_plan(self.plan if replanned is None else with_placements(self.plan, replanned))
 
-    def take(self, plan: Plan) -> None:
-        """Go on with other placements, whose counts may need something else."""
+    def adopt_plan(self, plan: Plan) -> None:
+        """Go on with the placements of this plan; with other processor counts tasks may need other
+        amounts of memory, GPUs and licences."""
         self.plan = plan
         self.tokens.needs = Tokens.of(plan, self.codes).needs
         self._waits, needs = plan.waits_for(self.options.barrier), plan.needs()
         self._places = {step.task: place for place, step in enumerate(plan.steps)}
-        self._ready = ReadySteps(self._waits, needs, [self._places[t] for t in self.tried])
+        self._ready = ReadySteps(
+            self._waits, needs, [self._places[t] for t in self.attempted_tasks]
+        )
         for step in plan.steps:
-            if self.over(step):
-                self.settle(step)
+            if self.has_ended(step):
+                self.mark_ended(step)
 
-    def ready(self) -> list[PlanStep]:
-        """Steps that wait for nothing, and have what they need."""
+    def ready_steps(self) -> list[PlanStep]:
+        """Return the steps that wait for no other, and for which there are enough resources."""
         return self.tokens.chosen(self.plan.steps[place] for place in self._ready.ready())
 
-    def start(self, step: PlanStep) -> None:
-        """A step is going to be started."""
+    def mark_started(self, step: PlanStep) -> None:
+        """Note that a step is going to be started."""
         self._ready.start(self._places[step.task])
-        self.tried.add(step.task)
+        self.attempted_tasks.add(step.task)
 
-    def settle(self, step: PlanStep) -> None:
-        """A step is over: what waits for it may go on, or has nothing to work on."""
+    def mark_ended(self, step: PlanStep) -> None:
+        """Let steps that wait for this one go on; if it failed, those that need it are skipped."""
         good = self.attempt(step).state == "completed"
         self._ready.settle(self._places[step.task], good)
 
-    def leave_out_behind(self, failed: PlanStep) -> list[PlanStep]:
-        """What comes after a failed step in the graph has nothing to work on."""
-        behind: list[PlanStep] = []
-        todo = [failed.task]
-        while todo:
-            for step in self._followers.get(todo.pop(), ()):
-                if step.task not in self.left_out and step.task not in self.tried:
-                    self.left_out.add(step.task)
-                    behind.append(step)
-                    todo.append(step.task)
-        return behind
+    def skip_followers(self, failed: PlanStep) -> list[PlanStep]:
+        """Skip the steps that come after a failed one in the task graph; return those steps."""
+        skipped: list[PlanStep] = []
+        unvisited_tasks = [failed.task]
+        while unvisited_tasks:
+            for step in self._followers.get(unvisited_tasks.pop(), ()):
+                if step.task not in self.skipped_tasks and step.task not in self.attempted_tasks:
+                    self.skipped_tasks.add(step.task)
+                    skipped.append(step)
+                    unvisited_tasks.append(step.task)
+        return skipped
 
     @functools.cached_property
     def _followers(self) -> dict[int, list[PlanStep]]:
@@ -139,12 +143,13 @@ class RunState:
         """The last attempt at a step."""
         return self.journal.past.tasks.get(step.task, Attempt())
 
-    def over(self, step: PlanStep) -> bool:
-        """Whether nothing more is to be expected of a step."""
-        return step.task in self.tried and self.attempt(step).state in _OVER
+    def has_ended(self, step: PlanStep) -> bool:
+        """Whether a step was started, or ended before, and has ended."""
+        return step.task in self.attempted_tasks and self.attempt(step).state in _END_STATES
 
-    def running(self, step: PlanStep) -> bool:
-        return self.attempt(step).state == "running" and step.task in self.tried
+    def is_running(self, step: PlanStep) -> bool:
+        """Whether a step was started and has not ended."""
+        return self.attempt(step).state == "running" and step.task in self.attempted_tasks
 
     def expected_end(self) -> float:
         """Seconds at which all would be done if what has not ended takes its planned time."""
@@ -152,26 +157,28 @@ class RunState:
         ends: list[float] = []
         for step, needed in zip(self.plan.steps, self._waits, strict=True):
             attempt = self.attempt(step)
-            if self.over(step) or step.task in self.left_out:
-                ends.append(0.0 if step.task in self.left_out else attempt.end)
+            if self.has_ended(step) or step.task in self.skipped_tasks:
+                ends.append(0.0 if step.task in self.skipped_tasks else attempt.end)
                 continue
-            start = attempt.start if self.running(step) else max([now, *(ends[k] for k in needed)])
+            start = (
+                attempt.start if self.is_running(step) else max([now, *(ends[k] for k in needed)])
+            )
             ends.append(max(now, start + step.end - step.start))
         return max(ends, default=now)
 
-    def open_tasks(self) -> int:
+    def incomplete_count(self) -> int:
         """How many tasks have not completed."""
         return sum(self.attempt(step).state != "completed" for step in self.plan.steps)
 
     def situation(self) -> Situation:
         """The moment as planning sees it; a task that failed counts as ended."""
-        begun = [step for step in self.plan.steps if step.task in self.tried]
+        begun = [step for step in self.plan.steps if step.task in self.attempted_tasks]
         return Situation(
             plan=self.plan,
             now=self.now(),
             started={step.task: self.attempt(step).start for step in begun},
-            ended={step.task: self.attempt(step).end for step in begun if self.over(step)},
-            left_out=frozenset(self.left_out),
+            ended={step.task: self.attempt(step).end for step in begun if self.has_ended(step)},
+            left_out=frozenset(self.skipped_tasks),
         )
 
     def execution(self) -> Execution:
@@ -201,7 +208,7 @@ class RunState:
 
     def _row(self, step: PlanStep, pack: int | None) -> TaskRun:
         attempt = self.attempt(step)
-        state = attempt.state if attempt.state in _OVER else "pending"
+        state = attempt.state if attempt.state in _END_STATES else "pending"
         return TaskRun(
             task=step.task,
             name=step.name,

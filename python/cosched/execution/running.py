@@ -1,6 +1,7 @@
 """``execution.run`` and ``execution.commands``."""
 
 import shlex
+import warnings
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -28,7 +29,7 @@ def run(
     barrier: bool = True,
     journal: str | PathLike[str] = "journal.jsonl",
     resume: bool = False,
-    again: bool = False,
+    repeat: bool = False,
     limit_factor: float | None = None,
     replan: float | None = None,
     stop_on_failure: bool = False,
@@ -36,6 +37,7 @@ def run(
     watch: Watch | None = None,
     tell: Callable[[str], None] | None = None,
     done: Callable[[Execution], None] | None = None,
+    again: bool | None = None,
     **options: object,
 ) -> Execution:
     """Run a plan: every task as a process of its own, on the processors that the plan gives it.
@@ -67,7 +69,7 @@ def run(
     resume : bool
         Go on with the journal that is there; without, one that is there is refused. The time when
         no driver ran does not count.
-    again : bool
+    repeat : bool
         Run a finished plan once more, in the same journal.
     limit_factor : float, optional
         End a task, as at its timeout, at so many times its planned seconds.
@@ -86,6 +88,8 @@ def run(
         what is cancelled because a task before it failed.
     done : callable, optional
         Called with the record when all has ended, after Ctrl-C or SIGTERM, too.
+    again : bool, optional
+        Deprecated name of `repeat`.
     **options
         Of a launcher that is given by its name: ``oversubscribe``, ``unit``, ``grace``.
 
@@ -106,27 +110,30 @@ def run(
     >>> execution.to_frame()[["name", "state", "exit_code", "attempt"]].to_numpy().tolist()
     [['a', 'completed', 0, 1], ['b', 'completed', 0, 1]]
     """
+    if again is not None:
+        warnings.warn("run(again=) is now run(repeat=)", DeprecationWarning, stacklevel=2)
+        repeat = again
     plan = Plan.of(schedule)
     chosen = launcher_of(launcher, **options)
     plan.check(codes)
     notes = chosen.check(plan, codes)
     factor = None if limit_factor is None else positive(limit_factor, "limit_factor")
-    if resume and again:
-        raise InvalidInstance("resume goes on with a run, again begins one: expected one of both")
+    if resume and repeat:
+        raise InvalidInstance("resume goes on with a run, repeat begins one: expected one of both")
     replanner = None if replan is None else Replanner.of(plan, codes, replan)
     Tokens.of(plan, codes)
     folder = Path(journal).with_suffix(".outputs") if outputs is None else Path(outputs)
     how = Options(
         outputs=folder,
         barrier=barrier,
-        repeat_all=again,
+        repeat_all=repeat,
         stop_on_failure=stop_on_failure,
         limit_factor=factor,
-        watch=watch,
-        tell=tell,
-        done=done,
+        on_update=watch,
+        on_message=tell,
+        on_end=done,
     )
-    tasks = [step.task for step in plan.steps] if again else None
+    tasks = [step.task for step in plan.steps] if repeat else None
     book = Journal.open(journal, resume, plan.digest, tasks)
     try:
         folder.mkdir(exist_ok=True)

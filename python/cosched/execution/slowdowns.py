@@ -19,7 +19,7 @@ from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.measure import Bench
 from cosched.execution.planned import Plan, PlanStep
-from cosched.execution.runs import MeasuredRun, company_of, header_of
+from cosched.execution.runs_file import MeasuredRun, corunners_of, header_of
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
 
@@ -58,15 +58,17 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Slow:
-    """Slow-downs to plan with."""
+class SlowdownTables:
+    """Slow-downs to plan with: tables of shape (n, n), a row for the task that is slowed, a column
+    for the task beside it; 1: not slowed."""
 
-    table: np.ndarray  # of a task beside another
-    #: The 5th percentile of each entry of the table.
+    #: The quantile that is planned with.
+    planned: np.ndarray
+    #: The low quantile.
     low: np.ndarray
-    #: The 95th percentile of each entry of the table.
+    #: The high quantile.
     high: np.ndarray
-    #: What was assumed where a pair was not measured.
+    #: Which pairs are planned as 1, and why.
     notes: tuple[Note, ...]
 
 
@@ -100,13 +102,13 @@ def _pair(cells: Sequence[str], place: dict[str, int], where: str) -> Pair:
     )
 
 
-def slow_of(
+def slowdown_tables(
     pairs: Sequence[Pair],
     names: Sequence[str],
     procs: int,
     quantile: str = "median",
     missing: str = "one",
-) -> Slow:
+) -> SlowdownTables:
     """Slow-downs of tasks by their profiles' `names`.
 
     A slow-down inside the noise (what alone against alone shows of its task) is planned as 1,
@@ -156,26 +158,27 @@ def slow_of(
         for pair in best.values()
         if {pair.task, pair.neighbour or pair.task} <= set(distinct_names)
     ]
-    return Slow(table, low, high, _notes(known_pairs, noise, quiet, absent, missing))
+    return SlowdownTables(table, low, high, _notes(known_pairs, noise, quiet, absent, missing))
 
 
-def as_if_alone(
-    runs: Sequence[MeasuredRun], names: Sequence[str], slow: Slow
+def without_slowdowns(
+    runs: Sequence[MeasuredRun], names: Sequence[str], slowdowns: SlowdownTables
 ) -> tuple[list[MeasuredRun], int]:
-    """Runs without what those beside them did, by the slow-downs of `names`; how many had company.
+    """Divide the times of runs by the slow-downs of what ran beside them; count the changed runs.
 
-    An execution measures its tasks in company: planned with slow-downs, that would count twice.
+    An execution measures its tasks beside others: planned with slow-downs, that would count twice.
+    `names`: the profiles in the order of the rows of `slowdowns`.
     """
     place = {name: k for k, name in enumerate(names)}
     corrected_runs, changed = [], 0
     for run in runs:
-        share_of_profile = company_of(run)
+        share_of_profile = corunners_of(run)
         row = place.get(run.task)
         excess = (
             0.0
             if row is None
             else math.fsum(
-                share * (slow.table[row, place[other]] - 1)
+                share * (slowdowns.planned[row, place[other]] - 1)
                 for other, share in share_of_profile.items()
                 if other in place
             )

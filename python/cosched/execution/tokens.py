@@ -72,8 +72,14 @@ class Tokens:
                 free[what] -= need
         return chosen
 
-    def take(self, step: PlanStep) -> tuple[int, ...] | None:
-        """Hold what a step needs; the numbers of its GPUs, None where nobody counts them."""
+    def acquire(self, step: PlanStep) -> tuple[int, ...] | None:
+        """Hold what a step needs until :meth:`release`.
+
+        Returns
+        -------
+        tuple of int or None
+            Numbers of the GPUs that it gets; None: GPUs are not counted.
+        """
         self._amounts_of_task[step.task] = self.needs[step.task]
         if "gpus" not in self.capacity:
             return None
@@ -85,7 +91,8 @@ class Tokens:
         self._gpus[step.task] = granted_numbers
         return granted_numbers
 
-    def give_back(self, step: PlanStep) -> None:
+    def release(self, step: PlanStep) -> None:
+        """Give back what :meth:`acquire` holds for a step."""
         self._amounts_of_task.pop(step.task, None)
         self._gpus.pop(step.task, None)
 

@@ -14,7 +14,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution.runs import executions_path
+from cosched.execution.execution_measurements import executions_path
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import BatchTask, TaskList, batch
-from cosched.execution.batches.chance import replay
-from cosched.execution.runs import MeasuredRun, read_runs
+from cosched.execution.batches.duration_model import replay
+from cosched.execution.runs_file import MeasuredRun, read_runs
 from cosched.execution.slowdowns import read_slowdowns
 
 
@@ -143,7 +143,7 @@ def keeps(made):
                 needs = [made.problem.needs[one.task] for one in now if one.node == node]
                 for have, used in zip(made.problem.node, zip(*needs, strict=True), strict=False):
                     assert sum(used) <= have + 1e-6
-            holds = zip(*(made.problem.holds[one.task] for one in now), strict=True)
+            holds = zip(*(made.problem.shared_needs[one.task] for one in now), strict=True)
             for have, used in zip(made.problem.shared, holds, strict=False):
                 assert sum(used) <= have + 1e-6
     assert len(where) == len(made.tasks)

@@ -12,11 +12,12 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Codes, Plan, PlanStep, plan, profile, run
+from cosched.execution.execution_measurements import append_executions, read_executions
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.journal import read_past
-from cosched.execution.planning import is_no_better, longest_first
+from cosched.execution.longest_first import is_no_better, longest_first
 from cosched.execution.run_state import ReadySteps
-from cosched.execution.runs import COLUMNS, append_executions, read_executions, read_runs
+from cosched.execution.runs_file import COLUMNS, read_runs
 from execution_codes import read_notes, shell_notes, until
 
 
@@ -40,11 +41,11 @@ def test_a_finished_plan_runs_again_in_its_journal(tmp_path, here):
     with pytest.raises(InvalidInstance, match="--again"):
         run(todo, codes, **here)
     (tmp_path / "good").touch()
-    again = run(todo, codes, again=True, **here)
+    again = run(todo, codes, repeat=True, **here)
     assert again.good
     assert [task.attempt for task in again.tasks] == [2, 2]
     assert not again.notes  # one driver, of this run
-    assert [t.attempt for t in run(todo, codes, again=True, **here).tasks] == [3, 3]
+    assert [t.attempt for t in run(todo, codes, repeat=True, **here).tasks] == [3, 3]
     assert len(read_notes(tmp_path)) == 3
     outputs = sorted(path.name for path in (tmp_path / "journal.outputs").iterdir())
     assert outputs == [f"{name}-{k}.out" for name in "ab" for k in (1, 2, 3)]
@@ -53,7 +54,7 @@ def test_a_finished_plan_runs_again_in_its_journal(tmp_path, here):
     last = max(k for k, line in enumerate(lines) if '"ended"' in line)
     here["journal"].write_text("".join(lines[:last]))
     with pytest.raises(InvalidInstance, match="1 of 2 tasks are not done"):
-        run(todo, codes, again=True, **here)
+        run(todo, codes, repeat=True, **here)
     assert run(todo, codes, resume=True, **here).good
     assert len(read_notes(tmp_path)) <= 4
 
@@ -91,11 +92,11 @@ def test_a_late_task_is_said_once_and_ended_only_where_wanted(tmp_path, here):
     assert [event["name"] for event in events if event["event"] == "late"] == ["a"]
     said.clear()
     (tmp_path / "said").unlink()
-    ended = run(todo, codes, again=True, limit_factor=3, tell=said.append, **here)
+    ended = run(todo, codes, repeat=True, limit_factor=3, tell=said.append, **here)
     assert [task.state for task in ended.tasks] == ["timeout", "completed"]
     assert said[-1] == "a was ended at 3 times its planned 0.05 s"
     with pytest.raises(InvalidInstance, match="limit_factor"):
-        run(todo, codes, again=True, limit_factor=0, **here)
+        run(todo, codes, repeat=True, limit_factor=0, **here)
 
 
 def test_off_a_terminal_the_command_says_it(tmp_path, monkeypatch, capsys):
@@ -191,7 +192,7 @@ def test_errors_of_earlier_executions_move_the_interval(tmp_path):
     file.write_text(RUNS)
     codes = shell_notes(tmp_path, dict.fromkeys("ab", "true"), procs=2)
     before = plan(file, codes)
-    assert before.rests_on == ("the repeats",)
+    assert before.evidence == ("the repeats",)
     todo = Plan.of(before.result)
     for k in range(6):  # each took twice as long as it was planned
         rows = [
@@ -202,7 +203,7 @@ def test_errors_of_earlier_executions_move_the_interval(tmp_path):
                 table.write("execution,task,processors,planned,planned_end,end\n")
             table.write("\n".join(rows) + "\n")
     after = plan(file, codes)
-    assert after.rests_on == ("the repeats", "6 earlier executions")
+    assert after.evidence == ("the repeats", "6 earlier executions")
     low, high = after.spread
     assert low < 2 * after.result.value < high
     assert high > before.spread[1]
@@ -309,7 +310,7 @@ def test_a_plan_that_is_no_better_than_xargs_says_so(tmp_path):
     scales = [f"{n},{q},{t / q}" for n, t in zip("ab", (3, 2), strict=True) for q in (1, 2)]
     (tmp_path / "runs.csv").write_text("task,processors,seconds\n" + "\n".join(scales) + "\n")
     assert (
-        plan(tmp_path / "runs.csv", replace(codes, codes={n: codes[n] for n in "ab"})).one_line
+        plan(tmp_path / "runs.csv", replace(codes, codes={n: codes[n] for n in "ab"})).shell_line
         is None
     )
 

@@ -14,7 +14,7 @@ from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, profile, run
 from cosched.execution.journal import Journal, read_past
-from cosched.execution.runs import RunsFile, read_runs
+from cosched.execution.runs_file import RunsFile, read_runs
 
 NAMES = ["a", "b", "c"]
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -25,7 +25,7 @@ from cosched.execution import (
     run,
     script,
 )
-from cosched.execution.runs import COLUMNS
+from cosched.execution.runs_file import COLUMNS
 from cosched.execution.tokens import Tokens
 from execution_codes import read_notes, run_script, shell_notes, until
 
@@ -193,10 +193,10 @@ def test_one_that_does_not_fit_is_not_passed_for_ever():
     todo = plan_of(*BY_CLOCK)
     tokens = Tokens.of(todo, codes)
     of = {step.name: step for step in todo.steps}
-    tokens.take(of["a"])
+    tokens.acquire(of["a"])
     assert tokens.chosen([of["b"], of["d"]]) == [of["b"]]
     assert tokens.chosen([of["c"], of["d"]]) == []  # d would fit, and c wait for it
-    tokens.give_back(of["a"])
+    tokens.release(of["a"])
     assert tokens.chosen([of["c"], of["d"], of["f"]]) == [of["c"], of["d"], of["f"]]  # equality
 
 

@@ -11,7 +11,7 @@ from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, Plan, run, together
 from cosched.execution.replanning import Replanner, Situation
-from cosched.execution.runs import read_runs
+from cosched.execution.runs_file import read_runs
 from cosched.execution.slowdowns import read_slowdowns
 from execution_codes import shared_cores, shell_notes, until
 

@@ -9,8 +9,15 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Execution, Plan, TaskRun, plan
-from cosched.execution.runs import append_execution, company_of, read_runs
-from cosched.execution.slowdowns import COLUMNS, Pair, order_statistics, read_slowdowns, slow_of
+from cosched.execution.execution_measurements import append_execution
+from cosched.execution.runs_file import corunners_of, read_runs
+from cosched.execution.slowdowns import (
+    COLUMNS,
+    Pair,
+    order_statistics,
+    read_slowdowns,
+    slowdown_tables,
+)
 from execution_codes import shell_notes, spans
 
 
@@ -28,30 +35,30 @@ def test_what_is_noise_is_planned_as_one():
         *(pair("a", "a", 1.08), pair("a", "b", 1.5, 1.4, 1.7)),
         *(pair("b", "a", 0.55), pair("b", "b", 1.0)),
     ]
-    slow = slow_of(pairs, ["a", "b"], 2)
-    assert slow.table.tolist() == [[1.0, 1.5], [1.0, 1.0]]
+    slow = slowdown_tables(pairs, ["a", "b"], 2)
+    assert slow.planned.tolist() == [[1.0, 1.5], [1.0, 1.0]]
     assert (slow.low[0, 1], slow.high[0, 1]) == (1.4, 1.7)
     assert any("noise" in note and "b beside a 0.55" in note for note in slow.notes)
     assert any("inside the noise, planned as 1: a beside a" in note for note in slow.notes)
-    high = slow_of(pairs, ["a", "b"], 2, "high")
-    assert high.table.tolist() == [[1.08, 1.7], [1.0, 1.0]]
+    high = slowdown_tables(pairs, ["a", "b"], 2, "high")
+    assert high.planned.tolist() == [[1.08, 1.7], [1.0, 1.0]]
 
 
 def test_pairs_that_are_missing():
     pairs = [*NOISE, pair("a", "b", 1.5)]
-    assert slow_of(pairs, ["a", "b"], 2).table.tolist() == [[1.0, 1.5], [1.0, 1.0]]
-    slow = slow_of(pairs, ["a", "b"], 2, missing="worst")
-    assert slow.table.tolist() == [[1.5, 1.5], [1.0, 1.0]]
+    assert slowdown_tables(pairs, ["a", "b"], 2).planned.tolist() == [[1.0, 1.5], [1.0, 1.0]]
+    slow = slowdown_tables(pairs, ["a", "b"], 2, missing="worst")
+    assert slow.planned.tolist() == [[1.5, 1.5], [1.0, 1.0]]
     assert "not measured, planned as the largest of their task: a beside a" in slow.notes[-1]
     for bad in ({"quantile": "mean"}, {"missing": "none"}):
         with pytest.raises(InvalidInstance):
-            slow_of(pairs, ["a"], 2, **bad)
+            slowdown_tables(pairs, ["a"], 2, **bad)
 
 
 def test_of_several_counts_the_one_next_to_half_of_the_machine():
     pairs = [pair("a", "a", 1.0 + q / 100, processors=q) for q in (1, 2, 4, 8)]
-    assert slow_of(pairs, ["a"], 8).table[0, 0] == 1.04
-    assert slow_of([p for p in pairs if p.processors != 4], ["a"], 8).table[0, 0] == 1.08
+    assert slowdown_tables(pairs, ["a"], 8).planned[0, 0] == 1.04
+    assert slowdown_tables([p for p in pairs if p.processors != 4], ["a"], 8).planned[0, 0] == 1.08
 
 
 def test_order_statistics_hold_the_median():
@@ -97,8 +104,8 @@ def test_a_plan_that_knows_slow_downs_is_never_worse_with_them(tmp_path, monkeyp
     (tmp_path / "slowdowns.csv").write_text("\n".join([HEADER, *lines]) + "\n")
     advice = plan("runs.csv", slowdowns="slowdowns.csv")
     advice.result.schedule.validate()
-    assert advice.alone_in_company <= advice.result.value
-    assert advice.result.value <= advice.ignorant * (1 + 1e-9)
+    assert advice.isolated_makespan <= advice.result.value
+    assert advice.result.value <= advice.interference_blind_makespan * (1 + 1e-9)
     assert advice.bound.value <= advice.result.value * (1 + 1e-9)
     assert "with slow-downs; as if alone" in "\n".join(advice.lines())
     assert main(["plan", "runs.csv", "--slowdowns", "slowdowns.csv", "-o", "plan.json"]) == 0
@@ -123,9 +130,9 @@ def test_times_taken_in_company_do_not_count_slow_downs_twice(tmp_path):
     when = datetime.datetime.now(datetime.timezone.utc)
     assert append_execution(done, path, when) == 3
     runs = {run.task: run for run in read_runs(path)}
-    assert company_of(runs["a"]) == {"b": 0.5}
-    assert company_of(runs["b"]) == {"a": 1.0}
-    assert company_of(runs["c"]) == {}
+    assert corunners_of(runs["a"]) == {"b": 0.5}
+    assert corunners_of(runs["b"]) == {"a": 1.0}
+    assert corunners_of(runs["c"]) == {}
     assert cs.packs.Instance.read(path).times.tolist() == [[6.0], [3.0], [1.0]]
     table = "\n".join([HEADER, "a,b,1,1,1,1.6", "b,a,1,1,1,1.2", "a,a,1,1,1,1"]) + "\n"
     (tmp_path / "slowdowns.csv").write_text(table)
@@ -170,7 +177,7 @@ def test_what_a_plan_without_packs_comes_to_in_company_is_said(tmp_path):
     lines = [f"{i},{j},1,1,1,{1.5 if i + j in 'aba' else 1.1}" for i in "abc" for j in "abc"]
     (tmp_path / "slowdowns.csv").write_text("\n".join([HEADER, *lines]) + "\n")
     advice = plan(tmp_path / "runs.csv", procs=2, slowdowns=tmp_path / "slowdowns.csv")
-    assert advice.alone_in_company == 4.5
-    assert advice.ignorant > 4.5
-    assert advice.result.value <= advice.ignorant * (1 + 1e-9)
+    assert advice.isolated_makespan == 4.5
+    assert advice.interference_blind_makespan > 4.5
+    assert advice.result.value <= advice.interference_blind_makespan * (1 + 1e-9)
     assert "and that plan would end after" in "\n".join(advice.lines())

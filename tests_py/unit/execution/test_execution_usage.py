@@ -14,7 +14,8 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, plan, processes, profile
-from cosched.execution.runs import COLUMNS, RunsFile, notes_of, read_runs
+from cosched.execution.measured_times import notes_of
+from cosched.execution.runs_file import COLUMNS, RunsFile, read_runs
 
 MB = 1_000_000
 #: Takes pages, shares or drops them; a Python has some 9 MB of its own.
@@ -198,4 +199,6 @@ def test_a_file_without_the_last_columns_gets_them(tmp_path):
     file = RunsFile(path)
     file.close()
     assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
-    assert [(run.memory, run.starved, run.beside) for run in read_runs(path)] == [(0.1, False, "")]
+    assert [(run.memory, run.starved, run.corunners) for run in read_runs(path)] == [
+        (0.1, False, "")
+    ]

@@ -11,8 +11,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution import runs
-from cosched.execution.runs import MeasuredRun, RunsFile, read_runs
+from cosched.execution import execution_measurements, runs_file
+from cosched.execution.runs_file import MeasuredRun, RunsFile, read_runs
 from cosched.io import append_only, write_frame
 from cosched.io.append_only import AppendOnlyFile, AppendOnlyTable
 
@@ -122,7 +122,7 @@ def test_pages_keep_no_tags_of_names(tmp_path):
     assert "<b>" not in text
 
 
-@pytest.mark.parametrize("columns", [runs.EXECUTION_COLUMNS, runs.COLUMNS])
+@pytest.mark.parametrize("columns", [execution_measurements.EXECUTION_COLUMNS, runs_file.COLUMNS])
 def test_a_table_of_something_else_is_not_appended_to(columns, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a,b\n1,2\n3")

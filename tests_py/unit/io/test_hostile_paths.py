@@ -10,7 +10,7 @@ from border import FORMATS
 from cosched.cli import main
 from cosched.errors import no_folder_for, printable
 from cosched.execution import batches
-from cosched.execution.runs import read_runs
+from cosched.execution.runs_file import read_runs
 
 #: Names that would end the line of a message, steer a terminal, or turn the order of letters.
 NAMES = ["a\nerror: b", "a\r\nb", "a\x1b[31mb\x07", "a\u202eb", "a\u2028b", "a\tb", "a\x85b"]

@@ -139,7 +139,7 @@ def run(
                 tell=report.complain,
                 done=append_measurements,
                 resume=resume,
-                again=again,
+                repeat=again,
                 limit_factor=limit_factor,
                 replan=replan,
                 stop_on_failure=stop_on_failure,
@@ -164,8 +164,8 @@ def _append_measurements(
     """Append what the last driver ran, and nothing of those before it."""
     import datetime
 
+    from cosched.execution.execution_measurements import append_execution, append_executions
     from cosched.execution.journal import read_past
-    from cosched.execution.runs import append_execution, append_executions
 
     past = read_past(journal)
     run_tasks = past.started_tasks()

@@ -1,7 +1,9 @@
 """``cosched solve``: one algorithm on one instance."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cosched.cli.families import family_commands, read_instance
 from cosched.cli.groups import CommandGroup
@@ -14,6 +16,9 @@ from cosched.cli.options import (
     plot_option,
     seed_option,
 )
+
+if TYPE_CHECKING:
+    from cosched.core import Presentation
 
 solve = CommandGroup(
     "solve",
@@ -51,39 +56,58 @@ def solve_instance(
     as_json: bool,
     **instance_options: Any,
 ) -> None:
+    """Run one algorithm and show, draw or write its result.
+
+    `family_commands` makes one command of it for each family, with the family's own options in
+    `instance_options`: arguments of its instance, and files that only its results have.
+    """
     from cosched.cli import report
-    from cosched.cli.parameters import parse_parameters, require_name
+    from cosched.cli.parameters import parse_parameters
     from cosched.cli.stopping import best_so_far
     from cosched.registry import presentation
 
-    of = presentation(family)
-    paths = [(out, instance_options.pop(out.keyword, None)) for out in of.outputs]
+    shown_family = presentation(family)
+    family_outputs = [
+        (family_output, instance_options.pop(family_output.keyword, None))
+        for family_output in shown_family.outputs
+    ]
+    requested_outputs = [(out, path) for out, path in family_outputs if path is not None]
     instance = read_instance(family, file, instance_options)
     if algorithm is None:
-        algorithms = of.family.algorithms
-        names_beside_spelling = [*sorted(algorithms.registered), *algorithms.offered()]
-        names = [of.spelling, *names_beside_spelling] if of.spelling else list(algorithms)
-        require_name("--algorithm", names)
+        _require_algorithm(shown_family)
     parameters = parse_parameters(option)
-    for out, path in paths:
-        if path is not None:
-            parameters.update(out.options)
+    for family_output, _ in requested_outputs:
+        parameters.update(family_output.options)
     with report.working(f"{family} {algorithm}"):
         with best_so_far() as stop:
-            result = of.family.solve(instance, algorithm, seed=seed, **parameters)
+            result = shown_family.family.solve(instance, algorithm, seed=seed, **parameters)
         result.schedule.validate()
         # Refuses a result that is better than its bound, before anything is written.
         _ = result.gap
     if output is not None:
         report.write_result(result, output)
-    for out, path in paths:
-        if path is not None:
-            out.write(result, path)
+    for family_output, path in requested_outputs:
+        family_output.write(result, path)
     if picture is not None:
-        report.draw([(f"{family} {algorithm}", result)], of, picture)
+        report.draw([(f"{family} {algorithm}", result)], shown_family, picture)
     if as_json:
         report.print_json(result.to_dict())
     else:
         report.show_notes(result.instance)  # a policy may have added some
-        report.show_result(of, result)
+        report.show_result(shown_family, result)
     stop.then("this is the best that was found until then")
+
+
+def _require_algorithm(shown_family: Presentation) -> NoReturn:
+    """Refuse a command without ``--algorithm``, with the names that there are.
+
+    Policies of a cluster are spelled by a pattern: it stands for all of their names.
+    """
+    from cosched.cli.parameters import require_name
+
+    algorithms = shown_family.family.algorithms
+    if shown_family.spelling:
+        names = [shown_family.spelling, *sorted(algorithms.registered), *algorithms.offered()]
+    else:
+        names = list(algorithms)
+    require_name("--algorithm", names)

@@ -22,7 +22,7 @@ from cosched.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from cosched.slurm.tuning.trials import Engine
+    from cosched.slurm.tuning.run_cache import Engine
 
 
 @click.command("tune", cls=ReportCommand)
@@ -175,15 +175,15 @@ def tune(
     for path in outputs:
         tuning.write(path)
     if as_json:
-        report.print_json(tuning.plain())
+        report.print_json(tuning.to_dict())
         return
     report.show_notes(instance)
     report.say(outcome_sentence(tuning))
     for line in [] if tuning.judgement is None else lines_of_judgement(tuning.judgement):
         report.say(line)
-    if tuning.stopped:
-        report.say(f"the search stopped {tuning.stopped}")
-    for line in (*tuning.idle, *tuning.lines()):
+    if tuning.stop_reason:
+        report.say(f"the search stopped {tuning.stop_reason}")
+    for line in (*tuning.keys_without_effect, *tuning.lines()):
         report.say(line)
     for path in outputs:
         report.hint(f"wrote {path}")
@@ -194,12 +194,12 @@ def _engine(
 ) -> AbstractContextManager[Engine]:
     """Return what runs the simulations; workers need the extra that studies need."""
     from cosched.errors import InvalidInstance
-    from cosched.slurm.tuning.trials import threads
+    from cosched.slurm.tuning.run_cache import run_in_threads
 
     if (dask is not None) != (name == "dask"):
         raise InvalidInstance(f"--engine {name}: expected --dask with --engine dask, and only then")
     if name == "local":
-        return nullcontext(threads)
+        return nullcontext(run_in_threads)
     from cosched.experiments import tuning
 
     return tuning.engine(journal.parent, dask, jobs)

@@ -7,7 +7,8 @@
 
 from cosched.execution.batches.folder import write
 from cosched.execution.batches.limits import limit_of, time_of
-from cosched.execution.batches.packing import Allocation, Batches, batch
+from cosched.execution.batches.plan_batches import batch
+from cosched.execution.batches.planned_batches import Allocation, Batches
 from cosched.execution.batches.states import BatchState, Rounds, rest, rounds, status
 from cosched.execution.batches.task_list import BatchTask, TaskList
 

@@ -9,7 +9,7 @@ from os import PathLike
 from cosched import io
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
-from cosched.execution.runs import header_of
+from cosched.execution.runs_file import header_of
 from cosched.notes import Note, NoteKind
 from cosched.profiles.task_logs.reading import TaskLogSummary, tasks_of_log
 from cosched.profiles.task_logs.recognition import recognize_task_log

@@ -13,7 +13,7 @@ from typing import Any
 from cosched import io
 from cosched.errors import InvalidInstance
 from cosched.execution.batches import runner
-from cosched.execution.batches.packing import Batches
+from cosched.execution.batches.planned_batches import Batches
 from cosched.execution.batches.problem import OF_NODE
 from cosched.execution.batches.scripts import script_of, submission_of
 from cosched.execution.code import output_names
@@ -149,8 +149,8 @@ def _to_dict(batch: Batches, names: list[str]) -> dict[str, Any]:
         "allocations": allocations,
         "node_seconds": batch.node_seconds,
         "bound": batch.bound,
-        "chance": batch.chance.level,
-        "spread": batch.chance.spread,
+        "chance": batch.durations.probability,
+        "spread": batch.durations.spread,
         "node": {k: v if math.isfinite(v) else None for k, v in shape.items()},
         "licences": dict(zip(batch.licences, batch.problem.shared, strict=True)),
     }
@@ -168,7 +168,7 @@ def _for_runner(batch: Batches, k: int) -> dict[str, Any]:
                 "command": list(task.commands[cores]),
                 "seconds": problem.seconds[placed.task],
                 "need": list(problem.needs[placed.task]),
-                "shared": list(problem.holds[placed.task]),
+                "shared": list(problem.shared_needs[placed.task]),
                 "node": placed.node,
                 "after": list(task.after),
                 "directory": task.directory,
@@ -197,7 +197,7 @@ def _script(
         more.append(f"--mem={mebibytes(memory)}M")
     if any(need[2] for need in needs):
         more.append(gpus_option(gpus))
-    holds = [batch.problem.holds[placed.task] for placed in batch.allocations[k].tasks]
+    holds = [batch.problem.shared_needs[placed.task] for placed in batch.allocations[k].tasks]
     licences = {
         name: min(sum(amounts[place] for amounts in holds), batch.problem.shared[place])
         for place, name in enumerate(batch.licences)

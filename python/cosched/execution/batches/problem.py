@@ -1,4 +1,4 @@
-"""Rigid tasks in allocations of one shape: what is packed, and node-seconds that nothing beats."""
+"""Rigid tasks in allocations of one shape: the packing problem, and a lower bound."""
 
 import graphlib
 import math
@@ -21,9 +21,13 @@ _MANY, _STEPS = 100, 64
 class Placed(NamedTuple):
     """A task in an allocation."""
 
+    #: Place of the task in the list of tasks.
     task: int
+    #: Planned start (s after the begin of the allocation).
     start: float
+    #: Planned end (s after the begin of the allocation).
     end: float
+    #: Number of its node in the allocation.
     node: int
 
 
@@ -34,16 +38,21 @@ class BatchProblem:
     Attributes
     ----------
     nodes : int
-        Of an allocation.
-    node, shared : tuple of float
-        What a node has of `OF_NODE`, and an allocation of each licence.
+        Nodes of an allocation.
+    node : tuple of float
+        What a node has of each of `OF_NODE`.
+    shared : tuple of float
+        What an allocation has of each licence.
     seconds : list of float
-    needs, holds : list of tuple of float
-        Of each task, of what a node and what an allocation has.
+        Planned duration of each task.
+    needs : list of tuple of float
+        What each task needs of its node.
+    shared_needs : list of tuple of float
+        What each task needs of what an allocation shares.
     before : list of list of int
-        Tasks that complete before each starts.
+        Tasks that have to complete before each starts.
     after : list of list of int
-        Tasks that each task completes before.
+        Tasks that wait for each.
     """
 
     nodes: int
@@ -51,7 +60,7 @@ class BatchProblem:
     shared: tuple[float, ...]
     seconds: list[float]
     needs: list[tuple[float, ...]]
-    holds: list[tuple[float, ...]]
+    shared_needs: list[tuple[float, ...]]
     before: list[list[int]]
     after: list[list[int]] = field(init=False)
 
@@ -61,17 +70,18 @@ class BatchProblem:
             for first in predecessors:
                 self.after[first].append(task)
 
-    def room(self) -> Room:
-        """All of an allocation, free."""
+    def free_capacity(self) -> Room:
+        """Return the capacity of an allocation, all of it free."""
         return Room(self.nodes, self.node, self.shared)
 
     def paths(self, seconds: Sequence[float] | None = None) -> np.ndarray:
-        """Seconds of the longest path from the start of each task."""
+        """Return the seconds of the longest path from the start of each task."""
         return longest_paths(self.after, self.seconds if seconds is None else seconds)
 
 
 def longest_paths(after: Sequence[Sequence[int]], seconds: Sequence[float]) -> np.ndarray:
-    """Seconds of the longest path from the start of each task; `after`: those that wait for it."""
+    """Return the seconds of the longest path from the start of each task; `after`: the tasks that
+    wait for it."""
     paths = np.array(seconds, dtype=float)
     if any(after):
         for task in graphlib.TopologicalSorter(dict(enumerate(after))).static_order():
@@ -101,7 +111,9 @@ def problem_of(
             (float(q), need, float(task.gpus))
             for task, q, need in zip(tasks, counts, memory, strict=True)
         ],
-        holds=[tuple(float(task.licences.get(name, 0.0)) for name in licences) for task in tasks],
+        shared_needs=[
+            tuple(float(task.licences.get(name, 0.0)) for name in licences) for task in tasks
+        ],
         before=[[place[name] for name in task.after] for task in tasks],
     )
 
@@ -194,7 +206,9 @@ def node_seconds_bound(
     bounds = [problem.nodes * float(problem.paths(least.tolist()).max())]
     for k, have in enumerate(problem.shared):
         if have > 0:
-            use_seconds = sum(t * hold[k] for t, hold in zip(least, problem.holds, strict=True))
+            use_seconds = sum(
+                t * hold[k] for t, hold in zip(least, problem.shared_needs, strict=True)
+            )
             bounds.append(problem.nodes * float(use_seconds) / have)
     gpus = np.array([need[2] for need in problem.needs])
     cores = np.arange(1, table.shape[1] + 1) / problem.node[0]

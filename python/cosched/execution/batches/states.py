@@ -24,7 +24,7 @@ from cosched.execution.batches.activity import (
     read_submitted,
     runners_of,
 )
-from cosched.execution.batches.chance import Chance
+from cosched.execution.batches.duration_model import DurationModel
 from cosched.execution.batches.folder import FORMAT, VERSION
 from cosched.execution.batches.limits import RESERVE, limit_of, time_of
 from cosched.execution.batches.task_list import BatchTask, TaskList
@@ -421,9 +421,9 @@ def _limit_for(
     if typed is not None:
         return typed, []
     before = shape["limit"]
-    chance = Chance.of((), before, shape["spread"], shape["chance"], 0)
+    durations = DurationModel.of_runs((), before, shape["spread"], shape["chance"], 0)
     needs = {
-        task.name: max(task.seconds.values()) * chance.alone()
+        task.name: max(task.seconds.values()) * durations.single_task_factor()
         for task in tasks
         if task.name in limited
     }

@@ -26,15 +26,9 @@ from cosched.execution.batches.command_rows import (
 from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
+from cosched.execution.measured_times import by_member, runs_of_current_codes, seconds_of
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import (
-    MeasuredRun,
-    Measurements,
-    by_member,
-    current,
-    read_measurements,
-    seconds_of,
-)
+from cosched.execution.runs_file import MeasuredRun, Measurements, read_measurements
 from cosched.execution.slurm_words import amount_of
 from cosched.notes import Note
 
@@ -189,7 +183,7 @@ class TaskList:
             A code that was not measured, that failed on all counts, or whose ranks srun starts.
         """
         measurements = read_measurements(runs)
-        every, changed = current(measurements.runs, codes)
+        every, changed = runs_of_current_codes(measurements.runs, codes)
         tasks = tasks_of(every, codes, runs, True)
         tables = tables_of(tasks, cores, codes, "all", str(runs))
         shared, resource_notes = shared_of(tasks, tables, every, codes)
