@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from cosched.execution import Code, Codes, plan, profile, run
-from cosched.execution.runs import append_execution, append_executions
+from cosched.execution.execution_measurements import append_execution, append_executions
 
 #: Computes for so many seconds of processor time, by as many processes as it has processors.
 PROGRAM = """

@@ -24,7 +24,7 @@ from scipy.stats import t
 import cosched as cs
 from cosched.cluster.analysis.replications import Spread
 from cosched.cluster.analysis.what_if import what_if
-from cosched.slurm.twin.backfill import clocks_of
+from cosched.slurm.twin.host_clocks import clocks_of
 from cosched.slurm.twin.twin import Twin
 
 REPLICATIONS = (2, 3, 4, 8, 20)
@@ -114,7 +114,7 @@ def logs(count: int, seed: int, files: list[str]) -> Iterator[tuple[str, cs.clus
 def mean_waits(instance: cs.cluster.Instance, jobs: cs.cluster.Instance) -> np.ndarray:
     """The mean wait in each replication (s), on the clocks of the jobs as they are."""
     twin = Twin(instance, instance.machine, {}, approximate=True)
-    starts = twin.draws(clocks_of(jobs, max(REPLICATIONS), None))[1]
+    starts = twin.simulate_until(clocks_of(jobs, max(REPLICATIONS), None)).start_times
     return np.asarray((starts - jobs.column("eligible")).mean(axis=1))
 
 

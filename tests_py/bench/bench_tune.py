@@ -17,8 +17,8 @@ import numpy as np
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tuning import tune
+from cosched.slurm.tuning.setting_simulation import SimulationContext
 from cosched.slurm.tuning.space import TuningMeasure
-from cosched.slurm.tuning.trials import SimulationContext
 from cosched.slurm.tuning.weeks import weeks_of
 
 WEEK = 7 * 86400.0
@@ -95,7 +95,7 @@ def equal(seed):
     """Whether a winner is found among settings that differ by a second of a clock."""
     vary = {"bf_interval": [299, 301], "sched_interval": [60, 61]}
     found = tune(instance(seed, 4), vary=vary, objective=OBJECTIVE, draws=4, seed=seed)
-    return found.better, len(found.found)
+    return found.better, len(found.all_trials)
 
 
 def interval(seed, weeks=40, budget=16, jobs=125):

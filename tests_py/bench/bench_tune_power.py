@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from planted_slurm_logs import FAMILIES, WITH_GAIN, WITHOUT_GAIN
 
 import cosched as cs
+from cosched.slurm.tuning.setting_simulation import SimulationContext
 from cosched.slurm.tuning.space import BASELINE, TuningMeasure
-from cosched.slurm.tuning.trials import SimulationContext
 from cosched.slurm.tuning.weeks import weeks_of
 
 DRAWS = 4

@@ -16,7 +16,8 @@ import time
 import numpy as np
 from bench_twin_speed import NODES, instance, machines, stream
 
-from cosched.slurm.twin.backfill import HOST
+from cosched.slurm.twin.core_clocks import core_clocks
+from cosched.slurm.twin.host_clocks import HOST
 from cosched.slurm.twin.twin import Twin
 
 DAY = 86400.0
@@ -49,7 +50,7 @@ def main() -> None:
             jobs, last = day_of(queue, args.seed)
             twin = Twin(instance(jobs, known[kind], kind), known[kind], {})
             begin = time.process_time()
-            start = np.asarray(twin.run(clocks, watched=[last])["start"])
+            start = twin.run(core_clocks(clocks).replace(watched_jobs=[last])).start
             took = time.process_time() - begin
             over = start[last]
             left = np.minimum(np.nan_to_num(start, nan=over), over)

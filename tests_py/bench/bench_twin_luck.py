@@ -5,7 +5,7 @@
 A line a run with exact starts, shares of jobs within 5 s on the same nodes. Of a hundred runs of
 the twin with jobs as long as they were, to the second, that differ in where in its second each
 ended and in the phase of the ticks: the mean and the best beside the real run, how alike two of
-them are, and the one that is shown (`draws.typical`). With the mean launch for all jobs:
+them are, and the one that is shown (`host.typical_run`). With the mean launch for all jobs:
 one run. Last, where there are two: the second real run beside the first.
 """
 
@@ -19,7 +19,8 @@ import numpy as np
 from bench_twin import apart
 
 from cosched.slurm.recordings.agreement import RecordedRun, Recording, _twin_of, read_recording
-from cosched.slurm.recordings.host import DRAWS, NEAR, lengths_of, typical
+from cosched.slurm.recordings.host import DRAWS, NEAR, lengths_of, typical_run
+from cosched.slurm.twin.core_clocks import core_clocks
 
 
 def good(recording: Recording, run: RecordedRun, outcome: dict, twin: object) -> int:
@@ -45,19 +46,20 @@ def main(paths: list[str]) -> None:
                 continue
             twin, clocks = _twin_of(recording, run, recording.instance(run))
             bounds = lengths_of(recording, run)
-            shown, alike = typical(twin, clocks, bounds)
+            shown, alike = typical_run(twin, core_clocks(clocks), bounds)
             rng = np.random.default_rng(1)
             scores = []
             for _ in range(DRAWS):
                 offset = rng.uniform(0, clocks["tick_period"])
                 lengths = bounds[0] + (bounds[1] - bounds[0]) * rng.uniform(size=len(bounds[0]))
-                own = twin.run({**clocks, "tick_offset": offset}, lengths=lengths.tolist())
-                scores.append(good(recording, run, own, twin))
+                clocks_of_run = core_clocks({**clocks, "tick_offset": offset})
+                outcome = twin.run(clocks_of_run.replace(run_lengths=lengths.tolist()))
+                scores.append(good(recording, run, outcome, twin))
             jobs = len(run.start)
             found = Counter(
                 jobs=jobs, usual=good(recording, run, twin.run(clocks), twin),
                 mean=float(np.mean(scores)), best=max(scores), alike=alike * jobs,
-                shown=good(recording, run, twin.run(**shown), twin),
+                shown=good(recording, run, twin.run(shown), twin),
             )  # fmt: skip
             other = apart(recording.runs[0], run).split("/")[1] if number else ""
             sums.setdefault("accounts" if run.samples else "production", Counter()).update(found)

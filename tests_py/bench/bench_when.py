@@ -37,7 +37,7 @@ def asked(moment: Path, jobs: dict, draws: int) -> list[tuple]:
         {**{key: t[key] for key in ("submit", "user", "account", "qos", "partition", "nodes",
                                     "limit")},
          "job": int(k), "cpus": t["nodes"], "seconds": exact.get(int(k), 1.0)}
-        for k, t in jobs.items() if t["submit"] > snapshot.taken
+        for k, t in jobs.items() if t["submit"] > snapshot.time
     ]  # fmt: skip
     following = min((one["submit"] for one in later), default=np.inf)
     answers = [
@@ -48,7 +48,7 @@ def asked(moment: Path, jobs: dict, draws: int) -> list[tuple]:
     for drawn, alone, both in zip(*answers, strict=True):
         start = jobs[str(drawn["job"])].get("start")
         if start:
-            found.append((start - snapshot.taken, drawn, alone, both, start < following))
+            found.append((start - snapshot.time, drawn, alone, both, start < following))
     return found
 
 

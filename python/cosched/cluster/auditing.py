@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cosched import io
 from cosched.cluster.analysis.audit import analyse_runs
-from cosched.cluster.analysis.runs import run_all
+from cosched.cluster.analysis.simulate_audit import simulate_audit
 from cosched.cluster.analysis.what_if import scenario_of
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
@@ -117,7 +117,7 @@ def audit(
     limit = time_limit_of(time_limit)
     scenario_texts = texts(what_if, "what_if")
     scenarios = [scenario_of(instance, text) for text in scenario_texts]
-    runs = run_all(instance, scenarios, limit, count, reference or "", judgement)
+    runs = simulate_audit(instance, scenarios, limit, count, reference or "", judgement)
     return call_report_writer(
         "audit",
         analyse_runs(runs),

@@ -16,7 +16,8 @@ from cosched.errors import StudyError, optional, printable
 from cosched.experiments import engines
 from cosched.experiments.engines import Context
 from cosched.experiments.study import Study
-from cosched.slurm.tuning.trials import Engine, Row, SimulationContext, Task as Trial
+from cosched.slurm.tuning.run_cache import Engine
+from cosched.slurm.tuning.setting_simulation import MeasureRow, SimulationContext, Task as Trial
 
 #: As workers find it.
 _NAME = "cosched.experiments.tuning:TRIALS"
@@ -75,7 +76,9 @@ def engine(folder: Path, address: str | None, jobs: int) -> Iterator[Engine]:
         where = address or _workers(stack, jobs)
         context_files: dict[str, dict[str, str]] = {}
 
-        def run(world: SimulationContext, tasks: Sequence[Trial]) -> Iterator[tuple[int, Row]]:
+        def run(
+            world: SimulationContext, tasks: Sequence[Trial]
+        ) -> Iterator[tuple[int, MeasureRow]]:
             search = world.digest()
             if search not in context_files:
                 path, digest = write_world(world, folder)

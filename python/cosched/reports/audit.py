@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from cosched import io
 from cosched.cluster.analysis.audit import Audit
-from cosched.cluster.analysis.runs import Runs
+from cosched.cluster.analysis.audit_runs import AuditRuns
 from cosched.cluster.analysis.wording import display_name, period, used_in_words
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement.sentences import lines_of_judgement
@@ -175,7 +175,7 @@ def _usage_paragraphs(audit: Audit, link: str) -> tuple[Paragraph, ...]:
     return (Paragraph(f"Jobs used {usage}.", is_small=True), Paragraph(f"{text}.", True, link))
 
 
-def _judgement_blocks(runs: Runs) -> tuple[Paragraph, ...]:
+def _judgement_blocks(runs: AuditRuns) -> tuple[Paragraph, ...]:
     if not runs.has_simulator:
         return ()
     return judgement_paragraphs(

@@ -7,8 +7,8 @@ import math
 from math import floor
 
 from cosched.cluster.analysis.audit import Audit
+from cosched.cluster.analysis.audit_runs import EASY
 from cosched.cluster.analysis.policy_rows import AS_LOGGED
-from cosched.cluster.analysis.runs import EASY
 from cosched.cluster.instance.usage import has_requested_times, has_waits
 from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.core.text import count_of

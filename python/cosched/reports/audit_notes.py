@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosched.cluster.analysis.runs import Runs, why_no_dfrs
+from cosched.cluster.analysis.audit_runs import AuditRuns, why_no_dfrs
 from cosched.cluster.instance.usage import has_waits
 from cosched.notes import Note, NoteKind
 from cosched.reports.sentences import notes_of_report
@@ -16,7 +16,7 @@ _IGNORED_KINDS = (
 )
 
 
-def data_notes(runs: Runs) -> tuple[Note, ...]:
+def data_notes(runs: AuditRuns) -> tuple[Note, ...]:
     """Return what was ignored, then what was assumed."""
     instance = runs.instance
     notes = [*runs.not_followed, *instance.notes]

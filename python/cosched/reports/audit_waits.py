@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from cosched.cluster.analysis.audit import Audit
+from cosched.cluster.analysis.group_changes import MAX_GROUPS
 from cosched.cluster.analysis.group_waits import Grouping
 from cosched.cluster.analysis.longest_waits import BlockedJobs, LongestWait, WaitDiagnosis
-from cosched.cluster.analysis.runs import MAX_GROUPS
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.analysis.wording import clock, display_name, units
 from cosched.cluster.instance import Instance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cosched.cluster.analysis.runs import GroupChange
+from cosched.cluster.analysis.group_changes import GroupChange
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.judgement.sentences import paragraphs_about

@@ -81,10 +81,10 @@ def tuning_report(tuned: Tuned) -> Report:
 
 
 def _key_figures(tuned: Tuned) -> tuple[KeyFigure, ...]:
-    gains = tuned.verdicts[: len(tuned.objectives)]
+    gains = tuned.gains[: len(tuned.objectives)]
     figures = [
         KeyFigure("settings tried", tuned.tried, "count"),
-        KeyFigure("jobs of the test", len(tuned.today.jobs), "count"),
+        KeyFigure("jobs of the test", len(tuned.baseline.jobs), "count"),
     ]
     for gain in gains:
         kind, name = _kind_of(gain), measure_name(gain.measure)
@@ -123,13 +123,13 @@ def _subtitle(tuned: Tuned) -> str:
     else:
         train = week_numbers([number for block in weeks.train for number in block.numbers])
         searches = f"Searched in {train} of {weeks.count}"
-    stopped = f" The search stopped {tuned.stopped}." if tuned.stopped else ""
+    stopped = f" The search stopped {tuned.stop_reason}." if tuned.stop_reason else ""
     length = ""
     if abs(weeks.width - WEEK) > 60:
         duration = format_duration(weeks.width)
         length = f" The log is short: each of its parts, called weeks, is {duration} long."
     return (
-        f"{searches}, judged by {len(tuned.today.jobs):,} jobs from "
+        f"{searches}, judged by {len(tuned.baseline.jobs):,} jobs from "
         f"{clock(tuned.instance, spans[0][0])} to {clock(tuned.instance, spans[-1][1])}; "
         f"{count_of(tuned.draws, 'replication')}, seed {tuned.seed}, "
         f"{tuned.runs:,} weeks simulated.{length}{stopped}"
@@ -141,7 +141,7 @@ def _config_blocks(tuned: Tuned) -> tuple[Block, ...]:
     lines = tuned.lines()
     if not lines:
         return ()
-    effect = tuned.then.change_effect
+    effect = tuned.winner.change_effect
     remark = (Paragraph(effect, is_small=True),) if effect else ()
     return (Lines("\n".join(lines)), *remark)
 
@@ -152,7 +152,7 @@ def _test_weeks_blocks(tuned: Tuned) -> tuple[Block, ...]:
         return (Paragraph("The search did not see these weeks.", is_small=True),)
     rows = tuple(
         (week_numbers(fold.test.numbers), what_if_text(tuned.keys, setting) or _BASELINE)
-        for fold, setting in zip(tuned.weeks.folds, tuned.chosen, strict=True)
+        for fold, setting in zip(tuned.weeks.folds, tuned.fold_settings, strict=True)
     )
     about = (
         "Each row is a search that did not see the weeks of its row. The setting that most "
@@ -169,7 +169,7 @@ def _gains_table(tuned: Tuned) -> Table:
     """Return the table of measures: current, tuned, and the interval of the reduction."""
     limits = [""] * len(tuned.objectives) + [f"{c.sign} {c.limit:g}" for c in tuned.constraints]
     rows = []
-    for gain, limit in zip(tuned.verdicts, limits, strict=True):
+    for gain, limit in zip(tuned.gains, limits, strict=True):
         is_number = _kind_of(gain) == "number"
         rows.append(
             (
@@ -200,7 +200,7 @@ def _group_blocks(tuned: Tuned) -> tuple[Block, ...]:
     """Return the table of the groups of jobs whose waits change most."""
     if not tuned.setting:
         return ()
-    changes = largest_group_changes(tuned.today, tuned.then)
+    changes = largest_group_changes(tuned.baseline, tuned.winner)
     if not changes:
         return ()
     about = (
@@ -223,7 +223,7 @@ def _trials_table(tuned: Tuned) -> Table:
         Column("simulated weeks", "count", "runs"),
     )
     front = tuned.front if len(names) > 1 else []
-    complete_trials = [trial for trial in tuned.found if trial.has_all_runs]
+    complete_trials = [trial for trial in tuned.all_trials if trial.has_all_runs]
     ranked = [*front, *(trial for trial in rank_trials(complete_trials) if trial not in front)]
     rows = tuple(
         (
@@ -242,7 +242,7 @@ def _trials_table(tuned: Tuned) -> Table:
 
 def _trials_figures(tuned: Tuned) -> tuple[Figure, ...]:
     """Return the figure of all trials: one objective by setting, the best first, or two."""
-    finite_trials = [trial for trial in tuned.found if np.isfinite(trial.ratios).all()]
+    finite_trials = [trial for trial in tuned.all_trials if np.isfinite(trial.ratios).all()]
     if not finite_trials:
         return ()
     if len(tuned.objectives) > 1:

@@ -14,7 +14,7 @@ from web import assert_no_errors
 import cosched as cs
 from cosched import _core
 from cosched.cli import main
-from cosched.cluster.analysis import runs as analysis_runs
+from cosched.cluster.analysis import simulate_audit as audit_simulations
 from cosched.cluster.analysis.what_if import what_if, with_nodes
 from cosched.cluster.machine.node_types import NodeType
 from support import REPO, data
@@ -470,7 +470,7 @@ def test_three_pages_of_paper(tmp_path, browser, log):
 
 
 def test_an_audit_that_is_interrupted_twice_stops_nothing_that_follows(monkeypatch):
-    class Pool(analysis_runs.ThreadPoolExecutor):
+    class Pool(audit_simulations.ThreadPoolExecutor):
         def shutdown(self, wait=True, *, cancel_futures=False):
             super().shutdown(wait=wait, cancel_futures=cancel_futures)
             if wait:
@@ -479,12 +479,12 @@ def test_an_audit_that_is_interrupted_twice_stops_nothing_that_follows(monkeypat
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(analysis_runs, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr(analysis_runs, "FAMILY", SimpleNamespace(bound_within=lambda *_: None))
-    monkeypatch.setattr(analysis_runs, "_policies", interrupted)
+    monkeypatch.setattr(audit_simulations, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(audit_simulations, "FAMILY", SimpleNamespace(bound_within=lambda *_: None))
+    monkeypatch.setattr(audit_simulations, "_run_policies", interrupted)
     try:
         with pytest.raises(KeyboardInterrupt):
-            analysis_runs.run_all(long_log(), [], None)
+            audit_simulations.simulate_audit(long_log(), [], None)
         _core.check_interrupt()
     finally:
         _core.forget_stop()
@@ -498,8 +498,8 @@ def test_an_interrupted_audit_does_not_wait_for_the_bound(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(analysis_runs, "FAMILY", SimpleNamespace(bound_within=endless))
-    monkeypatch.setattr(analysis_runs, "_policies", interrupted)
+    monkeypatch.setattr(audit_simulations, "FAMILY", SimpleNamespace(bound_within=endless))
+    monkeypatch.setattr(audit_simulations, "_run_policies", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        analysis_runs.run_all(long_log(), [], None)
+        audit_simulations.simulate_audit(long_log(), [], None)
     _core.check_interrupt()  # what follows is not stopped

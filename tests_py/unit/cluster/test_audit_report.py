@@ -8,7 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster.analysis.audit import analyse_runs
-from cosched.cluster.analysis.runs import run_all
+from cosched.cluster.analysis.simulate_audit import simulate_audit
 from cosched.cluster.analysis.what_if import scenario_of
 from cosched.notes import Note, NoteKind
 from cosched.reports.audit import audit_report
@@ -35,7 +35,7 @@ def log(**more):
 
 def analysis(instance, *changes):
     scenarios = [scenario_of(instance, change) for change in changes]
-    return analyse_runs(run_all(instance, scenarios, None))
+    return analyse_runs(simulate_audit(instance, scenarios, None))
 
 
 def test_key_figures_are_those_of_the_log():

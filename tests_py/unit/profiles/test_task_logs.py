@@ -17,7 +17,7 @@ from cosched import NoteKind
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution.batches.task_list import TaskList
-from cosched.execution.runs import read_measurements, read_runs
+from cosched.execution.runs_file import read_measurements, read_runs
 from cosched.profiles.task_logs.hyperfine import codes_of_results
 from cosched.profiles.task_logs.reading import TaskLogSummary, tasks_of_log
 from cosched.profiles.task_logs.recognition import TaskLogFormat, recognize_task_log

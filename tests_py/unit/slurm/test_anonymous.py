@@ -239,9 +239,9 @@ def test_reservations_licences_and_comments():
     assert MARKER.lower() not in found.lower()
     own = snapshot.anonymised()
     (one,) = own.jobs
-    assert one.partition == re.search(r"PartitionName=(\S+)", own.shown["partitions"])[1]
-    node_name = re.search(r"NodeName=(\S+)", own.shown["nodes"])[1]
-    assert f"Nodes={node_name} " in own.shown["partitions"] + " "
+    assert one.partition == re.search(r"PartitionName=(\S+)", own.scontrol_texts["partitions"])[1]
+    node_name = re.search(r"NodeName=(\S+)", own.scontrol_texts["nodes"])[1]
+    assert f"Nodes={node_name} " in own.scontrol_texts["partitions"] + " "
     assert (one.dependency, one.state, one.priority) == ("afterok:5", "PENDING", 9)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched import _core
-from cosched.slurm.twin.backfill import HOST
+from cosched.slurm.twin.host_clocks import HOST
 
 core = _core.slurm
 #: A class of records, a misspelt field, and the field that the message proposes.

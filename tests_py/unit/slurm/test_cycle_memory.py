@@ -20,9 +20,9 @@ RECORDINGS = [path for path in (FIXTURES / "slurm").rglob("*.json.gz")
 def test_a_recording_ends_alike_with_and_without_memory(monkeypatch, path, replay):
     monkeypatch.setattr(host, "DRAWS", 2)  # which of the likely simulations it is plays no part
     recording = read_recording(path)
-    twin, options, _ = simulated_run(recording, recording.runs[0], replay=replay)
-    with_memory = twin.run(**options)
-    without_memory = twin.run(**options, remembers=False)
+    twin, clocks, _ = simulated_run(recording, recording.runs[0], replay=replay)
+    with_memory = twin.run(clocks)
+    without_memory = twin.run(clocks, remembers=False)
     for column in (
         "start_exact", "end_exact", "scheduler", "restarts", "partition", "is_killed",
         "cycle_times", "cores", "core_ids", "node_begin", "node", "pause_job", "pause_begin",

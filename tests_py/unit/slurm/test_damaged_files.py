@@ -19,8 +19,8 @@ from cosched.slurm.live.starts import when
 from cosched.slurm.machines import machine_shown
 from cosched.slurm.recordings.files import read_recording
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import gpus_asked
-from cosched.slurm.twin.backfill import HOST
+from cosched.slurm.requests.request import parse_gpus
+from cosched.slurm.twin.host_clocks import HOST
 from cosched.slurm.twin.twin import Twin
 from support import REPO
 
@@ -140,7 +140,7 @@ def test_gpus_that_are_no_number(text):
     with pytest.raises(cs.InvalidInstance, match=r"^\S+: Gres = '\S+': expected a whole number"):
         machine_shown("", f"NodeName=n1\n Gres=gpu:{text}", "PartitionName=a")
     with pytest.raises(cs.InvalidInstance, match=r"GPUs = '\S+': expected a whole number"):
-        gpus_asked(text, by_node=True)
+        parse_gpus(text, by_node=True)
 
 
 def test_hosts_with_many_digits():
@@ -167,7 +167,7 @@ def test_a_begin_in_many_years_is_not_waited_for():
     now = Snapshot.read(REPO / "notebooks" / "cluster" / "now.json")
     first, second = (job.id for job in now.pending[:2])
     jobs = tuple(
-        structs.replace(job, eligible=now.taken + 1.8e9) if job.id == first
+        structs.replace(job, eligible=now.time + 1.8e9) if job.id == first
         else structs.replace(job, dependency=f"afterok:{first}") if job.id == second else job
         for job in now.jobs
     )  # fmt: skip
@@ -192,7 +192,7 @@ def test_a_reservation_for_ever_is_not_waited_for(begin):
     """Nor one that begins in many years."""
     now = Snapshot.read(REPO / "notebooks" / "cluster" / "now.json")
     first, second = (
-        datetime.fromtimestamp(now.taken + s, timezone.utc) for s in (begin, begin + 1.8e9)
+        datetime.fromtimestamp(now.time + s, timezone.utc) for s in (begin, begin + 1.8e9)
     )
     shown = (
         f"ReservationName=a StartTime={first:%Y-%m-%dT%H:%M:%S} EndTime={second:%Y-%m-%dT%H:%M:%S}"
@@ -201,7 +201,8 @@ def test_a_reservation_for_ever_is_not_waited_for(begin):
     held = structs.replace(now.pending[0], reason="JobHeldUser")
     never = structs.replace(now.pending[1], dependency=f"afterok:{held.id}")
     jobs = (*now.running, held, never, *now.pending[2:])
-    found = when(replace(now, jobs=jobs, shown={**now.shown, "reservations": shown}), draws=2)
+    texts = {**now.scontrol_texts, "reservations": shown}
+    found = when(replace(now, jobs=jobs, scontrol_texts=texts), draws=2)
     assert np.isinf(found["p50"][:2]).all()
     assert found["p95"][2] < 1e6
 

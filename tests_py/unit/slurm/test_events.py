@@ -126,7 +126,7 @@ def test_the_twin_follows_what_jobs_ask_for(read):
 def test_gpus_of_each_node_are_so_of_one_node_too(read):
     inst = read(events((0, 9, "-N 1 -n 1 --gres=gpu:1"), (1, 9, "-N 1 -n 1 --gpus=1")))
     twin = Twin(inst, inst.machine, {})
-    asked, _ = requests_of_log(twin._room, twin.settings, inst.machine, False)
+    asked, _ = requests_of_log(twin.placement, twin.settings, inst.machine, False)
     assert [job.are_gpus_by_node for job in asked.jobs.values()] == [True, False]
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from cosched.cluster import Machine, NodeType
 from cosched.cluster.instance import Instance
-from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
-from cosched.slurm.recordings.runs import RecordedRun, Recording
-from cosched.slurm.twin.backfill import HOST, host_at
+from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical_run
+from cosched.slurm.recordings.recorded_runs import RecordedRun, Recording
+from cosched.slurm.twin.core_clocks import core_clocks
+from cosched.slurm.twin.host_clocks import HOST, host_at
 from cosched.slurm.twin.twin import Twin
 
 MACHINE = Machine((NodeType("n", 2, 4, 0.0, 0),), ())
@@ -91,14 +92,16 @@ def test_the_typical_run_is_the_one_that_most_others_are_like():
         "runtime": [60.0, 90.0, 30.0], "estimate": [60.0, 90.0, 30.0],
     }  # fmt: skip
     twin = Twin(Instance(jobs, nodes=2), None, {})
-    clocks = host_at(20) | {"controller_start": -20.0, "epoch": 0.0}
+    clocks = core_clocks(host_at(20) | {"controller_start": -20.0, "epoch": 0.0})
     bounds = np.array([60.1, 90.1, 30.1]), np.array([61.1, 91.1, 31.1])
-    given, alike = typical(twin, clocks, bounds)
-    assert (given, alike) == typical(twin, clocks, bounds)  # nothing is left to chance
-    assert all(low <= own < high for own, low, high in zip(given["lengths"], *bounds, strict=True))
-    assert 0 <= given["clocks"]["tick_offset"] < clocks["tick_period"]
+    drawn, alike = typical_run(twin, clocks, bounds)
+    assert (drawn, alike) == typical_run(twin, clocks, bounds)  # nothing is left to chance
+    assert all(
+        low <= length < high for length, low, high in zip(drawn.run_lengths, *bounds, strict=True)
+    )
+    assert 0 <= drawn.tick_offset < clocks.tick_period
     assert 0.9 < alike <= 1
-    starts = twin.run(**given).start
+    starts = twin.run(drawn).start
     assert np.abs(starts - twin.run(clocks).start).max() <= NEAR
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import cosched as cs
 from cosched.slurm.recordings.agreement import read_recording, retraced
-from cosched.slurm.recordings.runs import node_shares, shares_of
+from cosched.slurm.recordings.recorded_runs import node_shares, shares_of
 
 
 def association(account, user="", parent=""):

@@ -8,19 +8,21 @@ import cosched as cs
 from cosched import _core
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.requests.request import (
+from cosched.slurm.requests.core_job_builder import (
     NEVER_MADE_RESERVATION,
     CoreJobBuilder,
+    Requests,
+    admin_event,
+)
+from cosched.slurm.requests.node_sets import gpu_types_of
+from cosched.slurm.requests.request import (
     Gpus,
     Owner,
     Request,
-    Requests,
     Running,
     Waiting,
-    admin_event,
-    dependencies,
-    gpu_types_of,
-    gpus_asked,
+    parse_dependencies,
+    parse_gpus,
 )
 from cosched.slurm.twin.twin import Twin
 
@@ -39,15 +41,15 @@ def machine():
 
 
 @pytest.fixture
-def form(machine):
+def builder(machine):
     return CoreJobBuilder(machine)
 
 
-def test_nodes(form):
-    assert form.nodes("all", "x") == ((0, 4),)
-    assert form.nodes("n[1,3-4]", "x") == ((0, 1), (2, 4))
+def test_nodes(builder):
+    assert builder.node_sets.node_ranges("all", "x") == ((0, 4),)
+    assert builder.node_sets.node_ranges("n[1,3-4]", "x") == ((0, 1), (2, 4))
     with pytest.raises(cs.InvalidInstance, match="x: no node 'n9'"):
-        form.nodes("n9", "x")
+        builder.node_sets.node_ranges("n9", "x")
 
 
 @pytest.mark.parametrize(
@@ -65,10 +67,10 @@ def test_nodes(form):
           "gpu_type": 0}),
     ],
 )  # fmt: skip
-def test_nodes_that_are_shared(form, job, wanted):
+def test_nodes_that_are_shared(builder, job, wanted):
     request = Request(cores=3, partition="main", **job)
-    assert form.fields_of(request) == {"tasks": 3, **wanted}
-    assert form.of(request) == _core.slurm.Job(tasks=3, **wanted)
+    assert builder.fields_of(request) == {"tasks": 3, **wanted}
+    assert builder.core_job(request) == _core.slurm.Job(tasks=3, **wanted)
 
 
 @pytest.mark.parametrize(
@@ -79,46 +81,46 @@ def test_nodes_that_are_shared(form, job, wanted):
     ],
 )  # fmt: skip
 def test_gpus(text, asked):
-    assert gpus_asked(text, by_node=False) == asked
-    assert gpus_asked(text, by_node=True).by_node
+    assert parse_gpus(text, by_node=False) == asked
+    assert parse_gpus(text, by_node=True).by_node
 
 
-def test_whole_nodes(form):
-    assert form.of(Request()) == _core.slurm.Job()
-    assert form.of(Request(nodes=2, exclusive=True, memory=7)) == _core.slurm.Job(nodes=2)
+def test_whole_nodes(builder):
+    assert builder.core_job(Request()) == _core.slurm.Job()
+    assert builder.core_job(Request(nodes=2, exclusive=True, memory=7)) == _core.slurm.Job(nodes=2)
 
 
 def test_what_else_a_job_asks_for(machine):
-    form = CoreJobBuilder(machine, memory=False, reservations=("a", "b"))
+    builder = CoreJobBuilder(machine, memory=False, reservations=("a", "b"))
     asked = Request(
         cores=1, memory=5, owner=Owner(1, 2), array=(3, 4), held=True, fails=True, requeue=False,
         nice=2.0, reservation="b", gpus=Gpus(2), waiting=Waiting(5.0, 1.0), after=[(1, [0])],
     )  # fmt: skip
     afterany = _core.slurm.DependencyKind.afterany
-    assert form.of(asked) == _core.slurm.Job(
+    assert builder.core_job(asked) == _core.slurm.Job(
         tasks=1, association=1, qos=2, array=3, array_limit=4, is_held=True,
         exits_with_error=True, can_requeue=False, nice=2.0, reservation=1, gpus=2,
         queue_state=_core.slurm.QueueState(priority=5.0, age_since=1.0),
         dependencies=[_core.slurm.Dependency(kind=afterany, jobs=[0])],
     )  # fmt: skip
-    assert form.of(Request(reservation="c")).reservation == 2
+    assert builder.core_job(Request(reservation="c")).reservation == 2
 
 
-def test_hosts_that_are_named(form):
+def test_hosts_that_are_named(builder):
     def nodes(job):
-        sets = form.build_requests({}).sets
+        sets = builder.build_requests({}).sets
         return sets[job.node_set], [sets[k] for k in job.alternative_sets]
 
-    assert nodes(form.of(Request(nodelist="n[1-2]"))) == (((0, 2),), [])
-    assert nodes(form.of(Request(exclude="n2", constraint="[a|b]"))) == (
+    assert nodes(builder.core_job(Request(nodelist="n[1-2]"))) == (((0, 2),), [])
+    assert nodes(builder.core_job(Request(exclude="n2", constraint="[a|b]"))) == (
         ((0, 1), (2, 4)), [((0, 1),), ((0, 1), (2, 4))]
     )  # fmt: skip
     for kind in ("nodelist", "exclude"):
         with pytest.raises(cs.InvalidInstance, match=f"^{kind}: no node 'n9'"):
-            form.of(Request(**{kind: "n9"}))
+            builder.core_job(Request(**{kind: "n9"}))
 
 
-def test_the_core_knows_all_that_a_job_can_ask_for(machine, form):
+def test_the_core_knows_all_that_a_job_can_ask_for(machine, builder):
     """A job that says everything crosses the border."""
     all_of_it = Request(
         cores=2, nodes=1, exclusive=True, memory=50, gpus=Gpus(1, "a100"), constraint="[a|b]",
@@ -132,38 +134,40 @@ def test_the_core_knows_all_that_a_job_can_ask_for(machine, form):
         instance,
         machine,
         {},
-        requests=form.build_requests(
-            {1: form.of(all_of_it)}, reservations=(NEVER_MADE_RESERVATION,)
+        requests=builder.build_requests(
+            {1: builder.core_job(all_of_it)}, reservations=(NEVER_MADE_RESERVATION,)
         ),
     )
 
 
-def test_a_type_of_gpus_that_is_not_there(machine, form):
+def test_a_type_of_gpus_that_is_not_there(machine, builder):
     assert gpu_types_of(machine) == ["a100", "v100"]
     with pytest.raises(cs.InvalidInstance, match="GPUs 'k80': the machine has a100, v100"):
-        form.of(Request(cores=1, gpus=Gpus(2, "k80")))
+        builder.core_job(Request(cores=1, gpus=Gpus(2, "k80")))
     left = []
-    job = form.of(Request(cores=1, memory=7, gpus=Gpus(2, "k80")), left.append)
+    job = builder.core_job(Request(cores=1, memory=7, gpus=Gpus(2, "k80")), left.append)
     assert job == _core.slurm.Job(tasks=1, memory=7)
     assert len(left) == 1
 
 
-def test_places(form):
+def test_places(builder):
     def nodes(asked):
-        return form.build_requests({}).sets[asked]
+        return builder.build_requests({}).sets[asked]
 
-    assert form.node_set_for("", 1024) == {}
-    assert nodes(form.node_set_for("", 1025)["node_set"]) == ((2, 4),)
-    first = form.node_set_for("a&b", 0)
+    assert builder.node_sets.node_set_for("", 1024) == {}
+    assert nodes(builder.node_sets.node_set_for("", 1025)["node_set"]) == ((2, 4),)
+    first = builder.node_sets.node_set_for("a&b", 0)
     assert nodes(first["node_set"]) == ((0, 2),)
-    assert form.node_set_for("a", 0) == first
-    assert nodes(form.node_set_for("a", 1024)["node_set"]) == ((0, 2),)  # all of its memory
-    either = form.node_set_for("[a|b]", 0)
+    assert builder.node_sets.node_set_for("a", 0) == first
+    assert nodes(builder.node_sets.node_set_for("a", 1024)["node_set"]) == (
+        (0, 2),
+    )  # all of its memory
+    either = builder.node_sets.node_set_for("[a|b]", 0)
     assert [nodes(number) for number in either["alternative_sets"]] == [((0, 2),), ((0, 4),)]
     assert nodes(either["node_set"]) == ((0, 4),)
-    assert not form.is_empty_node_set(either)
-    assert not form.is_empty_node_set({})
-    assert form.is_empty_node_set(form.node_set_for("a", 2000))
+    assert not builder.node_sets.is_empty_node_set(either)
+    assert not builder.node_sets.is_empty_node_set({})
+    assert builder.node_sets.is_empty_node_set(builder.node_sets.node_set_for("a", 2000))
 
 
 @pytest.mark.parametrize(
@@ -175,17 +179,17 @@ def test_places(form):
         ("[a|b]&[b]", "more than one pair"),
     ],
 )
-def test_constraints_that_are_not_followed_name_the_cause(form, text, cause):
+def test_constraints_that_are_not_followed_name_the_cause(builder, text, cause):
     with pytest.raises(cs.InvalidInstance, match=f"constraint .*: .*{cause}"):
-        form.of(Request(constraint=text))
+        builder.core_job(Request(constraint=text))
 
 
-def test_licences_and_names(form):
-    assert form.of(Request(licences="matlab:12,fluent")).licences == [(1, 12), (0, 1)]
+def test_licences_and_names(builder):
+    assert builder.core_job(Request(licences="matlab:12,fluent")).licences == [(1, 12), (0, 1)]
     with pytest.raises(cs.InvalidInstance, match=r"licence 'x': .*fluent, matlab"):
-        form.of(Request(licences="x"))
+        builder.core_job(Request(licences="x"))
     names = [("ann", "a"), ("bob", "a"), ("ann", "a")]
-    assert [form.of(Request(namesake=name)).singleton_name for name in names] == [0, 1, 0]
+    assert [builder.core_job(Request(namesake=name)).singleton_name for name in names] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -204,9 +208,9 @@ def test_arrays_that_are_none(text):
 
 def test_dependencies():
     given = [["afterok", 2], ["singleton", 0], ["after", "3"]]
-    assert dependencies(given, lambda k: [k, k]) == [(2, [2, 2]), (0, [3, 3])]
+    assert parse_dependencies(given, lambda k: [k, k]) == [(2, [2, 2]), (0, [3, 3])]
     with pytest.raises(cs.InvalidInstance, match="dependency 'x': expected after, "):
-        dependencies([["x", 1]], lambda k: [k])
+        parse_dependencies([["x", 1]], lambda k: [k])
 
 
 def test_what_an_administrator_does():

@@ -8,8 +8,9 @@ import cosched as cs
 from cosched import NoteKind
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
-from cosched.slurm.requests.request import CoreJobBuilder, Request
-from cosched.slurm.twin.backfill import HOST
+from cosched.slurm.requests.core_job_builder import CoreJobBuilder
+from cosched.slurm.requests.request import Request
+from cosched.slurm.twin.host_clocks import HOST
 from cosched.slurm.twin.twin import Twin
 from support import FIXTURES, RECORDINGS
 
@@ -567,7 +568,7 @@ def test_a_cycle_that_is_not_planned_anew_would_give_the_same():
         }  # fmt: skip
         twin = Twin(cs.cluster.Instance(jobs_of(*rows), nodes), None, parameters)
         clocks = {**HOST, "controller_start": -float(rng.uniform(3, 63)), "epoch": 7.0}
-        often, seldom = (twin.run(clocks, plans=plans) for plans in (True, False))
+        often, seldom = (twin.run(clocks, with_plans=plans) for plans in (True, False))
         for column in ("start_exact", "end_exact", "cycle_times", "node"):
             np.testing.assert_array_equal(getattr(often, column), getattr(seldom, column))
 
@@ -614,11 +615,11 @@ def test_nodes_that_a_job_may_ever_have(conf):
         "NodeName=n[1-4] CPUs=4 RealMemory=4000 Feature=a\n"
         "NodeName=n[5-6] CPUs=4 RealMemory=9000 Feature=a,b\nPartitionName=main Nodes=ALL\n"
     )
-    form = CoreJobBuilder(cs.cluster.Machine.read(conf))
+    builder = CoreJobBuilder(cs.cluster.Machine.read(conf))
 
     def nodes(**asked):
-        node_set = form.of(Request(cores=1, **asked)).node_set
-        return form.build_requests({}).sets[node_set] if node_set >= 0 else None
+        node_set = builder.core_job(Request(cores=1, **asked)).node_set
+        return builder.build_requests({}).sets[node_set] if node_set >= 0 else None
 
     assert nodes(memory=4000) is None
     assert nodes(memory=4001) == ((4, 6),)

@@ -34,30 +34,36 @@ def test_arrays_where_cycles_end_by_bf_max_time():
 
 def test_what_cycles_did_between_two_rests():
     run = read_recording(DEEP / "deep_stop.json.gz").runs[0]
-    slices = run.cycle_segments(30.0, {})
+    slices = run.cycle_slices(30.0, {})
     assert len(slices) == len(run.cycles)
-    gave_up = [own for own in slices if any(math.isinf(again) for *_, again, _ in own)]
-    assert 0 < len(gave_up) < len(slices)
-    done = [looked for own in slices for _, looked, *_ in own[:-1]]
-    assert len(done) == len(run.yields)
-    assert all(np.diff([looked for _, looked, *_ in own]).min(initial=0) >= 0 for own in slices)
+    given_up = [
+        of_cycle for of_cycle in slices if any(math.isinf(one.resume_time) for one in of_cycle)
+    ]
+    assert 0 < len(given_up) < len(slices)
+    assert sum(len(of_cycle[:-1]) for of_cycle in slices) == len(run.yields)
+    for of_cycle in slices:
+        assert np.diff([one.jobs_examined for one in of_cycle]).min(initial=0) >= 0
 
 
 def test_a_cycle_of_bf_max_time_goes_no_further_than_it_did():
     run = read_recording(DEEP / "deep_arrays.json.gz").runs[0]
-    ended = [own[-1] for own in run.cycle_segments(3.0, {}) if own]
-    assert any(math.isinf(again) for *_, again, _ in ended)
-    assert any(math.isnan(again) for *_, again, _ in ended)
+    resumptions = [slices[-1].resume_time for slices in run.cycle_slices(3.0, {}) if slices]
+    assert any(map(math.isinf, resumptions))
+    assert any(map(math.isnan, resumptions))
 
 
 def test_a_job_is_not_done_where_the_time_of_the_cycle_is_over():
     """Unless it started then, and no task waits behind it, or all that were looked at started."""
     run = read_recording(DEEP / "deep_arrays.json.gz").runs[1]
     arrays = dict.fromkeys(run.begins, 64)  # as if all were tasks
-    looked = [own[-1][1] for own in run.cycle_segments(3.0, {}) if own and math.isinf(own[-1][2])]
-    of_tasks = [
-        own[-1][1] for own in run.cycle_segments(3.0, arrays) if own and math.isinf(own[-1][2])
-    ]
+    looked, of_tasks = (
+        [
+            slices[-1].jobs_examined
+            for slices in run.cycle_slices(3.0, numbers)
+            if slices and math.isinf(slices[-1].resume_time)
+        ]
+        for numbers in ({}, arrays)
+    )
     late = [jobs for over, jobs in run.ends if jobs in looked or jobs - 1 in looked]
     assert sum(of_tasks) < sum(looked) < sum(late)
 

@@ -12,8 +12,8 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, retraced
-from cosched.slurm.recordings.runs import RecordedRun
-from cosched.slurm.twin.backfill import HOST
+from cosched.slurm.recordings.recorded_runs import RecordedRun
+from cosched.slurm.twin.host_clocks import HOST
 from cosched.slurm_lab import conf, log, missing_packages, read_accounts, read_trace
 from cosched.slurm_lab.daemons import end_all
 from cosched.slurm_lab.trace import options_of

@@ -100,11 +100,11 @@ def test_the_trace_says_what_the_simulation_did_and_changes_nothing(monkeypatch,
     monkeypatch.setattr(host, "DRAWS", 2)  # which of the likely simulations it is plays no part
     recording = read_recording(RECORDINGS / f"{name}.json.gz")
     run = recording.runs[0]
-    twin, options, _ = simulated_run(recording, run, replay=replay)
+    twin, clocks, _ = simulated_run(recording, run, replay=replay)
     recorder = TraceSelection().recorder()
-    traced = twin.run(**options, recorder=recorder)
-    silent = twin.run(**options)
-    with_plans = twin.run(**options, plans=True)
+    traced = twin.run(clocks, recorder=recorder)
+    silent = twin.run(clocks)
+    with_plans = twin.run(clocks, with_plans=True)
     for column in (
         "start_exact", "end_exact", "scheduler", "restarts", "partition", "is_killed",
         "cycle_times", "node_begin", "node", "pause_job", "pause_begin", "pause_end",
@@ -122,7 +122,7 @@ def test_the_trace_says_what_the_simulation_did_and_changes_nothing(monkeypatch,
     assert {row: nodes for row, (_, nodes) in starts.items() if row in simulated} == simulated
     never_ran = set(starts) - set(simulated)  # they had to go for others, and did not come back
     assert all(traced.restarts[int(row)] for row in never_ran)
-    if "delays" not in options:
+    if not clocks.start_delays:
         begun = {row: begin for row, (begin, _) in starts.items() if row in simulated}
         assert begun == {row: traced.start[int(row)] for row in simulated}
     planned = sorted(
@@ -132,7 +132,7 @@ def test_the_trace_says_what_the_simulation_did_and_changes_nothing(monkeypatch,
         if job.verdict in ("reserved", "node_space_full")
     )
     assert planned == sorted(
-        (note.time, str(note.job), twin.names[note.partition], note.start, note.end)
+        (note.time, str(note.job), twin.partition_names[note.partition], note.start, note.end)
         for note in with_plans.notes
         if note.action.name == "plan"
     )
@@ -236,9 +236,9 @@ def test_yields_of_locks_are_lines(monkeypatch):
     monkeypatch.setattr(host, "DRAWS", 2)
     recording = read_recording(RECORDINGS / "deep" / "deep_continue.json.gz")
     run = recording.runs[0]
-    twin, options, _ = simulated_run(recording, run, replay=True)
+    twin, clocks, _ = simulated_run(recording, run, replay=True)
     recorder = TraceSelection().recorder()
-    outcome = twin.run(**options, recorder=recorder)
+    outcome = twin.run(clocks, recorder=recorder)
     trace = twin.trace_names(str).trace(recorder, len(outcome.cycle_times), float(run.epoch))
     yields = [each for cycle in trace.cycles for each in cycle.yields]
     assert len(yields) == len(run.yields)

@@ -15,7 +15,13 @@ from cosched.cluster.analysis.what_if import what_if
 from cosched.errors import InvalidInstance, StudyError
 from cosched.reports.tune import tuning_report
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tuning import gains, search as tune_search, trials, tuned as tune_page
+from cosched.slurm.tuning import (
+    gains,
+    run_cache,
+    setting_simulation,
+    tune_settings,
+    tuned as tune_page,
+)
 from cosched.slurm.tuning.gains import JudgedBlock, held_out_gain
 from cosched.slurm.tuning.space import BASELINE, MeasureConstraint, TuningMeasure
 from cosched.slurm.tuning.weeks import weeks_of
@@ -89,7 +95,7 @@ def test_a_weight_that_was_set_wrongly_is_found(found):
     assert found.gain_p05 > 0
     assert int(found.best["PriorityWeightPartition"]) > 0
     assert f"PriorityWeightPartition={found.best['PriorityWeightPartition']}" in found.lines()
-    assert found.gain == pytest.approx(1 - found.verdicts[0].then / found.verdicts[0].today)
+    assert found.gain == pytest.approx(1 - found.gains[0].then / found.gains[0].today)
     # What changes nothing is not in the lines, though every setting of the search had one of it.
     assert "bf_interval" not in found.best
     assert set(found.trials["bf_interval"]) == {"30", "60", ""}
@@ -113,7 +119,7 @@ def test_lines_keep_what_stands_beside_them(found):
 
 def test_runs_are_those_of_the_twin_on_the_same_clocks(inst):
     block = weeks_of(inst, "train=1,test=2-4", None).folds[0].test
-    world = trials.SimulationContext(("PriorityWeightPartition",), (block,), (), 3, 7)
+    world = setting_simulation.SimulationContext(("PriorityWeightPartition",), (block,), (), 3, 7)
     ours = world.simulate(("500",), 0, 1, 3)
     changed, _ = what_if(block.instance, "PriorityWeightPartition=500")
     theirs = cs.cluster.solve(changed, "slurm-backfill", seed=7, draws=3)
@@ -168,7 +174,7 @@ def test_work_that_a_new_limit_ends_is_no_gain(inst, tmp_path):
     cut &= before.instance.column("partition") == "long"
     lost = ((before.instance.column("runtime") - 3600) * before.instance.column("tasks"))[cut]
     why = f"{cut.sum():,} jobs would end at the new limit, {lost.sum() / 3600:,.0f} core-hours"
-    assert why in found.plain()["trials"][0]["why"]
+    assert why in found.to_dict()["trials"][0]["why"]
     found.write(tmp_path / "page.html")
     assert why in (tmp_path / "page.html").read_text()
     assert why in tune_page.outcome_sentence(found)
@@ -185,7 +191,7 @@ def test_where_no_setting_can_be_had_it_is_an_error(inst, tmp_path):
 def test_nobody_waits_for_less_than_nothing(inst):
     start = np.floor(inst.column("submit") - 0.5)[None]
     assert TuningMeasure.of_text("mean_wait").evaluate(inst, start, start + 1)[0] == 0
-    assert not trials.Simulated(inst, start, start + 1, (), "").waits.any()
+    assert not setting_simulation.BlockSimulation(inst, start, start + 1, (), "").waits.any()
 
 
 def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
@@ -196,7 +202,9 @@ def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     some = (submit >= low) & (submit < high)
     jobs = block.instance.replace(partition=np.where(some, "short", "long")).take(rows)
     start = jobs.column("submit")[None] + 100
-    today, then = (trials.Simulated(jobs, start + more, start, (), "") for more in (100, 0))
+    today, then = (
+        setting_simulation.BlockSimulation(jobs, start + more, start, (), "") for more in (100, 0)
+    )
     measure = TuningMeasure.of_text("by(partition).short.mean_wait")
     found = held_out_gain(measure, [JudgedBlock(block, today, then)])
     assert (found.gain, found.low, found.high) == (0.5, -np.inf, 1)
@@ -215,7 +223,7 @@ def test_the_longest_wait_of_one_job_proves_nothing(inst, shorter, is_proven):
         then_waits[:, 40] = 5000
     begin = jobs.column("eligible")
     today, then = (
-        trials.Simulated(jobs, begin + each, begin + each + 10, (), "")
+        setting_simulation.BlockSimulation(jobs, begin + each, begin + each + 10, (), "")
         for each in (waits, then_waits)
     )
     found = held_out_gain(TuningMeasure.of_text("max_wait"), [JudgedBlock(block, today, then)])
@@ -238,7 +246,7 @@ def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
     journal = tmp_path / "runs.jsonl"
 
     def dies(world, tasks):
-        for number, row in trials.threads(world, tasks):
+        for number, row in run_cache.run_in_threads(world, tasks):
             yield number, row
             if journal.read_text().count("\n") > 5:
                 raise KeyboardInterrupt
@@ -259,13 +267,15 @@ def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
 
     def counts(world, tasks):
         ran.extend(tasks)
-        return trials.threads(world, tasks)
+        return run_cache.run_in_threads(world, tasks)
 
     again = search(inst, vary, journal=journal, resume=True, engine=counts)
-    assert json.dumps(again.plain()) == json.dumps(whole.plain())
+    assert json.dumps(again.to_dict()) == json.dumps(whole.to_dict())
     assert not journal.exists()
     everything = []
-    search(inst, vary, engine=lambda w, t: (everything.extend(t), trials.threads(w, t))[1])
+    search(
+        inst, vary, engine=lambda w, t: (everything.extend(t), run_cache.run_in_threads(w, t))[1]
+    )
     assert len(ran) == len(everything) - 5
 
 
@@ -324,7 +334,7 @@ def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "dask", in_process)
     with tuning.engine(tmp_path, "host:1", 1) as engine:
         there = search(inst, engine=engine)
-    assert json.dumps(there.plain()) == json.dumps(usual.plain())
+    assert json.dumps(there.to_dict()) == json.dumps(usual.to_dict())
     assert set(told) == {"host:1"}
     assert not list(tmp_path.iterdir())
 
@@ -340,8 +350,8 @@ def runs_are_seconds(monkeypatch):
             yield place, world.run(task)
 
     clock = SimpleNamespace(monotonic=lambda: float(len(ran)))
-    monkeypatch.setattr(trials, "time", clock)
-    monkeypatch.setattr(tune_search, "time", clock)
+    monkeypatch.setattr(run_cache, "time", clock)
+    monkeypatch.setattr(tune_settings, "time", clock)
     return ran, engine
 
 
@@ -349,7 +359,7 @@ def test_no_run_begins_behind_the_time_limit(inst, runs_are_seconds):
     ran, engine = runs_are_seconds
     found = search(inst, {"bf_interval": [30, 40, 50, 60]}, engine=engine, time_limit=5)
     assert len(ran) == found.runs == 6
-    assert found.stopped == "after 2 of 4 settings, at the time limit"
+    assert found.stop_reason == "after 2 of 4 settings, at the time limit"
     assert found.best == {}
 
 
@@ -361,7 +371,7 @@ def test_a_time_limit_ends_the_search_and_not_the_judgement(inst, runs_are_secon
     limit = behind[8] + 2
     found = search(inst, vary, budget=100, engine=engine, time_limit=limit)
     assert len(ran) == limit + 1
-    assert found.stopped.endswith("of 100 settings, at the time limit")
+    assert found.stop_reason.endswith("of 100 settings, at the time limit")
     assert found.best
     assert found.trials.whole.any()
     assert not found.trials.whole.all()
@@ -369,7 +379,7 @@ def test_a_time_limit_ends_the_search_and_not_the_judgement(inst, runs_are_secon
 
 def test_no_setting_is_tried_where_the_time_is_over_at_once(inst, tmp_path):
     found = search(inst, {"bf_interval": range(30, 40)}, budget=100, time_limit=1e-9)
-    assert found.stopped == "after 0 of 10 settings, at the time limit"
+    assert found.stop_reason == "after 0 of 10 settings, at the time limit"
     assert (found.best, found.tried, found.runs) == ({}, 0, 0)
     found.write(tmp_path / "tune.html")
 
@@ -382,7 +392,7 @@ def test_a_grid_that_was_tried_was_not_stopped(inst, runs_are_seconds):
     assert len(whole.trials) == 5  # one with what was made simpler
     ran.clear()
     found = search(inst, vary, budget=100, time_limit=behind[4] - 0.5, engine=engine)
-    assert found.stopped == ""
+    assert found.stop_reason == ""
     assert found.tried == len(found.trials) == 4
 
 
@@ -628,8 +638,8 @@ def test_a_key_without_effect_is_said():
     vary = {"PriorityWeightAge": [0, 9000], "bf_interval": [30, 60]}
     found = search(given, vary)
     why = "PriorityWeightAge has no effect: AccountingStorageType is not"
-    assert [one.startswith(why) for one in found.idle] == [True]
-    assert found.idle[0] in tuning_report(found).to_html()
+    assert [one.startswith(why) for one in found.keys_without_effect] == [True]
+    assert found.keys_without_effect[0] in tuning_report(found).to_html()
 
 
 def test_one_run_of_a_setting_is_too_few(inst):

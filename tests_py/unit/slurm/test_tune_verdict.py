@@ -9,7 +9,7 @@ from planted_slurm_logs import FAMILIES
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tuning import trials
+from cosched.slurm.tuning import run_cache
 from cosched.slurm.tuning.gains import HeldOutGain
 from cosched.slurm.tuning.race import Trial
 from cosched.slurm.tuning.space import MeasureConstraint, TuningMeasure
@@ -216,7 +216,7 @@ def planted_search(request):
 
     def engine(world, tasks):
         runs.extend(task_key(task) for task in tasks)
-        return trials.threads(world, tasks)
+        return run_cache.run_in_threads(world, tasks)
 
     def tune(**more):
         given = {"vary": vary, "draws": 2, "seed": 3, "engine": engine} | options | more
@@ -243,7 +243,9 @@ def test_the_lines_in_a_slurm_conf_give_the_gain_that_is_stated(planted_search, 
     conf.write_text(with_lines(family.conf, tuned.lines()))
     machines = slurm_machine(family.conf, "slurm.conf", "22.05"), cs.cluster.Machine.read(conf)
     waits = [[], []]
-    for number, (fold, setting) in enumerate(zip(tuned.weeks.folds, tuned.chosen, strict=True)):
+    for number, (fold, setting) in enumerate(
+        zip(tuned.weeks.folds, tuned.fold_settings, strict=True)
+    ):
         if setting != tuned.setting:
             continue
         block = fold.test
@@ -259,7 +261,7 @@ def test_the_lines_in_a_slurm_conf_give_the_gain_that_is_stated(planted_search, 
                 counts |= (begin >= low) & (begin < high)
             waits[place].append(wait[:, counts])
     today, then = (np.concatenate(each, axis=1).mean() for each in waits)
-    assert tuned.verdicts[0].today == pytest.approx(today)
+    assert tuned.gains[0].today == pytest.approx(today)
     assert tuned.gain == pytest.approx(1 - then / today)
     assert tuned.gain > 0.1
 
@@ -271,7 +273,7 @@ def test_a_search_that_was_killed_repeats_no_run(planted_search, tmp_path):
     killed_runs, resumed_runs = [], []
 
     def dies(world, tasks):
-        for place, row in trials.threads(world, tasks):
+        for place, row in run_cache.run_in_threads(world, tasks):
             killed_runs.append(task_key(tasks[place]))
             yield place, row
             if len(killed_runs) == len(runs) // 2:
@@ -282,23 +284,23 @@ def test_a_search_that_was_killed_repeats_no_run(planted_search, tmp_path):
 
     def goes_on(world, tasks):
         resumed_runs.extend(task_key(task) for task in tasks)
-        return trials.threads(world, tasks)
+        return run_cache.run_in_threads(world, tasks)
 
     resumed = tune(engine=goes_on, journal=journal, resume=True)
     assert len(killed_runs) == len(runs) // 2
     assert sorted(killed_runs + resumed_runs) == sorted(set(runs))
-    assert json.dumps(resumed.plain()) == json.dumps(tuned.plain())
+    assert json.dumps(resumed.to_dict()) == json.dumps(tuned.to_dict())
     assert not journal.exists()
 
 
 def test_the_winner_is_judged_by_the_weeks_whose_own_search_chose_it(planted_search):
     _, _, tuned, _ = planted_search
-    pairs = [*zip(tuned.weeks.folds, tuned.chosen, strict=True)]
+    pairs = [*zip(tuned.weeks.folds, tuned.fold_settings, strict=True)]
     judged = [fold.test.numbers for fold, setting in pairs if setting == tuned.setting]
     assert tuned.judged_weeks == tuple(number for numbers in judged for number in numbers)
-    assert len(tuned.today.jobs) == tuned.today.waits.shape[1] == tuned.then.waits.shape[1]
-    assert tuned.verdicts[0].today == pytest.approx(tuned.today.waits.mean())
-    assert tuned.verdicts[0].then == pytest.approx(tuned.then.waits.mean())
+    assert len(tuned.baseline.jobs) == tuned.baseline.waits.shape[1] == tuned.winner.waits.shape[1]
+    assert tuned.gains[0].today == pytest.approx(tuned.baseline.waits.mean())
+    assert tuned.gains[0].then == pytest.approx(tuned.winner.waits.mean())
     assert outcome_sentence(tuned).endswith(": proven.")
 
 
@@ -315,7 +317,7 @@ def test_the_jobs_of_a_test_week_have_no_say_in_what_is_tested_on_them():
     for log in (inst, inst.replace(tasks=tasks)):
         vary = {"PriorityFavorSmall": ["NO", "YES"], "PriorityWeightJobSize": [0, 100000]}
         tuned = cs.slurm.tune(log, vary=vary, draws=1)
-        ratios = [trial.ratios for trial in tuned.found]
-        chosen.append((tuned.chosen[3], ratios))
+        ratios = [trial.ratios for trial in tuned.all_trials]
+        chosen.append((tuned.fold_settings[3], ratios))
     assert chosen[0][0] == chosen[1][0]
     assert chosen[0][1] != chosen[1][1]

@@ -12,10 +12,10 @@ from note_facts import counts
 import cosched as cs
 from cosched import NoteKind
 from cosched.cli import main
-from cosched.cluster.analysis import runs as analysis_runs
+from cosched.cluster.analysis import scenario_runs
 from cosched.cluster.analysis.what_if import what_if, with_nodes
 from cosched.slurm.conf.lines import parse_lines
-from cosched.slurm.twin.backfill import clocks_of
+from cosched.slurm.twin.host_clocks import clocks_of
 from cosched.slurm.twin.twin import Twin
 from cosched.slurm.whatif.differences import differences_of
 from cosched.units import format_exact_duration
@@ -305,7 +305,7 @@ def test_draws_stop_when_the_time_is_over(audited):
 
 
 def test_a_change_that_takes_too_long_is_left_out_and_said(audited, monkeypatch):
-    monkeypatch.setattr(analysis_runs, "_PATIENCE", 0)
+    monkeypatch.setattr(scenario_runs, "_MAX_SLOWDOWN", 0)
     rows, text = audited(what_if=["nodes=+4"], time_limit=1e-6, draws=2)
     as_is, late = rows
     assert (as_is["what_if"], late["what_if"]) == ("as it is", "nodes=+4")
@@ -449,7 +449,8 @@ def test_a_job_that_one_run_refuses_is_in_none_and_no_run_is_made_anew(folder, d
     )
     instance = jobs(machine_of(folder, accounts="busy.txt"))
     result = cs.slurm.backfill(instance, draws=draws, seed=5, log=True)
-    begun, *_ = Twin(instance, instance.machine, {}).futures(clocks_of(instance, draws, 5))
+    table = Twin(instance, instance.machine, {}).simulate_many(clocks_of(instance, draws, 5))
+    begun = table.start_times
     kept = np.isfinite(begun).all(axis=0)
     assert 0 < (~kept).sum() < JOBS
     assert np.isfinite(begun[:, ~kept]).any() == (draws > 1)  # draws differ in whom they refuse

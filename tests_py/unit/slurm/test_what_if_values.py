@@ -8,8 +8,8 @@ import pytest
 
 import cosched as cs
 from cosched.cluster.analysis.replications import Spread
-from cosched.cluster.analysis.runs import run_all
 from cosched.cluster.analysis.scenario import ScenarioClass
+from cosched.cluster.analysis.simulate_audit import simulate_audit
 from cosched.cluster.analysis.what_if import scenario_of, what_if
 from cosched.slurm.conf.options import Option, OptionClass
 from cosched.slurm.conf.values import canonical_value, value_by_word, values_in_words
@@ -264,9 +264,9 @@ def test_policies_without_replications_have_no_clear_differences(make, tmp_path)
 
 def test_a_row_that_is_not_modelled_keeps_no_numbers(make):
     scenarios = [scenario_of(make(), "TopologyPlugin=topology/tree")]
-    (run,) = run_all(make(), scenarios, None, 2, "slurm-backfill").scenario_runs
+    (run,) = simulate_audit(make(), scenarios, None, 2, "slurm-backfill").scenario_runs
     assert run.scenario_class is ScenarioClass.NOT_MODELLED
-    assert run.row == {"message": ""}
+    assert run.columns == {"message": ""}
     assert run.result is None
 
 

@@ -16,7 +16,7 @@ from note_facts import has_note
 import cosched as cs
 from cosched import NoteKind
 from cosched.cli import main
-from cosched.slurm.live import clocks, simulation
+from cosched.slurm.live import clocks, simulated_machine
 from cosched.slurm.live.backtesting import is_covered, widening_of_bands
 from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.records import number, parse_history
@@ -149,7 +149,7 @@ def folder_of(path: Path, form: str = "22.05", jobs: list[dict] = JOBS, **texts:
 @pytest.mark.parametrize("form", FORMS)
 def test_each_generation_is_read_alike(tmp_path, form):
     found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", form))
-    assert found.taken == NOW
+    assert found.time == NOW
     assert found.version == f"{form}.1"
     (runs,) = found.running
     assert [entry[:2] for entry in runs.holds] == [("n1", 4), ("n2", 4), ("n3", 4)]
@@ -299,11 +299,11 @@ def test_same_seed_same_answer(tmp_path):
 def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
     """None where they are those of the configuration."""
     folder = folder_of(tmp_path / "a")
-    monkeypatch.setattr(simulation, "_LONG_QUEUE", 1)
+    monkeypatch.setattr(simulated_machine, "_LONG_QUEUE_JOBS", 1)
     errors = []
     for tests, seldom in ((30.0, 1800.0), (500.0, 30.0)):
-        monkeypatch.setattr(simulation, "_TESTS", tests)
-        monkeypatch.setattr(simulation, "_SELDOM", seldom)
+        monkeypatch.setattr(simulated_machine, "_COARSE_TESTS", tests)
+        monkeypatch.setattr(simulated_machine, "_COARSE_INTERVAL", seldom)
         notes = cs.slurm.when(folder, draws=5, run_times={1: 1900, 2: 1000}).attrs
         told = re.search(
             r"half of the 2 jobs .* within (\S+) minutes .* 95% within (\S+)", str(notes)
@@ -559,7 +559,7 @@ def test_real_snapshots(draws, snapshots):
         is_covered, mine, own = [], [], []
         for snapshot, truth in recorded(snapshots / series):
             for row in cs.slurm.when(snapshot, draws=count).itertuples():
-                true = truth[str(row.job)]["start"] - snapshot.taken
+                true = truth[str(row.job)]["start"] - snapshot.time
                 is_covered.append(row.p05 - 1 <= true <= row.p95 + 1)
                 mine.append(abs(row.p50 - true))
                 own.append(abs(row.slurm - true))
@@ -575,12 +575,12 @@ def test_real_starts_where_run_times_are_known(snapshots, series):
     near = []
     for snapshot, truth in recorded(snapshots / series):
         exact = {int(job): one["end"] - one["start"] for job, one in truth.items()}
-        coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.taken]
+        coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.time]
         answer = cs.slurm.when(snapshot, draws=5, run_times=exact)
         for row in answer.itertuples():
             start = truth[str(row.job)]["start"]
             if start < min(coming, default=np.inf):
-                near.append(abs(row.p50 - (start - snapshot.taken)) <= 60)
+                near.append(abs(row.p50 - (start - snapshot.time)) <= 60)
     assert len(near) > 15
     assert np.mean(near) >= 0.9
 

@@ -67,7 +67,7 @@ def test_the_zone_follows_from_what_is_told_both_ways(written, more):
     answers = []
     for hours in (0, 1):
         snapshot = cs.slurm.Snapshot.read(written([*NODES, *more], hours))
-        answers.append((snapshot.taken, snapshot.clocks.get("boot"), snapshot.history))
+        answers.append((snapshot.time, snapshot.clocks.get("boot"), snapshot.history))
     assert answers[0] == answers[1]
 
 
@@ -75,7 +75,7 @@ def test_the_zone_follows_from_what_is_told_both_ways(written, more):
 def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
     snapshot = cs.slurm.Snapshot.read(written(NODES, hours))
     true = cs.slurm.Snapshot.read(written(NODES), timezone="UTC")
-    assert snapshot.taken == true.taken
+    assert snapshot.time == true.time
     assert has_note(snapshot.missing, NoteKind.ASSUMED, "time zone")
     assert not has_note(true.missing, NoteKind.ASSUMED, "time zone")
 
@@ -83,7 +83,7 @@ def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
 def test_the_zone_by_its_name(written, capsys):
     folder = written(NODES, 1)
     known = cs.slurm.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
-    assert known.taken == cs.slurm.Snapshot.read(written(NODES), timezone="UTC").taken
+    assert known.time == cs.slurm.Snapshot.read(written(NODES), timezone="UTC").time
     assert main(["when", str(written(NODES, 1)), "--draws", "5", "--timezone", "Asia/Tokyo"]) == 0
     assert main(["when", str(folder), "--draws", "5", "--timezone", "Europe/Nowhere"]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()

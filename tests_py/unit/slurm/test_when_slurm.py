@@ -59,6 +59,6 @@ def test_a_real_cluster_is_asked_and_does_as_it_was_said(cluster, tmp_path, caps
     assert [row["job"] for row in json.loads(capsys.readouterr().out)["jobs"]] == [int(second)]
     for job in (second, third):
         cluster.until(lambda j=job: cluster.state(j)[0] in ("RUNNING", "COMPLETED"), f"job {job}")
-        true = start_of(cluster, job) - known.taken
+        true = start_of(cluster, job) - known.time
         assert answer[job]["p05"] - 8 <= true <= answer[job]["p95"] + 8
         assert answer[job]["limit_based_start"] >= answer[job]["p50"]

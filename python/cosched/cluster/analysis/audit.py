@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cosched.cluster.analysis.audit_runs import AuditRuns
 from cosched.cluster.analysis.group_waits import (
     Groupings,
     ResourceRow,
@@ -20,7 +21,6 @@ from cosched.cluster.analysis.longest_waits import (
     longest_waits,
 )
 from cosched.cluster.analysis.policy_rows import PolicyRow, attainable_run, policy_rows
-from cosched.cluster.analysis.runs import Runs
 from cosched.cluster.analysis.scenario_rows import ScenarioRow, scenario_records, scenario_rows
 
 
@@ -42,7 +42,7 @@ class Audit:
 
     Attributes
     ----------
-    runs : Runs
+    runs : AuditRuns
         The simulations that all numbers are of.
     key_figures : KeyFigures
     policies : tuple of PolicyRow
@@ -58,7 +58,7 @@ class Audit:
     load : Load or None
     """
 
-    runs: Runs
+    runs: AuditRuns
     key_figures: KeyFigures
     policies: tuple[PolicyRow, ...]
     attainable: Attainable | None
@@ -87,7 +87,7 @@ class Audit:
         return min(candidates, key=_change_of_mean_wait, default=None)
 
 
-def analyse_runs(runs: Runs) -> Audit:
+def analyse_runs(runs: AuditRuns) -> Audit:
     """Return the numbers of an audit."""
     result = runs.logged or runs.reference_result
     return Audit(
@@ -110,7 +110,7 @@ def _change_of_mean_wait(row: ScenarioRow) -> float:
     return row.comparison.difference.mean
 
 
-def _attainable(runs: Runs) -> Attainable | None:
+def _attainable(runs: AuditRuns) -> Attainable | None:
     run = attainable_run(runs)
     if run is None or run.result is None:
         return None

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from cosched.cluster.analysis.audit_runs import AuditRuns
 from cosched.cluster.analysis.replications import waits_by
-from cosched.cluster.analysis.runs import Runs
 from cosched.cluster.result import Result
 
 #: Groupings, in the order of a report.
@@ -68,7 +68,7 @@ class Groupings:
     unknown: tuple[str, ...]
 
 
-def groupings_of(runs: Runs) -> Groupings | None:
+def groupings_of(runs: AuditRuns) -> Groupings | None:
     """Return the waits by group; None where neither the log nor the reference policy has any."""
     results = results_by_name(runs)
     if not results:
@@ -88,7 +88,7 @@ def groupings_of(runs: Runs) -> Groupings | None:
     return Groupings(tuple(several), uniform, tuple(unknown))
 
 
-def results_by_name(runs: Runs) -> dict[str, Result]:
+def results_by_name(runs: AuditRuns) -> dict[str, Result]:
     """Return the log's result, and that of the reference policy, as far as they exist."""
     results = {"log": runs.logged, runs.reference_policy: runs.reference_result}
     return {name: result for name, result in results.items() if result is not None}
@@ -138,7 +138,7 @@ class ResourceRow:
     waited_for: dict[str, float]
 
 
-def resource_rows(runs: Runs) -> tuple[ResourceRow, ...]:
+def resource_rows(runs: AuditRuns) -> tuple[ResourceRow, ...]:
     """Return a row for cores, memory and GPUs; empty where the machine has only one of them."""
     results = results_by_name(runs)
     tables = {name: _with_one_gpu_row(result.by("resource")) for name, result in results.items()}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosched.cluster.analysis.audit_runs import AuditRuns
 from cosched.cluster.analysis.replications import waits
-from cosched.cluster.analysis.runs import Runs
 from cosched.cluster.instance.usage import used_of
 
 #: A job that waits longer than this counts as a long wait (s).
@@ -54,7 +54,7 @@ class KeyFigures:
     is_observed: bool
 
 
-def key_figures_of(runs: Runs) -> KeyFigures:
+def key_figures_of(runs: AuditRuns) -> KeyFigures:
     """Return the key figures of the log; waits are the reference policy's where it has none."""
     instance = runs.instance
     result = runs.logged or runs.reference_result

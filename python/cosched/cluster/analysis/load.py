@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosched.cluster.analysis.audit_runs import AuditRuns
 from cosched.cluster.analysis.group_waits import results_by_name
-from cosched.cluster.analysis.runs import Runs
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import means, step_function
@@ -61,7 +61,7 @@ class Load:
         return float(self.edges[1] - self.edges[0])
 
 
-def load_over_time(runs: Runs) -> Load | None:
+def load_over_time(runs: AuditRuns) -> Load | None:
     """Return the load; None where neither the log nor the reference policy has a result."""
     results = results_by_name(runs)
     if not results:

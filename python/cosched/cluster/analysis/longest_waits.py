@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from cosched.cluster.analysis.audit_runs import AuditRuns
 from cosched.cluster.analysis.replications import waits_of_jobs
-from cosched.cluster.analysis.runs import Runs
 from cosched.cluster.files.conventions import ROUNDING_SECONDS
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
@@ -128,7 +128,7 @@ def blocked_jobs(instance: Instance) -> BlockedJobs | None:
     return BlockedJobs(int(is_blocked.sum()), mean_time, float(blocked_times.max()))
 
 
-def longest_waits(runs: Runs) -> tuple[LongestWait, ...]:
+def longest_waits(runs: AuditRuns) -> tuple[LongestWait, ...]:
     """Return the longest waits of the log, or of the reference policy where it has none.
 
     Each user has one row where the log names users: a user with many jobs would fill the table.
@@ -147,7 +147,7 @@ def longest_waits(runs: Runs) -> tuple[LongestWait, ...]:
 
 
 def _limits_of_waits(
-    runs: Runs, instance: Instance, rows: Mapping[int, LongestWait]
+    runs: AuditRuns, instance: Instance, rows: Mapping[int, LongestWait]
 ) -> dict[int, str]:
     """Return the limits that kept jobs waiting although enough was free."""
     if not runs.has_simulator:
@@ -174,7 +174,7 @@ def _jobs_with_longest_waits(instance: Instance, waits: np.ndarray) -> list[int]
     return jobs
 
 
-def _waits_under_reference(runs: Runs) -> dict[int, float]:
+def _waits_under_reference(runs: AuditRuns) -> dict[int, float]:
     """Return the wait of each row of the log under the reference policy, which may leave jobs out;
     empty where the rows of the table are of that policy."""
     if runs.logged is None or runs.reference_result is None:

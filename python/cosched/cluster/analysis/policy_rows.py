@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosched.cluster.analysis.audit_runs import AuditRun, AuditRuns, PolicyRun
 from cosched.cluster.analysis.replications import measures_of
-from cosched.cluster.analysis.runs import AuditRun, PolicyRun, Runs
 from cosched.cluster.analysis.window import Window
 from cosched.cluster.family import remark
 from cosched.cluster.result import PERFECT, Result
@@ -82,12 +82,12 @@ class PolicyRow:
     remark: str
 
 
-def policy_rows(runs: Runs) -> tuple[PolicyRow, ...]:
+def policy_rows(runs: AuditRuns) -> tuple[PolicyRow, ...]:
     """Return a row for the log and for each policy."""
     return tuple(_policy_row(runs, run) for run in runs.policy_runs)
 
 
-def _policy_row(runs: Runs, run: PolicyRun) -> PolicyRow:
+def _policy_row(runs: AuditRuns, run: PolicyRun) -> PolicyRow:
     near_share = math.nan
     if runs.logged is not None and run.result is not None and run.name != AS_LOGGED:
         near_share = run.result.calibration()["within_minute"]
@@ -96,11 +96,11 @@ def _policy_row(runs: Runs, run: PolicyRun) -> PolicyRow:
         estimates=run.estimates,
         measures=measures_in_window(run.result, runs.window),
         starts_within_minute=near_share,
-        remark=run.row["message"] or remark(run.row),
+        remark=run.columns["message"] or remark(run.columns),
     )
 
 
-def attainable_run(runs: Runs) -> AuditRun | None:
+def attainable_run(runs: AuditRuns) -> AuditRun | None:
     """Return the policy with the smallest largest stretch that a scheduler could run; None: no
     policy without perfect knowledge has a result with all jobs."""
     candidates = [

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cosched.cluster.analysis.audit_runs import AuditRuns, ScenarioRun
+from cosched.cluster.analysis.group_changes import GroupChange, JobWaits, largest_changes
 from cosched.cluster.analysis.policy_rows import Measures, measures_in_window
 from cosched.cluster.analysis.replications import (
     COMPARISON_NUMBERS,
@@ -18,7 +20,6 @@ from cosched.cluster.analysis.replications import (
     numbers_of_comparison,
     waits,
 )
-from cosched.cluster.analysis.runs import GroupChange, Runs, ScenarioRun, groups_between
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.machine.parts import managed_resources
 from cosched.core.text import count_of
@@ -86,12 +87,12 @@ class ScenarioRow:
     group_changes: tuple[GroupChange, ...] = ()
 
 
-def scenario_rows(runs: Runs) -> tuple[ScenarioRow, ...]:
+def scenario_rows(runs: AuditRuns) -> tuple[ScenarioRow, ...]:
     """Return a row for the machine as it is and for each what-if."""
     return tuple(_scenario_row(runs, run) for run in runs.rows)
 
 
-def _scenario_row(runs: Runs, run: ScenarioRun) -> ScenarioRow:
+def _scenario_row(runs: AuditRuns, run: ScenarioRun) -> ScenarioRow:
     base, common = runs.base.result, common_jobs(runs, run)
     if base is None or run.result is None or common is None:
         return ScenarioRow(
@@ -120,7 +121,7 @@ def _scenario_row(runs: Runs, run: ScenarioRun) -> ScenarioRow:
     )
 
 
-def common_jobs(runs: Runs, run: ScenarioRun) -> CommonJobs | None:
+def common_jobs(runs: AuditRuns, run: ScenarioRun) -> CommonJobs | None:
     """Return the jobs that a row has in common with the machine as it is: those that its waits and
     its difference are of. None: one of the two has no result."""
     base = runs.base.result
@@ -129,7 +130,7 @@ def common_jobs(runs: Runs, run: ScenarioRun) -> CommonJobs | None:
     return CommonJobs.of(base.instance, run.result.instance)
 
 
-def _in_use(runs: Runs, run: ScenarioRun) -> dict[str, float]:
+def _in_use(runs: AuditRuns, run: ScenarioRun) -> dict[str, float]:
     """Return the shares of memory and GPUs in use, where the policies hand them out."""
     names = managed_resources(runs.instance.raw_columns, runs.instance.machine)
     if run.result is None or not names:
@@ -138,25 +139,25 @@ def _in_use(runs: Runs, run: ScenarioRun) -> dict[str, float]:
     return {name: shares[name] for name in names if name in shares}
 
 
-def _group_changes(runs: Runs, run: ScenarioRun, common: CommonJobs) -> tuple[GroupChange, ...]:
+def _group_changes(
+    runs: AuditRuns, run: ScenarioRun, common: CommonJobs
+) -> tuple[GroupChange, ...]:
     """Return the groups that wait longer or shorter, of the jobs that both rows have."""
     base = runs.base.result
     is_simulated = run.scenario_class is ScenarioClass.SIMULATED
     if base is None or run.result is None or not is_simulated:
         return ()
-    of_base, of_run = (
-        (result.instance.take(jobs), waits(result, jobs))
-        for result, jobs in ((base, common.in_base), (run.result, common.in_other))
-    )
-    return tuple(groups_between(of_base, of_run))
+    base_jobs = JobWaits(base.instance.take(common.in_base), waits(base, common.in_base))
+    jobs = JobWaits(run.result.instance.take(common.in_other), waits(run.result, common.in_other))
+    return tuple(largest_changes(base_jobs, jobs))
 
 
-def remarks_of(runs: Runs, run: ScenarioRun) -> str:
+def remarks_of(runs: AuditRuns, run: ScenarioRun) -> str:
     """Return what readers have to know of a row: in the table, in the terminal and in JSON."""
     return "; ".join(filter(None, [run.remarks, _about_common_jobs(runs, run)]))
 
 
-def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
+def _about_common_jobs(runs: AuditRuns, run: ScenarioRun) -> str:
     """Return the two means of a row that has other jobs than the machine as it is, and of which
     jobs they are; else an empty text."""
     base, common = runs.base.result, common_jobs(runs, run)
@@ -175,7 +176,7 @@ def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
     )
 
 
-def scenario_records(runs: Runs) -> list[dict[str, Any]]:
+def scenario_records(runs: AuditRuns) -> list[dict[str, Any]]:
     """Return the rows as JSON has them: numbers (s), class and remarks, the machine as it is first;
     None where no number stands for the row."""
     base = runs.base.result

@@ -12,12 +12,17 @@ from cosched.cluster.machine.node_types import node_mask
 from cosched.cluster.machine.parts import allowed, cells_of_nodes, node_attribute
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
-from cosched.errors import InfeasibleError, shorten
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
 
 if TYPE_CHECKING:
     from cosched.cluster.instance.instance import Instance
     from cosched.cluster.machine import Machine
     from cosched.cluster.machine.node_types import Partition
+
+
+class RunningJobsError(InvalidInstance):
+    """The jobs that run at the begin of a simulation do not fit on the machine together."""
+
 
 #: Jobs that a message names.
 _MAX_NAMED_JOBS = 5

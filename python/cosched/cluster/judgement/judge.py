@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.unschedulable import RunningJobsError
 from cosched.cluster.instance.usage import has_waits, logged_starts, numbers_of
 from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
 from cosched.cluster.judgement.log_start import (
@@ -148,10 +149,6 @@ def _judge_with_earlier_usage(instance: Instance, start: LogStart) -> LogJudgeme
     return judge_simulations(join_replications(results), drawn_start, instance)
 
 
-#: How the error of the simulator begins where jobs that run at the begin have no room.
-_NO_ROOM = "running: "
-
-
 def simulate_log(
     instance: Instance,
     count: int,
@@ -176,8 +173,8 @@ def simulate_log(
     options: dict[str, Any] = {"draws": count, "approximate": approximate, "seed": seed}
     try:
         return start, _simulated(start, options)
-    except InvalidInstance as error:
-        if start.begin is None or not str(error).startswith(_NO_ROOM):
+    except RunningJobsError:
+        if start.begin is None:
             raise
     # The jobs that run at the first end do not fit beside each other where the log tells no nodes.
     start = start_of_log(instance, simulates_whole_log=True)
@@ -185,6 +182,7 @@ def simulate_log(
 
 
 def _simulated(start: LogStart, options: dict[str, Any]) -> Result:
+    """Return the simulations of a log from its start on, with these options."""
     instance = start.instance.without_bound()
     result = FAMILY.solve(instance, SIMULATOR, **options, **start.host_options)
     assert isinstance(result, Result)

@@ -39,7 +39,7 @@ RELEASE_SPREAD = 1.5
 #: Where in its second a start or an end is on average (s).
 HALF_SECOND = 0.5
 #: Shortest time until a node is free after a job (s): that of the host whose recordings check the
-#: simulator (``epilog`` of ``cosched.slurm.twin.backfill.HOST``).
+#: simulator (``epilog`` of ``cosched.slurm.twin.host_clocks.HOST``).
 USUAL_RELEASE = 0.24
 
 

@@ -1,4 +1,4 @@
-"""What jobs like those of a log should ask for, and what it gives everybody."""
+"""``cluster.rightsize``: recommend time limits and memory from a log, and estimate the effect."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from cosched.notes import Note
 
 #: The latest jobs of a log that are replayed, at most.
 _MAX_REPLAYED_JOBS = 20_000
-#: The users who leave most unused, who follow the advice in a replay.
-_N_TOP_USERS = 10
+#: So many users, those with the most unused resources, follow the advice in a replay.
+_TOP_USER_COUNT = 10
 #: Groups that a mail lists, at most.
 _MAX_MAIL_GROUPS = 10
 
@@ -40,42 +40,51 @@ _MAX_MAIL_GROUPS = 10
 def rightsize(
     instance: Instance, risk: float = 0.01, by: Sequence[str] | str | None = None
 ) -> RightSize:
-    """What jobs should ask for, by group of like jobs, with a promise.
+    """Recommend time limits and memory for groups of similar jobs, with a bound on the risk.
 
-    A job that asks for the advised limit and memory is killed for one of them with a chance of
-    `risk` at most, as long as it is like those of its group's past: no distribution is assumed.
-    Where a group's jobs ask for different amounts, the older third of its past chooses between an
-    amount and a part of them, and the rest promises. The risk is divided equally between time and
-    memory where the log says both. A group gets advice only where few enough jobs were cut off:
-    where limits cut off jobs of its past, or may cut off the next ones, the answer has to hold for
-    90% of all pasts (:func:`cosched.core.tails.tolerance_risks`), which needs 2.3 / risk jobs.
-    Where the past is too short, or too many of its jobs were ended before their time, a larger
-    group (the columns without the last, and so on) says how much of what its jobs ask for they use;
-    where none can, there is no advice.
+    A job that asks for the advised limit and memory is killed for one of them with a probability of
+    at most `risk`, as long as it is similar to the past jobs of its group: no distribution is
+    assumed (conformal prediction). The risk is divided equally between time and memory where the
+    log has both.
+
+    - Advice is an amount, or a fraction of what a job asks for. Where the jobs of a group ask for
+      different amounts, the oldest third of its past jobs chooses between the two, and the other
+      jobs give the quantile.
+    - Where limits have cut off past jobs of a group, or may cut off the next ones, the advice holds
+      with a confidence of 90% (:func:`cosched.core.tails.tolerance_risks`), which needs 2.3 / risk
+      jobs.
+    - Where a group has too few past jobs, or too many of them were cut off, the next larger group
+      decides (the columns without the last one, and so on), by the fraction of their requests that
+      its jobs used. Where no group suffices, there is no advice.
 
     Parameters
     ----------
     instance : Instance
         A log with limits, or with ``memory_gb`` and ``used_memory_gb``.
     risk : float
-        The largest chance that a job is killed, from 1e-9 to below 1: 0.01 needs 99 like jobs where
-        one thing is judged, 199 where both are.
+        The largest probability that a job is killed, from 1e-9 to below 1. A risk of 0.01 needs
+        99 similar jobs where the log has time or memory, 199 where it has both.
     by : sequence of str or str, optional
-        What makes jobs alike, the most important first: ``user, name`` (without UUIDs, hashes and
-        numbers; where nothing else is left of it, the rule that Snakemake's Slurm plugin wrote into
-        ``Comment``), ``account, partition, cores, group, qos, comment``. Default: the first five,
-        as far as the log has them.
+        Columns that group similar jobs, the most important first: ``user, name`` (without UUIDs,
+        hashes and numbers; where nothing else is left of it, the rule that Snakemake's Slurm plugin
+        wrote into ``Comment``), ``account, partition, cores, group, qos, comment``. Default: the
+        first five, as far as the log has them.
+
+    Returns
+    -------
+    RightSize
+        The advice as a table, for other jobs, and its effect.
 
     Raises
     ------
     InvalidInstance
-        Another column, a risk that is none, or a log that says neither.
+        Another column, a risk outside the range, or a log without both limits and memory.
 
     Notes
     -----
-    Jobs that did not complete wanted more than they got: they are censored (Kaplan and Meier's
-    estimator, with the next job as one more that outlives all). Of its own past a group's latest
-    10 / risk jobs count. O(n log n).
+    Jobs that did not complete wanted more than they got: their usage is censored (Kaplan and
+    Meier's estimator, with the next job as one more that outlives all). Of a group's own past jobs
+    the latest 10 / risk count. O(n log n).
 
     References
     ----------
@@ -88,39 +97,39 @@ def rightsize(
     >>> jobs = {"submit": list(range(99)), "tasks": [1] * 99, "cpu": [1] * 99, "memory": [1] * 99,
     ...         "runtime": [60.0 * k for k in range(1, 100)], "estimate": [86400] * 99,
     ...         "user": ["ada"] * 99}
-    >>> found = rightsize(cs.cluster.Instance(jobs, nodes=8))
-    >>> found.advice[["user", "jobs", "asked_limit", "limit"]].to_numpy().tolist()
+    >>> right_size = rightsize(cs.cluster.Instance(jobs, nodes=8))
+    >>> right_size.advice[["user", "jobs", "asked_limit", "limit"]].to_numpy().tolist()
     [['ada', 99, 86400.0, 6300.0]]
     """
     Instance.require(instance)
-    chance = risk_of(risk)
+    max_risk = risk_of(risk)
     use = usage_of([instance], by)
     if not use.n_measures:
         raise InvalidInstance(
             "the log says of no job what it asked for and used: expected time limits, or memory"
         )
-    return RightSize(instance, chance, use)
+    return RightSize(instance, max_risk, use)
 
 
 @dataclass(frozen=True)
 class RightSize:
-    """Advice of a log, made by :func:`cosched.cluster.rightsize`.
+    """The advice of a log, made by :func:`cosched.cluster.rightsize`.
 
     Attributes
     ----------
     instance : Instance
         The log.
     risk : float
-        The largest chance that a job is killed.
-    use : Use
-        What its jobs asked for and used, and their groups.
+        The largest probability that a job is killed.
+    use : UsageTable
+        What the jobs of the log asked for and used, and their groups.
 
     Examples
     --------
     >>> jobs = cs.workloads.requests(3000, 4, seed=1)
-    >>> found = cs.cluster.rightsize(cs.cluster.Instance(jobs, nodes=64), risk=0.05)
-    >>> advised = found.apply(found.instance)
-    >>> bool(advised.column("memory_gb").sum() < found.instance.column("memory_gb").sum())
+    >>> right_size = cs.cluster.rightsize(cs.cluster.Instance(jobs, nodes=64), risk=0.05)
+    >>> advised = right_size.apply(right_size.instance)
+    >>> bool(advised.column("memory_gb").sum() < right_size.instance.column("memory_gb").sum())
     True
     """
 
@@ -130,27 +139,32 @@ class RightSize:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Sentences on how jobs are grouped whose names differ in every run."""
+        """How jobs are grouped whose names differ in every run."""
         return self.use.notes
 
     @cached_property
     def advice(self) -> pd.DataFrame:
-        """A row a group, those first that leave most unused.
+        """One row per group of jobs, those with the most unused resources first.
 
-        The group's columns, ``jobs``, ``nodes``, ``asked_limit, used_limit_p50, used_limit_p95,
-        limit`` (s), ``asked_memory_gb, used_memory_p50, used_memory_p95, memory_gb,
-        first_memory_gb`` (GB of the job; nodes and asked: the median; advised: enough for each of
-        the group's jobs, where :meth:`amounts` goes by what each asks for), ``node_memory_gb``
-        (enough on each node of each of them, on however few nodes it runs), ``risk`` (promised),
-        ``enough`` (there is advice for all that the log says), ``past`` (jobs that it rests on),
-        ``like`` (by what these are alike; empty: all), ``unused_core_hours, unused_memory_hours``
-        (of what was asked for; GB hours). nan: no advice. ``first_memory_gb`` wastes least where
-        killed jobs run again with ``memory_gb``.
+        - The group's columns, ``jobs``, and ``nodes`` (the median).
+        - Time (s): ``asked_limit`` (the median), ``used_limit_p50``, ``used_limit_p95``, and
+          ``limit``, the advice.
+        - Memory of a job (GB): ``asked_memory_gb`` (the median), ``used_memory_p50``,
+          ``used_memory_p95``, and ``memory_gb``, the advice. ``first_memory_gb`` is the request
+          that wastes least where killed jobs run again with ``memory_gb``; ``node_memory_gb`` is
+          enough on each node of each job, on however few nodes it runs.
+        - ``risk`` of the advice; ``enough``: there is advice for all that the log has; ``past``:
+          the number of jobs that it rests on; ``like``: the columns in which these are equal
+          (empty: all jobs of the log).
+        - ``unused_core_hours``, ``unused_memory_hours`` (GB hours): of what was asked for.
+
+        nan: no advice. The advised amounts of this table suffice for each job of the group;
+        :meth:`amounts` has those of each job, which may be a fraction of its own request.
         """
         return advice_table(self.advisor, self._advised_measures)
 
     def advice_for(self, user: str | None) -> pd.DataFrame:
-        """The rows of :attr:`advice` of one user; None: all.
+        """Return the rows of :attr:`advice` of one user; None: of all.
 
         Raises
         ------
@@ -159,18 +173,20 @@ class RightSize:
         """
         if user is None:
             return self.advice
-        self._users(user)
+        self._top_users(user)  # refuses a user of no job
         return self.advice[self.advice["user"].astype(str) == user]
 
     def apply(self, inst: Instance, users: Iterable[str] | None = None) -> Instance:
-        """Jobs with the advised ``estimate`` and ``memory_gb``; those without advice as they are.
+        """Return jobs with the advised ``estimate`` and ``memory_gb``.
+
+        Jobs without advice stay as they are.
 
         Parameters
         ----------
         inst : Instance
             The log, or other jobs with its columns.
         users : iterable of str, optional
-            Who follows the advice; None: all.
+            The users who follow the advice; None: all.
 
         Raises
         ------
@@ -194,7 +210,7 @@ class RightSize:
         return inst.replace(**changed)
 
     def amounts(self, inst: Instance) -> tuple[np.ndarray, np.ndarray]:
-        """Advised limits (s) and memory (GB) of each job.
+        """Return the advised limit and memory of each job.
 
         Parameters
         ----------
@@ -203,8 +219,10 @@ class RightSize:
 
         Returns
         -------
-        (numpy.ndarray, numpy.ndarray)
-            nan: no advice.
+        limit : numpy.ndarray, shape (jobs,)
+            Seconds; nan: no advice.
+        memory : numpy.ndarray, shape (jobs,)
+            GB; nan: no advice.
         """
         rows_of_log = np.arange(len(self.instance))
         if inst is self.instance:
@@ -216,15 +234,16 @@ class RightSize:
 
     @cached_property
     def advisor(self) -> Advisor:
-        """Looks at the log at any moment."""
+        """Gives advice as of any moment of the log."""
         return Advisor(self.use, self.risk, self.use.n_measures)
 
     @cached_property
     def _advised_measures(self) -> tuple[GroupAdvice, GroupAdvice]:
+        """The advice for time and for memory from all jobs of the log."""
         return self.advisor.fit(np.ones(len(self.instance), dtype=bool))
 
     def backtest(self, by: str | None = None) -> pd.DataFrame:
-        """Advice of each period from what had ended before it, and what became of its jobs.
+        """Test the advice: that of each period comes from jobs that ended before it.
 
         Parameters
         ----------
@@ -235,13 +254,14 @@ class RightSize:
         Returns
         -------
         pandas.DataFrame
-            ``month``, ``week`` or ``day`` (the last 24 at most; or the group's columns), ``jobs``
-            (with advice), ``promised`` (the mean risk), ``killed_time, killed_memory`` (shares of
-            these jobs), ``unknown`` (share of those that the log's own requests ended below the
-            advice: nothing tells whether it would have been enough), ``saved_memory_hours`` (GB
-            hours; killed jobs run again as they had asked), ``saved_core_hours`` (that limits no
-            longer reserve: limit asked for less advised limit, times the cores),
-            ``lost_core_hours`` (of killed runs).
+            - ``month``, ``week`` or ``day`` (the last 24 at most), or the group's columns.
+            - ``jobs``: with advice; ``promised``: their mean risk.
+            - ``killed_time``, ``killed_memory``: shares of these jobs that the advice would have
+              killed; ``unknown``: share of jobs that their own requests ended below the advice, so
+              that nothing tells whether the advice would have been enough.
+            - ``saved_memory_hours`` (GB hours): killed jobs run again with their own requests;
+              ``saved_core_hours``: requested minus advised limit, times the cores;
+              ``lost_core_hours``: of killed runs.
 
         Raises
         ------
@@ -257,6 +277,7 @@ class RightSize:
 
     @cached_property
     def _default_period(self) -> str:
+        """The longest period of which the log has enough."""
         return default_period(self.instance)
 
     def _jobs_of_backtest(self, period: str) -> pd.DataFrame:
@@ -267,30 +288,31 @@ class RightSize:
 
     @cached_property
     def _backtests(self) -> dict[str, pd.DataFrame]:
+        """The outcomes of all jobs, by period."""
         return {}
 
     def replay(self, user: str | None = None, time_limit: float | None = 60.0) -> pd.DataFrame:
-        """The log's latest 20,000 jobs again, as they asked and as is advised: what all wait.
+        """Simulate the latest 20,000 jobs of the log with their own requests and with the advice.
 
-        By EASY with the limits that jobs ask for, and with memory where log and machine say it; and
-        by ``slurm-backfill`` where the machine is that of a slurm.conf. A job that asks for too
-        little is killed, at its limit or at its end (its peak of memory), and comes again then, as
-        it had asked; what it lost counts as waiting.
+        The policies are EASY with the limits that jobs ask for, and with memory where log and
+        machine have it, and ``slurm-backfill`` where the machine is a slurm.conf. A job that asks
+        for too little is killed, at its limit or at its end (when its memory is largest), and is
+        submitted again at that moment with its own request; the lost time counts as waiting.
 
         Parameters
         ----------
         user : str, optional
-            Who follows alone; default: who leaves most unused.
+            The user who follows the advice alone; default: the one with the most unused resources.
         time_limit : float or None
             Seconds for each schedule; one that takes longer has a message instead of waits.
 
         Returns
         -------
         pandas.DataFrame
-            A row a policy and who follows the advice (nobody; all; ten users, those who leave most
-            unused; one): ``policy, who, mean_wait, p95_wait, user_wait`` (s; the last of the jobs
-            of the one), ``killed`` (jobs), ``lost_core_hours, reserved_core_hours`` (by the limits
-            of jobs that have one), ``message``.
+            One row per policy and set of followers (nobody; all; the ten users with the most unused
+            resources; one user): ``policy, who, mean_wait, p95_wait, user_wait`` (s; the last is
+            of the jobs of that user), ``killed`` (jobs), ``lost_core_hours``,
+            ``reserved_core_hours`` (by the limits of jobs that have one), ``message``.
 
         Raises
         ------
@@ -299,10 +321,10 @@ class RightSize:
         """
         rows = np.sort(np.argsort(self.use.submit, kind="stable")[-_MAX_REPLAYED_JOBS:])
         limit, memory = self.amounts(self.instance)
-        every = np.ones(len(rows), dtype=bool)
-        followers = {"nobody, as now": ~every, "all": every}
-        is_job_of_user = ~every
-        users = self._users(user)
+        all_jobs = np.ones(len(rows), dtype=bool)
+        followers = {"nobody, as now": ~all_jobs, "all": all_jobs}
+        is_job_of_user = ~all_jobs
+        users = self._top_users(user)
         if users:
             job_users = self.instance.column("user").astype(str)[rows]
             is_job_of_user = job_users == (user or users[0])
@@ -319,7 +341,7 @@ class RightSize:
         )
 
     def mail(self, user: str, time_limit: float | None = 60.0) -> str:
-        """Plain text for one user: what the jobs asked for and used, what to ask for, and why.
+        """Return a mail to one user: what the jobs asked for and used, what to ask for, and why.
 
         Parameters
         ----------
@@ -334,12 +356,14 @@ class RightSize:
     def write(
         self, path: str | PathLike[str], user: str | None = None, time_limit: float | None = 60.0
     ) -> None:
-        """Write a page (.html, one file that needs no network), or a mail to a user (.txt).
+        """Write a report (.html, one file that needs no network), or a mail to a user (.txt).
 
         Parameters
         ----------
+        path : str or path-like
+            Replaced as a whole or not at all.
         user : str, optional
-            Whose jobs it is about; None: all.
+            The user whose jobs it is about; None: all.
         time_limit : float or None
             See :meth:`replay`.
 
@@ -354,8 +378,9 @@ class RightSize:
         else:
             call_report_writer("rightsize", self, self.replay(user, time_limit), path, user)
 
-    def _users(self, user: str | None) -> list[str]:
-        """Return the ten users who leave most unused."""
+    def _top_users(self, user: str | None) -> list[str]:
+        """Return the ten users with the most unused resources; none where jobs are not grouped by
+        user. InvalidInstance where `user` is no user of the log."""
         if "user" not in self.use.group_columns:
             if user is not None:
                 raise InvalidInstance("user: jobs are not told apart by user (by), or by the log")
@@ -366,4 +391,4 @@ class RightSize:
             raise InvalidInstance(f"user = {shorten(user)}: the log has no job of this user")
         memory, cores = self.use.unused
         unused_hours = memory if memory.any() else cores
-        return pd.Series(unused_hours).groupby(users).sum().nlargest(_N_TOP_USERS).index.tolist()
+        return pd.Series(unused_hours).groupby(users).sum().nlargest(_TOP_USER_COUNT).index.tolist()

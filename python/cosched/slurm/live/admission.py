@@ -81,7 +81,7 @@ def why_no_node_holds(snapshot: Snapshot, job: SnapshotJob) -> str:
 
     Numbers of nodes and CPUs are not tested: of a job that waits, Slurm shows estimates of them.
     """
-    if not snapshot.shown.get("nodes"):
+    if not snapshot.scontrol_texts.get("nodes"):
         return ""
     if refusal := _refuse_features(snapshot, job):
         return refusal
@@ -122,7 +122,9 @@ def _partition_limits(snapshot: Snapshot, name: str) -> _PartitionLimits:
     fields = next(
         (
             fields
-            for fields in map(dict, records(snapshot.shown.get("partitions", ""), "PartitionName"))
+            for fields in map(
+                dict, records(snapshot.scontrol_texts.get("partitions", ""), "PartitionName")
+            )
             if fields["PartitionName"] == name
         ),
         {},
@@ -140,7 +142,9 @@ def enforced_limits(snapshot: Snapshot) -> str:
 
 def _setting(snapshot: Snapshot, name: str) -> str:
     """Return a line of ``scontrol show config``; empty: it is not there."""
-    line = re.search(rf"(?mi)^{name}[ \t]*=[ \t]*(.*?)[ \t]*$", snapshot.shown.get("config", ""))
+    line = re.search(
+        rf"(?mi)^{name}[ \t]*=[ \t]*(.*?)[ \t]*$", snapshot.scontrol_texts.get("config", "")
+    )
     return line[1] if line else ""
 
 

@@ -153,9 +153,11 @@ def _is_plain(text: str) -> bool:
 
 def anonymised(snapshot: Snapshot) -> Snapshot:
     """Return what is read of a snapshot, with numbers in place of names."""
-    nodes = [dict(pairs)["NodeName"] for pairs in records(snapshot.shown["nodes"], "NodeName")]
+    nodes = [
+        dict(pairs)["NodeName"] for pairs in records(snapshot.scontrol_texts["nodes"], "NodeName")
+    ]
     names = _Pseudonyms([*nodes, *(row.node for job in snapshot.jobs for row in job.holds)])
-    texts = snapshot.shown
+    texts = snapshot.scontrol_texts
     limits = snapshot.limits
     return replace(
         snapshot,
@@ -169,7 +171,7 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
         ],
         jobs=tuple(_anonymous_job(job, names) for job in snapshot.jobs),
         history=[_anonymous_finished_job(row, names) for row in snapshot.history],
-        shown={
+        scontrol_texts={
             "config": _anonymous_config(texts.get("config", ""), names),
             "nodes": _anonymous_records(
                 texts.get("nodes", ""), "NodeName", lambda k, v: _anonymous_node_value(k, v, names)

@@ -133,9 +133,9 @@ def snapshot_of_past(jobs: Sequence[FinishedJob], machine: Machine, time: float)
     present_jobs = [_job_at(job, time) for job in jobs if job.eligible <= time < job.end]
     finished_jobs = [job for job in jobs if job.end <= time]
     return Snapshot(
-        taken=time,
+        time=time,
         jobs=tuple(present_jobs),
-        shown={"config": "", "nodes": "", "partitions": ""},
+        scontrol_texts={"config": "", "nodes": "", "partitions": ""},
         version=machine.slurm.version if machine.slurm else "",
         history=finished_jobs,
         given_machine=machine,

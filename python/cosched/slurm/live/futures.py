@@ -9,17 +9,13 @@ from cosched.slurm.live.arrivals import DAY, HOUR, ArrivalModel
 from cosched.slurm.live.model import FinishedJob, SnapshotJob
 from cosched.slurm.live.new_jobs import copy_of_job, job_of_submission
 from cosched.slurm.live.run_times import RunTimes
-from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
+from cosched.slurm.live.snapshot_simulation import ReplicationSubmissions, Simulation
 
 #: Fewer jobs that ended are no history, and fewer submissions say nothing about later ones.
 _MIN_HISTORY = 5
 #: The mean size of a job is that of the latest jobs.
 _SIZED_JOBS = 500
-
-#: Submissions of one future: row of the job that each resembles, when it comes (s of the
-#: simulation), and how long it runs (s).
-Submitted = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Futures:
@@ -36,10 +32,10 @@ class Futures:
     ) -> None:
         self.snapshot, self._exact_run_times = snapshot, run_times
         self.draws, self.seed = draws, seed
-        ended = [job for job in history if job.end <= snapshot.taken]
+        ended = [job for job in history if job.end <= snapshot.time]
         #: There are jobs of the past to draw run times from.
         self.has_history = len(ended) >= _MIN_HISTORY
-        self.run_times = RunTimes(ended, draws, seed, snapshot.running, snapshot.taken)
+        self.run_times = RunTimes(ended, draws, seed, snapshot.running, snapshot.time)
         # Jobs that run or wait have been submitted, too.
         self._past: list[SnapshotJob | FinishedJob] = [
             *ended,
@@ -59,12 +55,12 @@ class Futures:
         # sacct prints jobs that ended in a window: submissions are complete since the first of
         # theirs. A job that has waited for longer than that says nothing about the rate.
         since = min(job.submit for job in ended) if self.has_history else times.min()
-        if np.sum((since <= times) & (times < self.snapshot.taken)) < _MIN_HISTORY:
+        if np.sum((since <= times) & (times < self.snapshot.time)) < _MIN_HISTORY:
             return None  # the clocks of jobs and snapshot differ
         return ArrivalModel(
             times,
             float(since),
-            self.snapshot.taken,
+            self.snapshot.time,
             sustainable_rate=self._sustainable_rate(),
             draws=self.draws,
             seed=self.seed,
@@ -109,22 +105,24 @@ class Futures:
             rng = np.random.default_rng([self.seed, abs(int(job.id)), 2])
             limit = limit_of(job, simulation.machine)
             start = job.start if job.state == "RUNNING" and job.start else None
-            elapsed = max(self.snapshot.taken - start, 0.0) if start else 0.0
+            elapsed = max(self.snapshot.time - start, 0.0) if start else 0.0
             lengths[:, column] = self.run_times.draw(job, limit, elapsed, rng)
         return lengths
 
-    def _submissions(self, simulation: Simulation) -> tuple[list[SnapshotJob], list[Submitted]]:
+    def _submissions(
+        self, simulation: Simulation
+    ) -> tuple[list[SnapshotJob], list[ReplicationSubmissions]]:
         """Return jobs that later ones resemble, and what is submitted in each future."""
         if self._given_arrivals:
             jobs = self._given_arrivals
-            times = np.array([job.arrives for job in jobs]) - simulation.epoch
+            times = np.array([job.arrives for job in jobs]) - simulation.clock.epoch
             lengths = np.array([job.runs for job in jobs])
-            return list(jobs), [(np.arange(len(jobs)), times, lengths)] * self.draws
+            return list(jobs), [
+                ReplicationSubmissions(np.arange(len(jobs)), times, lengths)
+            ] * self.draws
         if self._arrivals is None or self._exact_run_times:
             return [], []
-        future, time, past_row = self._arrivals.draw(
-            self.snapshot.taken, *self._horizon(simulation)
-        )
+        future, time, past_row = self._arrivals.draw(self.snapshot.time, *self._horizon(simulation))
         past_rows, template = np.unique(past_row, return_inverse=True)
         jobs = [copy_of_job(self.snapshot, self._past[row]) for row in past_rows]
         fits = np.array([simulation.fits(job) for job in jobs], dtype=bool)
@@ -136,9 +134,11 @@ class Futures:
         first_of_future = np.searchsorted(future, np.arange(1, self.draws))
         columns = (
             np.split(column, first_of_future)
-            for column in (template, time - simulation.epoch, lengths)
+            for column in (template, time - simulation.clock.epoch, lengths)
         )
-        return jobs, list(zip(*columns, strict=True))
+        return jobs, [
+            ReplicationSubmissions(*of_future) for of_future in zip(*columns, strict=True)
+        ]
 
     def _lengths_of_submissions(
         self,

@@ -33,7 +33,7 @@ def jobs_of_requests(
         fields = {
             **_owner(snapshot, request),
             "id": last_id + number,
-            "submit": snapshot.taken,
+            "submit": snapshot.time,
             "limit": seconds,
             "nodes": nodes,
             "cpus": nodes * cpus,
@@ -92,8 +92,8 @@ def copy_of_job(snapshot: Snapshot, past: SnapshotJob | FinishedJob) -> Snapshot
         "limit": past.limit,
         "nodes": past.nodes or 1,
         "cpus": past.cpus or 1,
-        "submit": snapshot.taken,
-        "arrives": snapshot.taken,
+        "submit": snapshot.time,
+        "arrives": snapshot.time,
         "runs": 0.0,
         **({"memory": past.memory, "gres": past.gres} if isinstance(past, SnapshotJob) else {}),
     }

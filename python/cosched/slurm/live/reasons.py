@@ -12,8 +12,8 @@ from cosched.slurm.live.core_jobs import NEVER_STARTING
 from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.nodes import out_of_service
 from cosched.slurm.live.reservations import Reservation
-from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import limit_of
+from cosched.slurm.live.snapshot_simulation import Simulation
 from cosched.slurm.live.times import duration, limit_text, local_date
 
 _NEVER_BECAUSE = {
@@ -36,7 +36,7 @@ class Reasons:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._now = simulation.snapshot.taken
+        self._now = simulation.snapshot.time
 
     def reason_of(self, row: int) -> str:
         """Return the reason of a job that waits: Slurm's word for it, a colon, and the facts.
@@ -129,7 +129,7 @@ class Reasons:
 
     def _licences(self, job: SnapshotJob) -> str:
         """Return the first licence of which not enough are free."""
-        settings = self._simulation.machine.slurm
+        settings = self._simulation.settings
         for name, wanted_count in _licences_of(job).items():
             total = settings.licences.get(name)
             used_count = self._used_licences[name]
@@ -174,7 +174,7 @@ class Reasons:
         missing = self._partition_nodes(job.partition) - available
         if len(available) >= wanted_nodes or not missing:
             return ""
-        names = self._simulation.machine.slurm.names
+        names = self._simulation.settings.names
         node_names = _listed([names[node] for node in sorted(missing)])
         needs = count_of(wanted_nodes, "node")
         return (
@@ -225,12 +225,12 @@ class Reasons:
 
     @cached_property
     def _node_numbers(self) -> dict[str, int]:
-        return {name: number for number, name in enumerate(self._simulation.machine.slurm.names)}
+        return {name: number for number, name in enumerate(self._simulation.settings.names)}
 
     @cached_property
     def _nodes_out_of_service(self) -> frozenset[int]:
         """Nodes that take no job now; those of maintenance reservations are told apart."""
-        names = out_of_service(self._simulation.snapshot.shown["nodes"])
+        names = out_of_service(self._simulation.snapshot.scontrol_texts["nodes"])
         return frozenset(self._node_numbers[name] for name in names if name in self._node_numbers)
 
     @cached_property

@@ -45,7 +45,7 @@ class Reservation:
 def reservations_of(snapshot: Snapshot) -> Iterator[tuple[str, Reservation | None]]:
     """Yield each reservation by its name; None where its times or nodes cannot be read."""
     offset = snapshot.clocks.get("offset", 0.0)
-    for pairs in records(snapshot.shown.get("reservations", ""), "ReservationName"):
+    for pairs in records(snapshot.scontrol_texts.get("reservations", ""), "ReservationName"):
         fields = dict(pairs)
         name, nodes = fields["ReservationName"], fields.get("Nodes", "")
         begin, end = (moment(fields.get(key, ""), offset) for key in ("StartTime", "EndTime"))

@@ -16,6 +16,7 @@ from msgspec import structs
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.deprecation import DeprecatedAttribute
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, as_notes, note_records, notes_of_json
@@ -43,7 +44,10 @@ from cosched.slurm.live.rest.client import (
 from cosched.slurm.live.rest.query import query_rest
 from cosched.slurm.machines import machine_shown
 
+#: Version of the file format.
 _FORM = 1
+#: Keys of the file for fields that have another name there.
+_KEY_OF_FIELD = {"time": "taken", "scontrol_texts": "shown"}
 _UNLIMITED = 365 * 86400.0
 
 
@@ -53,14 +57,14 @@ class Snapshot:
 
     Attributes
     ----------
-    taken : float
-        Seconds since 1970.
+    time : float
+        Unix time of the snapshot (s).
     jobs : tuple of SnapshotJob
         Jobs that run or wait: ``id, user, account, partition, qos, state, submit, start, limit,
         nodes, cpus, priority, reason, holds``, ... (times in seconds since 1970; None: not known).
         ``job.user`` and ``job["user"]`` are the same.
-    shown : mapping of str to str
-        What scontrol printed of the configuration, the nodes and the partitions.
+    scontrol_texts : mapping of str to str
+        What ``scontrol show`` printed of ``config``, ``nodes``, ``partitions``, ``reservations``.
     version : str
         Of Slurm.
     shares, limits, priorities, clocks : list or mapping
@@ -88,9 +92,9 @@ class Snapshot:
     (1, 4)
     """
 
-    taken: float
+    time: float
     jobs: tuple[SnapshotJob, ...]
-    shown: Mapping[str, str]
+    scontrol_texts: Mapping[str, str]
     version: str = ""
     shares: list[Share] = field(default_factory=list)
     limits: Mapping[str, Any] = field(default_factory=dict)
@@ -100,12 +104,15 @@ class Snapshot:
     missing: tuple[Note, ...] = ()
     given_machine: Machine | None = None
 
+    taken = DeprecatedAttribute("time")
+    shown = DeprecatedAttribute("scontrol_texts")
+
     @cached_property
     def machine(self) -> Machine:
         """The machine, with what is not followed left out."""
         if self.given_machine is not None:
             return self.given_machine
-        texts = (self.shown[key] for key in ("config", "nodes", "partitions"))
+        texts = (self.scontrol_texts[key] for key in ("config", "nodes", "partitions"))
         return machine_shown(*texts).approximated()
 
     @property
@@ -293,9 +300,9 @@ class Snapshot:
                 Note(NoteKind.ASSUMED, text, subject=nodes.HIDDEN_JOBS, count=len(hidden))
             )
         return cls(
-            taken=snapshot_time,
+            time=snapshot_time,
             jobs=tuple(jobs + hidden),
-            shown=shown_texts,
+            scontrol_texts=shown_texts,
             version=version or (machine.slurm.version if machine.slurm else ""),
             shares=shares,
             limits=nodes.limits(texts),
@@ -319,7 +326,9 @@ class Snapshot:
     def _to_dict(self) -> dict[str, Any]:
         """Return the snapshot as a file has it."""
         snapshot_fields = {
-            snapshot_field.name: getattr(self, snapshot_field.name)
+            _KEY_OF_FIELD.get(snapshot_field.name, snapshot_field.name): getattr(
+                self, snapshot_field.name
+            )
             for snapshot_field in fields(self)
         }
         del snapshot_fields["given_machine"]
@@ -385,7 +394,7 @@ class Snapshot:
         rows = [
             {
                 "job": str(job.id),
-                "start": (job.start or self.taken) - self.taken,
+                "start": (job.start or self.time) - self.time,
                 "nodes": {numbers[h.node]: h.cpus for h in job.holds if h.node in numbers},
                 "limit": limit_of(job, self.machine),
             }
@@ -486,11 +495,11 @@ def _parse_snapshot(data: Mapping[str, object]) -> Snapshot:
     if not isinstance(qos, Mapping) or not isinstance(associations, list):
         raise InvalidInstance("limits: expected qos by name and a list of associations")
     snapshot = Snapshot(
-        taken=moment_of(data["taken"], "taken"),
+        time=moment_of(data["taken"], "taken"),
         jobs=tuple(
             structs.replace(job, limit=np.inf) if job.limit is None else job for job in jobs
         ),
-        shown=_parse_shown_texts(data["shown"]),
+        scontrol_texts=_parse_shown_texts(data["shown"]),
         version=texts_of({"": data.get("version", "")}, "version")[""],
         shares=parse_records(Share, data.get("shares", []), "shares"),
         limits={

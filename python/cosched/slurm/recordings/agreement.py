@@ -12,13 +12,15 @@ from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.recordings.files import read_recording as read_recording
-from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
-from cosched.slurm.recordings.runs import (
+from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical_run
+from cosched.slurm.recordings.recorded_runs import (
     RecordedRun as RecordedRun,
     Recording as Recording,
     node_shares,
 )
-from cosched.slurm.requests.request import Running, running_state
+from cosched.slurm.requests.core_job_builder import running_state
+from cosched.slurm.requests.request import Running
+from cosched.slurm.twin.core_clocks import core_clocks
 from cosched.slurm.twin.twin import Twin
 
 #: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
@@ -124,7 +126,7 @@ def retraced(
                 gpus=shares_and_gpus.gpus,
             )
         )
-    return twin.retrace(clocks | _decay_of(run), runs, sorted(times), cycles=run.cycles)
+    return twin.retrace(clocks | _decay_of(run), runs, sorted(times), cycle_times=run.cycles)
 
 
 def samples_off(recording: Recording, run: RecordedRun) -> tuple[int, int, int, int]:
@@ -154,7 +156,7 @@ def agreement(recording: Recording, run: RecordedRun, *, replay: bool = False) -
     Given are the controller's start and the epoch, and where exact starts are recorded how long
     each job ran; the host's share is measured from the recording. `replay`: passes, backfill
     cycles and limit checks at the recorded times, too. Of what is left open within a second, the
-    run that agrees with most others (`draws.typical`). Where a recording does not tell whether
+    run that agrees with most others (:func:`typical_run`). Where a recording does not tell whether
     cycles rested in the middle of a job, all did or none: what agrees better.
     """
     return simulated_run(recording, run, replay=replay)[2]
@@ -162,34 +164,36 @@ def agreement(recording: Recording, run: RecordedRun, *, replay: bool = False) -
 
 def simulated_run(
     recording: Recording, run: RecordedRun, *, replay: bool = False
-) -> tuple[Twin, dict[str, Any], Agreement]:
-    """The simulator of a recorded run, the options of the simulation that :func:`agreement`
+) -> tuple[Twin, _core.slurm.Clocks, Agreement]:
+    """The simulator of a recorded run, the clocks of the simulation that :func:`agreement`
     compares, and the comparison."""
     instance = recording.instance(run)
     twin, clocks = _twin_of(recording, run, instance)
     if replay:
         clocks |= _decay_of(run)
-    run_arguments: dict[str, Any] = {"clocks": clocks}
+    run_clocks = core_clocks(clocks)
     alike = np.nan
     if replay:
         lengths = recording.lengths(run)
-        run_arguments |= {"cycles": run.cycles, "checks": run.checks, **_exact_delays(run)}
+        run_clocks = _with_exact_delays(
+            run_clocks.replace(cycle_times=run.cycles, limit_check_times=run.checks), run
+        )
         if run.passes:
-            run_arguments |= {"passes": run.passes, "lengths": lengths.tolist()}
+            run_clocks = run_clocks.replace(main_passes=run.passes, run_lengths=lengths.tolist())
         else:
-            run_arguments, alike = typical(twin, lengths=(lengths, lengths), **run_arguments)
+            run_clocks, alike = typical_run(twin, run_clocks, (lengths, lengths))
     elif run.begins:
-        run_arguments, alike = typical(twin, clocks, lengths_of(recording, run))
+        run_clocks, alike = typical_run(twin, run_clocks, lengths_of(recording, run))
     if not (replay and run.exact_ends):
-        outcome = twin.run(**run_arguments, plans=bool(run.plans))
-        return twin, run_arguments, _compare(recording, run, twin, outcome, alike)
+        outcome = twin.run(run_clocks, with_plans=bool(run.plans))
+        return twin, run_clocks, _compare(recording, run, twin, outcome, alike)
     is_unknown = any(amid is None for *_, amid in run.yields)
     simulations = []
     for yields_mid_job in (False, True) if is_unknown else (False,):
-        segments = _cycle_segments(recording, run, twin, yields_mid_job)
-        options = {**run_arguments, "slices": segments}
-        outcome = twin.run(**options, plans=bool(run.plans))
-        simulations.append((twin, options, _compare(recording, run, twin, outcome)))
+        slices = _cycle_slices(recording, run, twin, yields_mid_job)
+        clocks_with_slices = run_clocks.replace(slices=slices)
+        outcome = twin.run(clocks_with_slices, with_plans=bool(run.plans))
+        simulations.append((twin, clocks_with_slices, _compare(recording, run, twin, outcome)))
     return max(simulations, key=lambda simulation: simulation[2].good + simulation[2].planned[1])
 
 
@@ -207,32 +211,32 @@ def _compare(
     has_same_nodes = np.array([set(a) == set(b) for a, b in zip(nodes, run.nodes, strict=True)])
     never = np.isnan(start) & np.isnan(run.start)
     differences = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
-    plans = _compare_plans(recording, run, outcome.notes, names, twin.names)
+    plans = _compare_plans(recording, run, outcome.notes, names, twin.partition_names)
     return Agreement(start, nodes, differences, has_same_nodes, plans, alike)
 
 
-def _exact_delays(run: RecordedRun) -> dict[str, Any]:
-    """Return how long passes and cycles had taken until they started jobs, and how long nodes
-    were not free after them, where exact ends were recorded."""
+def _with_exact_delays(clocks: _core.slurm.Clocks, run: RecordedRun) -> _core.slurm.Clocks:
+    """Return the clocks with how long passes and cycles had taken until they started jobs, and how
+    long nodes were not free after them, where exact ends were recorded."""
     if not run.exact_ends:
-        return {}
+        return clocks
     epilogs, delays = np.full((2, len(run.start)), np.nan)
     for row, (end, free_time) in run.exact_ends.items():
         epilogs[row] = free_time - end
         delays[row] = run.begins[row] - run.decision_before(run.begins[row])
-    return {"delays": delays.tolist(), "epilogs": epilogs.tolist()}
+    return clocks.replace(start_delays=delays.tolist(), epilog_delays=epilogs.tolist())
 
 
-def _cycle_segments(
+def _cycle_slices(
     recording: Recording, run: RecordedRun, twin: Twin, amid: bool
-) -> list[list[tuple[float, int, float, bool]]]:
+) -> list[list[_core.slurm.Slice]]:
     """Return what each recorded cycle did between two rests, as the twin takes it."""
     parameters = twin.settings.parameters
     longest = parameters.get(
         "bf_max_time", parameters.get("bf_interval", PARAMETERS["bf_interval"])
     )
     arrays = {row: request.array[0] for row, request in recording.requests.items() if request.array}
-    return run.cycle_segments(longest, arrays, amid)
+    return run.cycle_slices(longest, arrays, amid)
 
 
 _SAME_CYCLE, _SAME_START = 2.0, 3.0

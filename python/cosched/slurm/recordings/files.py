@@ -23,9 +23,9 @@ from cosched.slurm.conf.lines import seconds_of_limit, words
 from cosched.slurm.conf.settings import rules_of
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.recordings.phases import run_of, samples_of
-from cosched.slurm.recordings.runs import Recording
+from cosched.slurm.recordings.recorded_runs import Recording
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import Gpus, Owner, Request, dependencies, gpus_asked
+from cosched.slurm.requests.request import Gpus, Owner, Request, parse_dependencies, parse_gpus
 
 #: What a job of a recording may say.
 _JOB_KEYS = words(
@@ -342,7 +342,7 @@ def requests_of_jobs(
             **_resources(job) if shared else {},
             constraint=str(job.get("constraint", "")),
             licences=job.get("licenses", ""),
-            after=dependencies(job.get("dependency", ()), lambda k: list(rows[k])),
+            after=parse_dependencies(job.get("dependency", ()), lambda k: list(rows[k])),
             singleton=name if _is_singleton(job) else None,
             namesake=None if _is_singleton(job) else name,
             array=(number, array_tasks(job["array"])[1]) if "array" in job else None,
@@ -368,7 +368,7 @@ def _resources(job: Mapping[str, Any]) -> dict[str, Any]:
     gpus: Gpus | None = None
     for key in ("gres", "gpus"):
         if key in job:
-            gpus = gpus_asked(str(job[key]), by_node=key == "gres")
+            gpus = parse_gpus(str(job[key]), by_node=key == "gres")
     return {
         "cores": int(job.get("cores", job.get("nodes", 1))),
         "gpus": gpus,

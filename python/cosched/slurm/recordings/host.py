@@ -1,10 +1,9 @@
 """What a recording or a log of sacct tells of its host; what it leaves open is drawn."""
 
 from bisect import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.machine import Machine
 from cosched.notes import Note
-from cosched.slurm.recordings.runs import RecordedRun, Recording
-from cosched.slurm.twin.backfill import host_at
+from cosched.slurm.recordings.recorded_runs import RecordedRun, Recording
+from cosched.slurm.twin.host_clocks import host_at
 from cosched.slurm.twin.twin import Twin
 
 #: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
@@ -120,43 +119,44 @@ _LAUNCH = 0.05
 Lengths = tuple[np.ndarray, np.ndarray]
 
 
-def typical(
-    twin: Twin,
-    clocks: Mapping[str, float],
-    lengths: Lengths,
-    *,
-    cycles: Sequence[float] = (),
-    checks: Sequence[float] = (),
-) -> tuple[dict[str, Any], float]:
-    """Return the run that agrees with most of the others (its arguments to `Twin.run`; of equal
-    ones the nearest to them), and the share of jobs on the same nodes within five seconds, two runs
-    taken at random.
+def typical_run(
+    twin: Twin, clocks: _core.slurm.Clocks, lengths: Lengths
+) -> tuple[_core.slurm.Clocks, float]:
+    """Return the clocks of the simulation that agrees most with the others, and how far two of them
+    agree.
 
     Drawn are the phase of the ticks and each job's length within its bounds, without a look at
     what the recorded run decided: the seed is fixed, and the runs judge each other.
+
+    Parameters
+    ----------
+    clocks : _core.slurm.Clocks
+        Those of the recorded run, with recorded times where they replace the rules.
+    lengths : pair of numpy.ndarray, shape (jobs,)
+        Bounds of each job's length (s).
+
+    Returns
+    -------
+    clocks : _core.slurm.Clocks
+        Of the run that has most jobs in common with the others; of equal ones the nearest to them.
+    agreement : float
+        The share of jobs on the same nodes within five seconds, two runs taken at random.
     """
     rng = np.random.default_rng(0)
     shortest, longest = lengths
-    drawn_arguments = []
+    drawn_clocks = []
     for _ in range(DRAWS):
-        offset = rng.uniform(0, clocks["tick_period"])
+        offset = rng.uniform(0, clocks.tick_period)
         lengths_of_run = shortest + (longest - shortest) * rng.uniform(size=len(shortest))
-        drawn_arguments.append(
-            {
-                "clocks": {**clocks, "tick_offset": offset},
-                "lengths": lengths_of_run.tolist(),
-                "cycles": cycles,
-                "checks": checks,
-            }
-        )
+        drawn_clocks.append(clocks.replace(tick_offset=offset, run_lengths=lengths_of_run.tolist()))
     agreements, differences = _pairwise_agreement(
-        [twin.run(**run_arguments) for run_arguments in drawn_arguments], twin
+        [twin.run(clocks_of_run) for clocks_of_run in drawn_clocks], twin
     )
     best = int(np.lexsort((differences.sum(axis=1), -agreements.sum(axis=1)))[0])
     mean_agreement = (agreements.sum() - len(agreements)) / (
         len(agreements) * (len(agreements) - 1)
     )
-    return drawn_arguments[best], float(mean_agreement)
+    return drawn_clocks[best], float(mean_agreement)
 
 
 def lengths_of(recording: Recording, run: RecordedRun) -> Lengths:

@@ -9,8 +9,9 @@ from cosched import _core
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.recordings.runs import PrioritySample, RecordedRun, shares_of
-from cosched.slurm.requests.request import CoreJobBuilder, admin_event
+from cosched.slurm.recordings.recorded_runs import PrioritySample, RecordedRun, shares_of
+from cosched.slurm.requests.core_job_builder import admin_event
+from cosched.slurm.requests.node_sets import NodeSetTable
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
 _MAX_START_LAG = 1.2
@@ -171,8 +172,8 @@ def _exact_starts(
 def _advance_reservations(
     phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
 ) -> dict[str, _core.slurm.Reservation]:
-    """Return reservations that were made, with the flags of the commands that made them."""
-    form = CoreJobBuilder(machine)
+    """Reservations that were made, with the flags of the commands that made them."""
+    node_sets = NodeSetTable(machine)
     words_by_name = {}
     for event in events:
         if event["do"] == "create_reservation":
@@ -187,7 +188,7 @@ def _advance_reservations(
             created_at=float(time),
             begin=int(begin),
             end=int(end),
-            nodes=form.nodes(nodes, "reservations"),
+            nodes=node_sets.node_ranges(nodes, "reservations"),
             is_maintenance=maintenance,
             has_all_nodes=has_all_nodes,
         )
@@ -204,7 +205,7 @@ def _admin_events(
     rows: Sequence[tuple[int, ...]],
 ) -> tuple[_core.slurm.AdminEvent, ...]:
     """Return what was done, at the moment when it was."""
-    form = CoreJobBuilder(machine)
+    node_sets = NodeSetTable(machine)
     exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
     admin_events = []
     for number, event in enumerate(events):
@@ -215,7 +216,7 @@ def _admin_events(
             admin_events.append(admin_event("reserve", time))
         elif event["do"] == "update_node":
             words = dict(word.split("=", 1) for word in event["args"].split() if "=" in word)
-            spans = form.nodes(words["NodeName"], "events")
+            spans = node_sets.node_ranges(words["NodeName"], "events")
             admin_events.append(admin_event(_STATES[words["State"].upper()], time, nodes=spans))
         else:
             raise InvalidInstance(

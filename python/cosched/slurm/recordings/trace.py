@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from cosched.errors import InvalidInstance
 from cosched.slurm.recordings.agreement import simulated_run
-from cosched.slurm.recordings.runs import RecordedRun, Recording
+from cosched.slurm.recordings.recorded_runs import RecordedRun, Recording
 from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import TraceSelection
 
@@ -46,9 +46,9 @@ def trace_of_run(
     replay : bool
         Passes, backfill cycles and limit checks at the recorded times.
     """
-    twin, options, _ = simulated_run(recording, run, replay=replay)
+    twin, clocks, _ = simulated_run(recording, run, replay=replay)
     recorder = selection.recorder()
-    outcome = twin.run(**options, recorder=recorder)
+    outcome = twin.run(clocks, recorder=recorder)
     names = twin.trace_names(lambda row: recording.label(row).removeprefix("job "))
     return names.trace(recorder, len(outcome.cycle_times), float(run.epoch))
 

@@ -19,7 +19,8 @@ from cosched.slurm.accounts.accounting_dump import COLUMN_TABLE, AccountingDump
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
 from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
-from cosched.slurm.requests.request import Owner, gpu_types_of
+from cosched.slurm.requests.node_sets import gpu_types_of
+from cosched.slurm.requests.request import Owner
 from cosched.units import BYTES_OF_UNIT, MEGABYTE
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.

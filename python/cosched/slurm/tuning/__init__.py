@@ -1,4 +1,4 @@
 """A search over lines of a slurm.conf: on common clocks, judged on weeks that it did not see."""
 
-from cosched.slurm.tuning.search import tune
+from cosched.slurm.tuning.tune_settings import tune
 from cosched.slurm.tuning.tuned import Tuned

@@ -16,8 +16,8 @@ from cosched.slurm.tuning.race import (
     rank_trials,
     simplify,
 )
+from cosched.slurm.tuning.run_cache import RunCache
 from cosched.slurm.tuning.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
-from cosched.slurm.tuning.trials import RunCache
 from cosched.slurm.tuning.weeks import Weeks
 
 #: Settings that an optimiser has proposed in weeks of its own, and among which folds choose.

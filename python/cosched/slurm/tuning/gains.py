@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cosched.cluster.analysis.runs import GroupChange, groups_between
+from cosched.cluster.analysis.group_changes import GroupChange, JobWaits, largest_changes
+from cosched.slurm.tuning.setting_simulation import BlockSimulation
 from cosched.slurm.tuning.space import TuningMeasure
-from cosched.slurm.tuning.trials import Simulated
 from cosched.slurm.tuning.weeks import Block
 
 #: Parts of a week, whose differences are compared: at most 14, half a day where a week has seven.
@@ -26,9 +26,9 @@ class JudgedBlock:
     #: The weeks and their jobs.
     block: Block
     #: As the machine is today.
-    today: Simulated
+    today: BlockSimulation
     #: Under the setting that is judged.
-    then: Simulated
+    then: BlockSimulation
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class _PartedValues:
 
     @classmethod
     def from_blocks(
-        cls, measure: TuningMeasure, blocks: Sequence[tuple[Block, Simulated]], count: int
+        cls, measure: TuningMeasure, blocks: Sequence[tuple[Block, BlockSimulation]], count: int
     ) -> _PartedValues:
         """Return the values of blocks that are cut into `count` parts a week."""
         values, parts, first = [], [], 0
@@ -259,6 +259,6 @@ def _where_not_positive(quadratic: np.ndarray, inside: float) -> tuple[float, fl
     return max(low, 0.0), high
 
 
-def largest_group_changes(today: Simulated, then: Simulated) -> Sequence[GroupChange]:
+def largest_group_changes(today: BlockSimulation, then: BlockSimulation) -> Sequence[GroupChange]:
     """Return the groups that gain or lose most."""
-    return groups_between((today.jobs, today.waits), (then.jobs, then.waits))
+    return largest_changes(JobWaits(today.jobs, today.waits), JobWaits(then.jobs, then.waits))

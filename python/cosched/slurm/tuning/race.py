@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosched.errors import optional
+from cosched.slurm.tuning.run_cache import RunCache
 from cosched.slurm.tuning.space import BASELINE, Dimension, MeasureConstraint, Setting, grid
-from cosched.slurm.tuning.trials import RunCache
 
 #: A setting is given up where a paired test says so with this chance of being wrong.
 ALPHA = 0.05

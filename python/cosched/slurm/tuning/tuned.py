@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -17,11 +16,13 @@ from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.result.log_fit import to_records
 from cosched.core.installed import call_report_writer
 from cosched.core.text import count_of
+from cosched.deprecation import DeprecatedAttribute
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tuning.gains import HeldOutGain, largest_group_changes
 from cosched.slurm.tuning.race import Trial, dominates, rank_trials
+from cosched.slurm.tuning.setting_simulation import BlockSimulation
 from cosched.slurm.tuning.space import (
     Dimension,
     MeasureConstraint,
@@ -30,7 +31,6 @@ from cosched.slurm.tuning.space import (
     changed_values,
     what_if_text,
 )
-from cosched.slurm.tuning.trials import Simulated
 from cosched.slurm.tuning.verdict import (
     GainVerdict,
     broken_constraints,
@@ -52,42 +52,51 @@ class Tuned:
     Attributes
     ----------
     instance : Instance
+        The log on the machine with the current configuration.
     dimensions, objectives, constraints : tuple
         What was varied, what was to be small, what had to hold.
     weeks : Weeks
-    found : tuple of Trial
+        In which settings were searched, and which judge.
+    all_trials : tuple of Trial
         In the order in which they were tried.
     tried : int
         How many these are without those by which the winner was made simpler.
     setting : tuple of str
         The winner; empty: as it is today.
-    chosen : tuple of tuple of str
+    fold_settings : tuple of tuple of str
         The setting that the search of each fold chose; all empty: none was better than today.
     judged_weeks : tuple of int
         Weeks of the folds whose search chose the winner: its gain is that of these weeks.
-    verdicts : tuple of HeldOutGain
-        Each objective, then each constraint, on these weeks.
+    gains : tuple of HeldOutGain
+        Of each objective, then of each constraint, in these weeks.
     confidence : float
-        Of the intervals.
-    today, then : Simulated
-        Those weeks as it is, and under the winner.
+        Of the intervals, in 0..1.
+    baseline : BlockSimulation
+        The judged weeks with the current configuration.
+    winner : BlockSimulation
+        The judged weeks with the winner.
     runs : int
         How many draws of weeks ran in the search.
-    draws, seed : int
+    draws : int
+        Replications of each week.
+    seed : int
+        Of the random scheduler timing.
     judgement : LogJudgement or None
         How well the simulator explains the log; None where the log has no waits.
-    stopped, why : str
-        Why the search ended early; why a winner could not be judged.
+    stop_reason : str
+        Why the search ended early; empty: it did not.
+    failure : str
+        Why the winner could not be judged; empty: it was, or there is none.
     left_out : int
-        Jobs that never start as it is.
+        Jobs that never start with the current configuration.
 
     Examples
     --------
     >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
     >>> _ = conf.write_text("NodeName=n[1-8] CPUs=1\\nPartitionName=p Nodes=ALL Default=YES\\n")
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(400, 8, seed=1), nodes=8)
-    >>> found = cs.slurm.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
-    >>> found.better, list(found.trials)
+    >>> tuned = cs.slurm.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
+    >>> tuned.better, list(tuned.trials)
     (False, ['bf_interval', 'mean_wait', 'runs', 'whole', 'why'])
     """
 
@@ -96,33 +105,38 @@ class Tuned:
     objectives: tuple[TuningMeasure, ...]
     constraints: tuple[MeasureConstraint, ...]
     weeks: Weeks
-    found: tuple[Trial, ...]
+    all_trials: tuple[Trial, ...]
     tried: int
     setting: Setting
-    chosen: tuple[Setting, ...]
+    fold_settings: tuple[Setting, ...]
     judged_weeks: tuple[int, ...]
-    verdicts: tuple[HeldOutGain, ...]
+    gains: tuple[HeldOutGain, ...]
     confidence: float
-    today: Simulated
-    then: Simulated
+    baseline: BlockSimulation
+    winner: BlockSimulation
     runs: int
     draws: int
     seed: int
     judgement: LogJudgement | None
-    stopped: str
-    why: str
+    stop_reason: str
+    failure: str
     left_out: int
+
+    found = DeprecatedAttribute("all_trials")
+    chosen = DeprecatedAttribute("fold_settings")
+    verdicts = DeprecatedAttribute("gains")
+    today = DeprecatedAttribute("baseline")
+    then = DeprecatedAttribute("winner")
+    stopped = DeprecatedAttribute("stop_reason")
+    why = DeprecatedAttribute("failure")
+    subjects = DeprecatedAttribute("constraints")
+    idle = DeprecatedAttribute("keys_without_effect")
+    plain = DeprecatedAttribute("to_dict")
 
     @property
     def keys(self) -> tuple[str, ...]:
         """What was varied."""
         return tuple(dimension.key for dimension in self.dimensions)
-
-    @property
-    def subjects(self) -> tuple[MeasureConstraint, ...]:
-        """Deprecated name of :attr:`constraints`."""
-        warnings.warn("Tuned.subjects is now Tuned.constraints", DeprecationWarning, stacklevel=2)
-        return self.constraints
 
     @property
     def best(self) -> dict[str, str]:
@@ -139,14 +153,15 @@ class Tuned:
                 f"{count_of(self.left_out, 'job')}"
             )
             notes.append(Note(NoteKind.REFUSED_JOBS, text, subject="baseline", count=self.left_out))
-        notes += [Note(NoteKind.NOT_USED, text, subject="key") for text in self.idle]
-        return tuple(dict.fromkeys((*notes, *self.today.notes, *self.instance.notes)))
+        notes += [Note(NoteKind.NOT_USED, text, subject="key") for text in self.keys_without_effect]
+        return tuple(dict.fromkeys((*notes, *self.baseline.notes, *self.instance.notes)))
 
     @cached_property
-    def idle(self) -> list[str]:
-        """Why keys had no effect in any setting that was tried: another line leaves them none."""
+    def keys_without_effect(self) -> list[str]:
+        """Why keys had no effect in any setting that was tried: another line of slurm.conf excludes
+        it."""
         reason_by_key: dict[str, str] = dict.fromkeys(self.keys, "")
-        for trial in self.found:
+        for trial in self.all_trials:
             if reason_by_key and any(trial.setting) and not trial.why:
                 changed_instance, _ = what_if(self.instance, what_if_text(self.keys, trial.setting))
                 assert changed_instance.machine is not None
@@ -169,24 +184,24 @@ class Tuned:
     @property
     def gain(self) -> float:
         """Share of the (first) objective that the winner saves on :attr:`judged_weeks`."""
-        return self.verdicts[0].gain
+        return self.gains[0].gain
 
     @property
     def gain_p05(self) -> float:
         """Lower end of its 90% confidence interval (95% with two objectives)."""
-        return self.verdicts[0].low
+        return self.gains[0].low
 
     @property
     def gain_p95(self) -> float:
         """Upper end of its interval."""
-        return self.verdicts[0].high
+        return self.gains[0].high
 
     @property
     def verdict(self) -> GainVerdict:
         """``proven``, ``negligible``, ``not proven``, ``no effect``, ``not better`` or
         ``constraint broken``."""
         count = len(self.objectives)
-        gains, constraint_gains = self.verdicts[:count], self.verdicts[count:]
+        gains, constraint_gains = self.gains[:count], self.gains[count:]
         return verdict_of(self.setting, gains, constraint_gains, self.constraints)
 
     @property
@@ -199,7 +214,9 @@ class Tuned:
     @property
     def front(self) -> list[Trial]:
         """Settings with all runs that keep what they must and that no other beats."""
-        candidates = [trial for trial in self.found if trial.has_all_runs and not trial.violation]
+        candidates = [
+            trial for trial in self.all_trials if trial.has_all_runs and not trial.violation
+        ]
         return [
             trial
             for trial in rank_trials(candidates)
@@ -211,7 +228,7 @@ class Tuned:
         """A row a setting, in the order in which they were tried: its values by key, each
         objective and constraint over today's (below 1 is less), ``runs``, ``whole``, ``why``."""
         rows = []
-        for trial in self.found:
+        for trial in self.all_trials:
             ratios = (*trial.ratios, *(trial.constraints or (np.nan,) * len(self.constraints)))
             names = map(
                 str, (*self.objectives, *(constraint.measure for constraint in self.constraints))
@@ -252,12 +269,12 @@ class Tuned:
                 texts.append(f"# {key}={value}")
         return texts
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the answer as JSON has it: seconds, shares."""
         names = ("measure", "today", "then", "gain", "gain_p05", "gain_p95")
         verdicts = [
             dict(zip(names, (str(v.measure), v.today, v.then, v.gain, v.low, v.high), strict=True))
-            for v in self.verdicts
+            for v in self.gains
         ]
         groups = [
             {
@@ -268,7 +285,7 @@ class Tuned:
                 "difference_p05": group.difference.low,
                 "difference_p95": group.difference.high,
             }
-            for group in largest_group_changes(self.today, self.then)
+            for group in largest_group_changes(self.baseline, self.winner)
         ]
         return {
             "best": self.best,
@@ -278,7 +295,7 @@ class Tuned:
             "test_weeks": [*self.judged_weeks],
             "folds": [
                 {"test_weeks": [*fold.test.numbers], "setting": changed_values(self.keys, setting)}
-                for fold, setting in zip(self.weeks.folds, self.chosen, strict=True)
+                for fold, setting in zip(self.weeks.folds, self.fold_settings, strict=True)
             ],
             "gain": self.gain,
             "gain_p05": self.gain_p05,
@@ -291,7 +308,7 @@ class Tuned:
             "front": [changed_values(self.keys, group.setting) for group in self.front],
             "tried": self.tried,
             "runs": self.runs,
-            "stopped": self.stopped,
+            "stopped": self.stop_reason,
             "trials": self.trials.to_dict("records"),
             "note_records": note_records(self.notes),
         }
@@ -305,7 +322,7 @@ class Tuned:
             Replaced as a whole or not at all.
         """
         if io.check_suffix(path, (".html", ".json")) == ".json":
-            io.write_json(io.plain(self.plain()), path)
+            io.write_json(io.plain(self.to_dict()), path)
         else:
             call_report_writer("tune", self, path)
 
@@ -327,23 +344,23 @@ def _line_text(line: Line) -> str:
 
 def outcome_sentence(tuned: Tuned) -> str:
     """Return the answer: what the setting does on the test weeks, and whether that is proven."""
-    if tuned.why:
-        return f"Not better: the best of {tuned.tried} settings cannot be had: {tuned.why}."
+    if tuned.failure:
+        return f"Not better: the best of {tuned.tried} settings cannot be had: {tuned.failure}."
     if not any(tuned.setting):
         sentence = no_better_setting_sentence(
-            tuned.tried, tuned.found, tuned.keys, tuned.objectives
+            tuned.tried, tuned.all_trials, tuned.keys, tuned.objectives
         )
         return f"{sentence} {failed_sentence(tuned)}".strip()
     change = what_if_text(tuned.keys, tuned.setting)
-    gains = tuned.verdicts[: len(tuned.objectives)]
+    gains = tuned.gains[: len(tuned.objectives)]
     sentence = held_out_sentence(change, gains, tuned.judged_weeks, tuned.confidence, tuned.verdict)
-    violations = broken_constraints(tuned.verdicts[len(tuned.objectives) :], tuned.constraints)
+    violations = broken_constraints(tuned.gains[len(tuned.objectives) :], tuned.constraints)
     return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in violations)])
 
 
 def failed_sentence(tuned: Tuned) -> str:
     """Return how many settings were no candidates, and why the first was none."""
-    failed_trials = [trial for trial in tuned.found if trial.why]
+    failed_trials = [trial for trial in tuned.all_trials if trial.why]
     if not failed_trials:
         return ""
     first = what_if_text(tuned.keys, failed_trials[0].setting)

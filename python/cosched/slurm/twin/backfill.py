@@ -18,55 +18,16 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.parts import wider_than_nodes
 from cosched.cluster.result import Result
 from cosched.cluster.result.result import Draws
-from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
+from cosched.core.arrays import flag, integer, nonnegative
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.trace.selection import TraceSelection, selection_of
+from cosched.slurm.twin.host_clocks import clocks_of
 from cosched.slurm.twin.never_starts import NEVER_SATISFIED, waits_for_ever, why_no_nodes
-from cosched.slurm.twin.twin import Twin, without_suspensions
-from cosched.slurm.twin.units import log_of, select_jobs
-
-#: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
-#: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
-HOST: dict[str, float] = {
-    "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
-    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002,
-    "cycle_cost": 0.005, "test_cost": 0.0008, "start_cost": 0.0,
-}  # fmt: skip
-#: On which clock: times as fast as life.
-MEASURED_AT = 20.0
-#: How far these are from run to run: factors of launch and epilog, of the loop's work.
-_LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
-_NOISE = 0.5
-
-
-def host_at(speed: float) -> dict[str, float]:
-    """Return what the host adds on a clock `speed` times as fast as life (s)."""
-    times = speed / MEASURED_AT
-    scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
-    return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
-
-
-def jitter_overhead(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
-    """Return the overheads of the host in another run: each a little longer or shorter."""
-    return {
-        **host,
-        "launch": host["launch"] * rng.uniform(*_LAUNCHES),
-        "epilog": host["epilog"] * rng.uniform(*_EPILOGS),
-        "tick_period": 1 + (host["tick_period"] - 1) * rng.uniform(*_LOOPS),
-        "cycle_cost": host["cycle_cost"] * rng.uniform(*_CYCLES),
-        "test_cost": host["test_cost"] * rng.uniform(*_CYCLES),
-        "tick_offset": host["tick_offset"] + rng.uniform(0, 1),
-        "noise": _NOISE,
-        "noise_seed": float(rng.integers(0, 2**31)),
-    }
-
-
-#: A controller that started between so many seconds before the first job: then the clocks whose
-#: period starts with it are in any phase.
-_EARLIEST, _LATEST = 63.0, 3.0
-_YEAR_SECONDS = 365 * 86400
+from cosched.slurm.twin.prepare_jobs import without_suspensions
+from cosched.slurm.twin.schedule_units import log_of, select_jobs
+from cosched.slurm.twin.twin import Twin
 
 
 def backfill(
@@ -212,13 +173,14 @@ def backfill(
     keeps_log = flag(log, "log")
     selection = selection_of(trace)
     recorder = None if selection is None else selection.recorder()
-    times_of_draws: list[np.ndarray] = []
+    replications = None
     if count > 1:
-        first_run, *times_of_draws, barring_limits = twin.draws(
-            clocks, _stop_callback(instance, enough)
-        )
-    if not times_of_draws or keeps_log or recorder is not None:
-        first_run = twin.run(clocks[0], log=keeps_log, recorder=recorder)
+        replications = twin.simulate_until(clocks, _stop_callback(instance, enough))
+    if replications is None or keeps_log or recorder is not None:
+        first_run = twin.run(clocks[0], with_reasons=keeps_log, recorder=recorder)
+    else:
+        assert replications.first_outcome is not None
+        first_run = replications.first_outcome
     cycle_trace = None
     if recorder is not None:
         cycle_trace = twin.trace_names().trace(
@@ -226,23 +188,34 @@ def backfill(
             len(first_run.cycle_times),
             math.nan if epoch is None else float(epoch),
         )
-    starts = times_of_draws[0] if times_of_draws else first_run.start[None]
-    limits = barring_limits if times_of_draws else [first_run.blocked_by_limit]
-    if never_starting := never_starting_jobs(twin, starts, limits):
+    if replications is None:
+        never_starting = never_starting_jobs(
+            twin, first_run.start[None], [first_run.blocked_by_limit]
+        )
+    else:
+        never_starting = never_starting_jobs(
+            twin, replications.start_times, replications.blocked_by_limit
+        )
+    remaining_rows = np.arange(len(instance))
+    if never_starting:
         # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
-        remaining_rows = np.delete(np.arange(len(instance)), list(never_starting))
+        remaining_rows = np.delete(remaining_rows, list(never_starting))
         instance = instance.take(remaining_rows).with_notes(_left_out_notes(never_starting))
         first_run = select_jobs(first_run, remaining_rows)
-        times_of_draws = [times[:, remaining_rows] for times in times_of_draws]
     instance = instance.with_notes(twin.notes) if twin.notes else instance
     result = _make_result(instance, twin, first_run, threshold, keeps_log)
     result = replace(result, trace=cycle_trace)
     if never_starting:
         result = replace(result, outcome={**result.outcome, "left_out": len(never_starting)})
-    if not times_of_draws:
+    if replications is None:
         return result
-    starts, killed, paused = times_of_draws
-    starts, ended, _ = times_of(instance, starts, killed, paused)
+    paused = replications.paused_seconds[:, remaining_rows]
+    starts, ended, _ = times_of(
+        instance,
+        replications.start_times[:, remaining_rows],
+        replications.kill_times[:, remaining_rows],
+        paused,
+    )
     return replace(
         result, draws=_make_draws(instance, clocks[: len(starts)], starts, ended, paused, threshold)
     )
@@ -366,62 +339,6 @@ def _left_out_notes(left_out: Mapping[int, tuple[object, str]]) -> list[Note]:
 backfill.keywords = frozenset(PARAMETERS)  # type: ignore[attr-defined]
 
 
-def clocks_of(
-    instance: Instance,
-    draws: int,
-    seed: int | None,
-    start: float | None = None,
-    epoch: int | None = None,
-    launch: float | tuple[float, float] | None = None,
-    epilog: float | tuple[float, float] | None = None,
-) -> list[dict[str, float]]:
-    """Return what no user sees of each draw: the two hidden numbers, and a host that varies."""
-    rng = np.random.default_rng(seed_of(seed))
-    seconds = {"launch": launch, "epilog": epilog}
-    intervals = {
-        name: _interval(value, name) for name, value in seconds.items() if value is not None
-    }
-    first = math.floor(float(instance.column("eligible").min()))
-    starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
-    epochs = rng.integers(0, _YEAR_SECONDS, draws)
-    if start is not None:
-        starts[:] = real(start, "controller_start")
-        if not starts[0] <= float(instance.column("eligible").min()):
-            raise InvalidInstance(
-                f"controller_start = {shorten(start)}: expected seconds before the first "
-                f"submission, {instance.column('submit').min():g}"
-            )
-    if epoch is not None:
-        epochs[:] = integer(epoch, "epoch", 0, 2**40)
-    clocks = [
-        {
-            **HOST,
-            **(jitter_overhead(HOST, rng) if draws > 1 else {}),
-            "controller_start": s,
-            "epoch": float(e),
-        }
-        for s, e in zip(starts.tolist(), epochs.tolist(), strict=True)
-    ]
-    for name, (low, high) in intervals.items():
-        values = np.full(draws, low) if low == high else rng.uniform(low, high, draws)
-        for clocks_of_draw, value in zip(clocks, values.tolist(), strict=True):
-            clocks_of_draw[name] = value
-    return clocks
-
-
-def _interval(value: float | tuple[float, float], name: str) -> tuple[float, float]:
-    """Return the bounds of a number (s), equal where it is given as one."""
-    if not isinstance(value, tuple):
-        fixed = nonnegative(value, name)
-        return fixed, fixed
-    if len(value) != 2:
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected a number or two")
-    low, high = (nonnegative(bound, name) for bound in value)
-    if low > high:
-        raise InvalidInstance(f"{name} = {shorten(value)}: expected the lower number first")
-    return low, high
-
-
 def times_of(
     instance: Instance, start: np.ndarray, killed: np.ndarray, paused: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -463,7 +380,7 @@ def _make_result(
     )
     if killed.any() or has_restarts:
         instance = instance.replace(runtime=run_times)
-    rows = twin.rows(instance, outcome, start, end)
+    rows = twin.schedule_columns(instance, outcome, start, end)
     start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
     pauses = np.bincount(rows[0], rows[-1], len(instance)).astype(int)
     columns_of_result: dict[str, Any] = {

@@ -20,7 +20,8 @@ from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
 from cosched.errors import shorten
 from cosched.slurm.conf.settings import SlurmSettings
-from cosched.slurm.requests.request import Requests, gpu_types_of
+from cosched.slurm.requests.core_job_builder import Requests
+from cosched.slurm.requests.node_sets import gpu_types_of
 
 
 class SimulatedJobs(Protocol):
@@ -33,19 +34,19 @@ class SimulatedJobs(Protocol):
     #: Units by node.
     node_cores: np.ndarray
     #: By job: its partition, and how many whole nodes it wants at least.
-    part: np.ndarray
-    nodes: np.ndarray
+    partition_of_job: np.ndarray
+    node_counts: np.ndarray
     #: Jobs share nodes.
-    shared: bool
+    shares_nodes: bool
     #: What has no rule is left out.
     approximate: bool
 
     @property
-    def parts(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
+    def partition_ranges(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
         """Ranges of nodes by partition."""
 
     @property
-    def several(self) -> Mapping[int, Sequence[int]]:
+    def multi_partition_jobs(self) -> Mapping[int, Sequence[int]]:
         """Partitions of jobs that are in more than one."""
 
 
@@ -60,22 +61,20 @@ _NO_REQUEST = _core.slurm.Job()
 def _node_count_of(twin: SimulatedJobs, row: int) -> int:
     """Return how many nodes a job asks for."""
     requested_count = twin.requests.jobs.get(row, _NO_REQUEST).nodes
-    return int(twin.nodes[row]) if requested_count is None else requested_count
+    return int(twin.node_counts[row]) if requested_count is None else requested_count
 
 
 def why_no_nodes(twin: SimulatedJobs, row: int) -> str:
     """Return why no nodes of its partitions ever hold the job, as a sentence without its
     subject; empty: the machine when empty would hold it."""
-    names = list(twin.parts)
-    parts = twin.several.get(row) or [int(twin.part[row])]
-    reasons = [_why_not_in(twin, row, names[part]) for part in parts]
+    reasons = [_why_not_in(twin, row, partition) for partition in _partitions_of_job(twin, row)]
     return "" if "" in reasons else reasons[0]
 
 
 def why_out_of_bounds(twin: SimulatedJobs, row: int) -> str:
     """Return why State, MinNodes or MaxNodes of the first partition let the job have no node;
     empty: they let it."""
-    partition = list(twin.parts)[(twin.several.get(row) or [int(twin.part[row])])[0]]
+    partition = _partitions_of_job(twin, row)[0]
     place = partition_place(partition)
     job = twin.requests.jobs.get(row, _NO_REQUEST)
     needed = _node_count_of(twin, row)
@@ -90,6 +89,13 @@ def why_out_of_bounds(twin: SimulatedJobs, row: int) -> str:
     return ""
 
 
+def _partitions_of_job(twin: SimulatedJobs, row: int) -> list[str]:
+    """Return the names of the partitions of a job, the first one first."""
+    names = list(twin.partition_ranges)
+    numbers = twin.multi_partition_jobs.get(row) or [int(twin.partition_of_job[row])]
+    return [names[number] for number in numbers]
+
+
 def waits_for_ever(twin: SimulatedJobs, row: int) -> bool:
     """Whether a job that never starts has a dependency, which then is never satisfied."""
     job = twin.requests.jobs.get(row, _NO_REQUEST)
@@ -100,7 +106,7 @@ def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
     """Return why no nodes of one partition ever hold the job; empty: some do."""
     if twin.machine is None:
         needed = _node_count_of(twin, row)
-        nodes = node_mask(twin.parts[partition], len(twin.node_cores))
+        nodes = node_mask(twin.partition_ranges[partition], len(twin.node_cores))
         reason = shortage(partition_place(partition), nodes, [], needed)
         return f"wants {count_of(needed, 'node')}: {reason}" if reason else ""
     text = str(texts_of(twin.instance, "constraint")[row])
@@ -124,7 +130,7 @@ def _why_not_on(
     needed = max(_node_count_of(twin, row), min_nodes)
     tasks = int(twin.instance.column("tasks")[row])
     wishes = _host_wishes(twin, machine, row, of_types)
-    if twin.shared:
+    if twin.shares_nodes:
         wish = f"wants {count_of(tasks, 'core')} on {count_of(needed, 'node')}"
         wishes += _amount_wishes(machine, job, tasks)
     else:
@@ -133,7 +139,7 @@ def _why_not_on(
             of_each = max(gpus // needed, 1)
             has_gpus = node_attribute(machine, "gpus") >= of_each
             wishes.append(Wish(has_gpus, f"with {count_of(of_each, 'GPU')}"))
-    nodes = node_mask(twin.parts[partition], len(twin.node_cores))
+    nodes = node_mask(twin.partition_ranges[partition], len(twin.node_cores))
     if reason := shortage(partition_place(partition), nodes, wishes, needed):
         return f"{wish}: {reason}"
     return _why_too_small(machine, twin, row, nodes_after(nodes, wishes), max_nodes)
@@ -201,7 +207,7 @@ def _why_too_small(
 ) -> str:
     """Return what nodes lack together for a job each of whose wishes enough nodes meet, of which
     the first is the least."""
-    if not twin.shared:
+    if not twin.shares_nodes:
         return ""
     job = twin.requests.jobs.get(row, _NO_REQUEST)
     tasks = int(twin.instance.column("tasks")[row])

@@ -18,14 +18,10 @@ from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import node_attribute
 from cosched.notes import Note
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import (
-    NEVER_MADE_RESERVATION,
-    CoreJobBuilder,
-    Request,
-    Requests,
-    gpu_types_of,
-)
-from cosched.slurm.twin.backfill import HOST, MEASURED_AT
+from cosched.slurm.requests.core_job_builder import NEVER_MADE_RESERVATION, CoreJobBuilder, Requests
+from cosched.slurm.requests.node_sets import gpu_types_of
+from cosched.slurm.requests.request import Request
+from cosched.slurm.twin.host_clocks import HOST, MEASURED_AT
 
 #: Of a job by name of a node: cores, MB, GPUs of each type.
 Shares = dict[str, tuple[int, int, dict[str, int]]]
@@ -320,34 +316,51 @@ class RecordedRun:
         passes = (time for time, _ in self.passes)
         return sorted([*self.cycles, *passes, *(resumption for *_, resumption, _ in self.yields)])
 
-    def cycle_segments(
-        self, longest: float, arrays: Mapping[int, int], amid: bool = False
-    ) -> list[list[tuple[float, int, float, bool]]]:
-        """Return what each cycle did between two rests, as the core has it; `longest`:
-        bf_max_time (s); `arrays`: those of rows; `amid`: assumed of rests that do not tell."""
-        segments_of_cycles: list[list[tuple[float, int, float, bool]]] = [[] for _ in self.cycles]
+    def cycle_slices(
+        self, longest: float, arrays: Mapping[int, int], ends_mid_job: bool = False
+    ) -> list[list[_core.slurm.Slice]]:
+        """Return the slices of each cycle: what it did between two moments at which it yields its
+        locks.
+
+        Parameters
+        ----------
+        longest : float
+            bf_max_time (s).
+        arrays : mapping
+            Number of the array, by row of its tasks.
+        ends_mid_job : bool
+            Assumed of slices of which the recording does not tell whether they end in the middle
+            of a job.
+        """
+        slices_of_cycles: list[list[_core.slurm.Slice]] = [[] for _ in self.cycles]
         for when, jobs, resumption, is_amid_job in self.yields:
-            segments = segments_of_cycles[bisect(self.cycles, when) - 1]
-            segments.append((when, jobs, resumption, amid if is_amid_job is None else is_amid_job))
-        for cycle_end, jobs in self.ends:
-            segments = segments_of_cycles[cycle := bisect(self.cycles, cycle_end) - 1]
-            since, looked = (
-                (segments[-1][2], segments[-1][1]) if segments else (self.cycles[cycle], 0)
+            slices_of_cycles[bisect(self.cycles, when) - 1].append(
+                _core.slurm.Slice(
+                    end_time=when,
+                    jobs_examined=jobs,
+                    resume_time=resumption,
+                    ends_mid_job=ends_mid_job if is_amid_job is None else is_amid_job,
+                )
             )
+        for cycle_end, jobs in self.ends:
+            cycle = bisect(self.cycles, cycle_end) - 1
+            slices = slices_of_cycles[cycle]
+            since = slices[-1].resume_time if slices else self.cycles[cycle]
+            examined_before = slices[-1].jobs_examined if slices else 0
             last = math.floor(self.cycles[cycle]) + longest
             is_over_time = math.floor(cycle_end) >= last
             has_done_last_job = self._has_done_last_job(
-                since, cycle_end, last, jobs - looked, arrays
+                since, cycle_end, last, jobs - examined_before, arrays
             )
-            segments.append(
-                (
-                    cycle_end,
-                    jobs - (is_over_time and not has_done_last_job),
-                    math.inf if is_over_time else math.nan,
-                    False,
+            slices.append(
+                _core.slurm.Slice(
+                    end_time=cycle_end,
+                    jobs_examined=jobs - (is_over_time and not has_done_last_job),
+                    resume_time=math.inf if is_over_time else math.nan,
+                    ends_mid_job=False,
                 )
             )
-        return segments_of_cycles
+        return slices_of_cycles
 
     def _has_done_last_job(
         self, since: float, cycle_end: float, last: float, jobs: int, arrays: Mapping[int, int]
@@ -456,7 +469,7 @@ class Recording:
 
     def requests_of(self, run: RecordedRun) -> Requests:
         """Return what jobs ask for in one run."""
-        form = CoreJobBuilder(self.machine, reservations=list(run.reservations))
+        builder = CoreJobBuilder(self.machine, reservations=list(run.reservations))
         jobs = {}
         for row, request in self.requests.items():
             request_of_run = request
@@ -464,8 +477,8 @@ class Recording:
                 request_of_run = replace(
                     request_of_run, begin=request_of_run.begin + run.submit[row]
                 )
-            jobs[row] = form.of(request_of_run)
-        return form.build_requests(
+            jobs[row] = builder.core_job(request_of_run)
+        return builder.build_requests(
             jobs,
             reservations=(*run.reservations.values(), NEVER_MADE_RESERVATION),
             admin_events=run.admin_events,

@@ -27,23 +27,23 @@ class Units:
     #: Of the instance, by core of the machine.
     numbers: np.ndarray
     #: Jobs have cores of their own, several on a node; else whole nodes.
-    shared: bool
+    shares_nodes: bool
 
     @cached_property
     def first(self) -> np.ndarray:
         """The first core of each node, and the number of all cores behind the last."""
         return np.concatenate([[0], np.cumsum(self.node_cores)])
 
-    def rows(
+    def schedule_columns(
         self, outcome: _core.slurm.Outcome, start: np.ndarray, end: np.ndarray
     ) -> tuple[np.ndarray, ...]:
         """Return the columns of the schedule: a row per job, a unit per task, on its nodes in
         order."""
-        if self.shared and len(outcome.core_ids):
+        if self.shares_nodes and len(outcome.core_ids):
             counts = np.add.reduceat(outcome.cores, outcome.node_begin[:-1])
             of_jobs = self._units_in_use(np.split(outcome.core_ids, np.cumsum(counts)[:-1]))
             return self._piece_columns(outcome, np.concatenate(of_jobs), start, end)
-        if self.shared:
+        if self.shares_nodes:
             units = self._assign_cores(outcome)
             return self._columns(units, start, end)
         first_node, node = outcome.node_begin, outcome.node
@@ -191,7 +191,9 @@ def units_of(instance: Instance, machine: Machine | None, node_cores: np.ndarray
     return numbers
 
 
-def parts_of(machine: Machine | None, nodes: int) -> dict[str, tuple[tuple[int, int], ...]]:
+def partition_ranges_of(
+    machine: Machine | None, nodes: int
+) -> dict[str, tuple[tuple[int, int], ...]]:
     """Return ranges of nodes by partition."""
     if machine is None or not machine.partitions:
         return {"": ((0, nodes),)}
