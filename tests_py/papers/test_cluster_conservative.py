@@ -119,7 +119,7 @@ def test_random_traces(block):
         jobs = random_jobs(seed)
         inst = cs.cluster.Instance(jobs, 8)
         perfect, asked = jobs["runtime"].tolist(), jobs["estimate"].tolist()
-        res = cs.cluster.conservative(inst)
+        res = cs.cluster.conservative(inst, estimates="perfect")
         assert res.jobs.start.tolist() == naive(jobs, 8, perfect)
         res.schedule.validate()
         res = cs.cluster.conservative(inst, estimates="requested")
@@ -130,7 +130,7 @@ def test_random_traces(block):
         res = cs.cluster.conservative(inst, estimates="requested", kill=True)
         assert res.jobs.start.tolist() == naive(cut, 8, asked)
         assert res.gap >= 0
-        res = cs.cluster.conservative(inst, priority="smallest")
+        res = cs.cluster.conservative(inst, estimates="perfect", priority="smallest")
         assert res.jobs.start.tolist() == naive(jobs, 8, perfect, jobs["tasks"].tolist())
     assert moved > 10
 
@@ -177,7 +177,7 @@ def test_random_traces_with_partitions(block, tmp_path):
         allowed = [CELLS_OF[name] for name in parts]
         key = [-1 if name == "short" else 0 for name in parts]
         perfect, asked = jobs["runtime"].tolist(), jobs["estimate"].tolist()
-        res = cs.cluster.conservative(inst)
+        res = cs.cluster.conservative(inst, estimates="perfect")
         assert res.jobs.start.tolist() == naive(jobs, CELLS, perfect, key, allowed)
         if seed % 10 == 0:
             apart += res.jobs.start.tolist() != naive(jobs, 10, perfect, key)

@@ -65,6 +65,7 @@ def test_every_algorithm(sample):
             assert better <= 1e-6 * abs(bound.value)
         metrics = res.metrics()
         assert metrics.pop("stopped_by", None) == res.stopped_by
+        assert metrics.pop("estimates", "none") in ("requested", "perfect", "none")
         assert all(isinstance(v, (int, float)) for v in metrics.values())
         assert res.value == of.solve(instance, name, seed=1).value
         frame = res.schedule.to_frame()

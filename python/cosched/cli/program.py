@@ -34,7 +34,7 @@ SECTIONS = {
         ),
         "machine": LazyCommand(
             f"{_COMMANDS}.machine:machine",
-            "Show the machine in a file of Slurm, PBS, Grid Engine, LSF or Flux.",
+            "Show the machine in a file of Slurm, PBS, Grid Engine, LSF or Flux, and convert it.",
         ),
         "slurm": LazyCommand(
             f"{_COMMANDS}.slurm:slurm", "Record a real Slurm; compare the simulator with it."

@@ -280,7 +280,7 @@ def test_exact_times_and_spreads_out_of_range(tmp_path, capsys):
     arguments = ["batch", str(list_), "--time", "1:00", "--cores-per-node", "1"]
     assert main([*arguments, "--spread", "0", "-o", str(tmp_path / "jobs")]) == 0
     assert json.loads((tmp_path / "jobs" / "batch.json").read_text())["spread"] == 0.0
-    for text, said in (("1000", "spread = 1000.0: expected"), ("-1", "--spread: '-1': expected")):
+    for text, said in (("1000", "--spread: 1000.0: expected"), ("-1", "--spread: '-1': expected")):
         assert main([*arguments, "--spread", text, "-o", str(tmp_path / "no")]) == 2
         assert said in capsys.readouterr().err
     for spread in (-0.1, float("nan"), 11.0):

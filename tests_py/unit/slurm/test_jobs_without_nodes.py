@@ -167,7 +167,7 @@ def test_jobs_that_are_not_compared_are_counted_with_their_reason(run, tmp_path)
     for command, options in (("audit", audit), ("slurm check", [])):
         code, printed = run(command, rows, *options)
         assert code == 0, printed.err
-        (line,) = [line for line in printed.out.splitlines() if "not compared" in line]
+        (line,) = [line for line in printed.out.splitlines() if "are not compared: " in line]
         assert line == (
             "Of 24 jobs of the log 2 are not compared: 1 ended before the simulation begins, 500 s "
             "after the first submission, 1 ran when the simulation began."

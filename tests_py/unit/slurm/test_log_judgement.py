@@ -177,7 +177,7 @@ def test_tune_has_the_judgement_of_audit(name, tmp_path, capsys):
     else:
         found = cs.slurm.tune(instance, vary={"bf_interval": [30, 31]}, draws=2)
         judgement = found.judgement
-        assert found.plain()["judgement"]["verdict"] == judgement.verdict.value
+        assert found.to_dict()["judgement"]["verdict"] == judgement.verdict.value
         found.write(tmp_path / "tune.html")
         assert judgement.verdict.sentence in (tmp_path / "tune.html").read_text()
     assert cs.io.plain(judgement.to_dict()) == data["judgement"]

@@ -132,7 +132,7 @@ def test_licences_and_the_version_of_slurm_without_a_configuration():
     with StubSlurmrestd(answers_of("0.0.38")) as server:
         state = Snapshot.ask_rest(server.url)
     assert state.version == "22.05.8"
-    assert "Licenses = matlab:4" in state.shown["config"]
+    assert "Licenses = matlab:4" in state.scontrol_texts["config"]
 
 
 def test_dates_are_in_the_time_zone_of_the_folder(further_outputs):

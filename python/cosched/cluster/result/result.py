@@ -353,7 +353,7 @@ class Result(core.Result):
 
         Returns
         -------
-        dict of str to float
+        dict of str to float, and to str for ``estimates``
             Stretches, ``underutilisation``, preemptions and migrations a job and an hour, and
             ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
             tasks, over the span (tasks that moved, for a migration); ``mean_wait, median_wait,
