@@ -43,13 +43,11 @@ Instance random_instance(const Project& project, std::uint64_t seed) {
       if (rng.uniform() < project.edge_share) edges.emplace_back(i, k);
     releases.push_back(seed % 3 == 0 ? draw(0, 6) : 0);
   }
-  const std::vector<Resource> resources = {
-      {.name = "crane", .capacity = 4, .need = needs},
-      {.name = "crew", .capacity = 5, .need = needs_of_other}};
-  return Instance(Times(times), std::vector<double>(project.jobs, 1.0), releases,
-                  project.machines)
-      .with_sharing(std::make_shared<const Sharing>(project.jobs, resources, std::nullopt,
-                                                    std::nullopt))
+  const std::vector<Resource> resources = {{.name = "crane", .capacity = 4, .need = needs},
+                                           {.name = "crew", .capacity = 5, .need = needs_of_other}};
+  return Instance(Times(times), std::vector<double>(project.jobs, 1.0), releases, project.machines)
+      .with_sharing(
+          std::make_shared<const Sharing>(project.jobs, resources, std::nullopt, std::nullopt))
       .with_precedence(std::make_shared<const TaskGraph>(project.jobs, edges));
 }
 
@@ -58,7 +56,9 @@ Instance random_instance(const Project& project, std::uint64_t seed) {
 class Enumeration {
  public:
   explicit Enumeration(const Instance& instance)
-      : instance_(instance), start_(instance.jobs()), end_(instance.jobs(), -1),
+      : instance_(instance),
+        start_(instance.jobs()),
+        end_(instance.jobs(), -1),
         procs_(instance.jobs()) {}
 
   double least_makespan() {
@@ -184,8 +184,8 @@ TEST(Destructive, HoldsWhereJobsChooseTheirCounts) {
 TEST(Destructive, RefutesWhateverHeadsAndTailsRefute) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SHOW_ON_FAILURE(seed);
-    const Instance instance = random_instance(
-        {.jobs = 12, .machines = 4, .counts = 2, .has_integers = false}, seed);
+    const Instance instance =
+        random_instance({.jobs = 12, .machines = 4, .counts = 2, .has_integers = false}, seed);
     EXPECT_GE(bound_of(instance, kInfinity, 0), heads_and_tails(instance, 0) * (1 - 2e-6)) << seed;
   }
 }

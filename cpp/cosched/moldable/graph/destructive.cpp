@@ -64,7 +64,7 @@ class Refutation {
     find_conflicts();
     order_ratings_.assign(conflicts_.size(), {1, 1});
     half_ratings_.assign(jobs_, {1, 1});
-    kept_at_depth_.assign(kMostDepth, {0, 0});
+    local_ratings_at_depth_.assign(kMostDepth, {0, 0});
   }
 
   // Whether only integer makespans have to be looked at.
@@ -132,7 +132,8 @@ class Refutation {
       for (const int next : graph_->successors(*job)) {
         is_before_by_graph_[pair_index(*job, next)] = 1;
         for (int k = 0; k < jobs_; ++k)
-          if (is_before_by_graph_[pair_index(next, k)]) is_before_by_graph_[pair_index(*job, k)] = 1;
+          if (is_before_by_graph_[pair_index(next, k)])
+            is_before_by_graph_[pair_index(*job, k)] = 1;
       }
   }
 
@@ -238,8 +239,7 @@ class Refutation {
           if (!windows.is_before[pair_index(i, k)]) continue;
           const double next_time = least_time(windows, k);
           if (next_time == kInfinity) return false;
-          const bool has_start_changed =
-              raise_start(windows, k, windows.earliest_start[i] + time);
+          const bool has_start_changed = raise_start(windows, k, windows.earliest_start[i] + time);
           const bool has_end_changed = lower_end(windows, i, windows.latest_end[k] - next_time);
           has_changed = has_changed || has_start_changed || has_end_changed;
         }
@@ -342,8 +342,7 @@ class Refutation {
   double first_start_beside_profile(const Windows& windows, int i, double time) const {
     double start = windows.earliest_start[i];
     for (const ProfileStep& step : profile_) {
-      const bool overlaps =
-          step.end > start + tolerance_ && step.begin < start + time - tolerance_;
+      const bool overlaps = step.end > start + tolerance_ && step.begin < start + time - tolerance_;
       if (overlaps && is_closed(windows, i, time, step)) start = step.end;
     }
     return start;
@@ -352,8 +351,7 @@ class Refutation {
   double last_end_beside_profile(const Windows& windows, int i, double time) const {
     double end = windows.latest_end[i];
     for (auto step = profile_.rbegin(); step != profile_.rend(); ++step) {
-      const bool overlaps =
-          step->begin < end - tolerance_ && step->end > end - time + tolerance_;
+      const bool overlaps = step->begin < end - tolerance_ && step->end > end - time + tolerance_;
       if (overlaps && is_closed(windows, i, time, *step)) end = step->begin;
     }
     return end;
@@ -387,9 +385,8 @@ class Refutation {
     users_.clear();
     for (int i = 0; i < jobs_; ++i) {
       const double time = least_time(windows, i);
-      const bool needs_row =
-          std::any_of(modes_[i].begin(), modes_[i].end(),
-                      [&](const Mode& mode) { return mode.shares[row] > 0; });
+      const bool needs_row = std::any_of(modes_[i].begin(), modes_[i].end(),
+                                         [&](const Mode& mode) { return mode.shares[row] > 0; });
       if (!needs_row) continue;
       users_.push_back(i);
       begins_.insert(begins_.end(), {windows.earliest_start[i], windows.latest_end[i] - time});
@@ -428,8 +425,8 @@ class Refutation {
 
   // A job that may have at most `available` energy in an interval starts no earlier, and ends no
   // later, than that lets it; false: its window is too short then.
-  bool shrink_by_slack(Windows& windows, int i, int row, double begin, double end,
-                       double available, bool& has_changed) const {
+  bool shrink_by_slack(Windows& windows, int i, int row, double begin, double end, double available,
+                       bool& has_changed) const {
     double start = kInfinity, latest_end = -kInfinity;
     for (const Mode& mode : modes_[i]) {
       if (mode.time > length(windows, i) + tolerance_) continue;
@@ -466,8 +463,8 @@ class Refutation {
       Windows decided = windows;
       decide(decided, *decision, way);
       const bool is_consistent = shrink(decided, false);
-      const double kept = is_consistent ? 1 + std::exp2(log_size(decided) - size) : 0;
-      rate(ratings[way], kept, depth);
+      const double local_rating = is_consistent ? 1 + std::exp2(log_size(decided) - size) : 0;
+      rate(ratings[way], local_rating, depth);
       const bool is_way_refuted = !is_consistent || refute(decided, depth + 1);
       if (!is_way_refuted) return false;
     }
@@ -484,13 +481,13 @@ class Refutation {
     return sum;
   }
 
-  // Notes what a way of a decision has kept: 0 where it failed, else 1 and the share of the starts;
+  // Notes the local rating of a way: 0 where it failed, else 1 and the share of the starts left;
   // relative to what is usual at that depth.
-  void rate(double& rating, double kept, int depth) {
-    auto& [sum, count] = kept_at_depth_[depth];
-    sum += kept;
+  void rate(double& rating, double local_rating, int depth) {
+    auto& [sum, count] = local_ratings_at_depth_[depth];
+    sum += local_rating;
     count += 1;
-    const double relative = sum > 0 ? kept / (sum / count) : 0;
+    const double relative = sum > 0 ? local_rating / (sum / count) : 0;
     rating = kRatingDecay * rating + (1 - kRatingDecay) * relative;
   }
 
@@ -547,8 +544,8 @@ class Refutation {
   Poll poll_;
   // Of the ways of each decision: low where it fails, or shrinks windows.
   std::vector<std::array<double, 2>> order_ratings_, half_ratings_;
-  std::vector<std::pair<double, double>> kept_at_depth_;  // sum and number
-  double size_unit_ = 1;                                  // seconds
+  std::vector<std::pair<double, double>> local_ratings_at_depth_;  // sum and number
+  double size_unit_ = 1;                                           // seconds
   // Scratch space.
   std::vector<int> users_;
   std::vector<double> least_shares_, begins_, ends_, energies_;
@@ -562,7 +559,7 @@ bool is_too_large(const Instance& instance) {
   return instance.jobs() > kMostDestructiveJobs || counts > kMostDestructiveCounts;
 }
 
-// Raises a bound step by step; what it has reached is kept where a time limit ends it.
+// Raises a bound step by step; a time limit leaves what it has reached.
 class DestructiveBound {
  public:
   DestructiveBound(const Instance& instance, double low, double high)
