@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import itertools
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -312,3 +313,31 @@ def plain_mcb8_search(
         else:
             low, best = middle, found
     return low, best
+
+
+#: What a damaged file may have in its middle.
+_PIECES = (
+    b"\n", b"\t", b"-1", b"1e400", b"nan", b'"', b"\0", b"9" * 40, b":", b"{", b",", b" ", b"=",
+    b"e9",
+)  # fmt: skip
+
+
+def damaged_bytes(content: bytes, source: random.Random) -> bytes:
+    """The bytes of a file with a few places changed, cut out, doubled or put in, or with its end
+    cut off; at least one byte."""
+    data = bytearray(content)
+    for _ in range(source.randint(1, 5)):
+        place = source.randrange(len(data))
+        kind = source.randrange(5)
+        if kind == 0:
+            data[place] = source.randrange(256)
+        elif kind == 1:
+            del data[place : place + source.randrange(1, 40)]
+        elif kind == 2:
+            data[place:place] = data[place : place + source.randrange(1, 60)]
+        elif kind == 3:
+            data[place:place] = source.choice(_PIECES)
+        else:
+            del data[place + 1 :]
+        data = data or bytearray(b" ")
+    return bytes(data)

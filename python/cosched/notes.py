@@ -199,7 +199,7 @@ class Note(str):
 
         Examples
         --------
-        >>> note = Note(NoteKind.READING, "no start").with_place("/home/ada/sacct.txt:7")
+        >>> note = Note(NoteKind.READING, "no start").with_place("/logs/sacct.txt:7")
         >>> note.without_folder(), note.without_folder().where
         ('sacct.txt:7: no start', 'sacct.txt:7')
         """

@@ -119,36 +119,38 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=20.0, help="of CP-SAT")
     parser.add_argument("--work", type=float, default=1e10, help="of destructive")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print("jobs factor strength seed | local-search  work-and-path  destructive       s |", end="")
     print("  CP-SAT   bound       s")
     closed = {"work-and-path": 0, "destructive": 0, "best schedule = destructive": 0, "CP-SAT": 0}
     projects = 0
     for jobs in (30, 60):
         for factor, strength in ((0.5, 0.2), (0.5, 0.5), (1.0, 0.2), (1.0, 0.5)):
-            for seed in range(given.seeds):
+            for seed in range(arguments.seeds):
                 project = random_project(jobs, factor, strength, seed)
                 instance = project.instance()
-                found = cs.moldable.local_search(instance).value
+                makespan = cs.moldable.local_search(instance).value
                 linear = float(cs.moldable.bound(instance, "work-and-path"))
                 begin = time.process_time()
                 bound = float(
-                    cs.moldable.bound(instance, "destructive", makespan=found, work=int(given.work))
+                    cs.moldable.bound(
+                        instance, "destructive", makespan=makespan, work=int(arguments.work)
+                    )
                 )
                 took = time.process_time() - begin
-                row = f"{jobs:4} {factor:6} {strength:8} {seed:4} | {found:12g}  {linear:13.2f}"
+                row = f"{jobs:4} {factor:6} {strength:8} {seed:4} | {makespan:12g}  {linear:13.2f}"
                 row += f"  {bound:11g} {took:7.2f} |"
                 projects += 1
-                closed["work-and-path"] += linear > found - 1 + 1e-6
-                closed["destructive"] += bound >= found
-                other = cp_sat(project, given.seconds)
-                best = found
+                closed["work-and-path"] += linear > makespan - 1 + 1e-6
+                closed["destructive"] += bound >= makespan
+                other = cp_sat(project, arguments.seconds)
+                best = makespan
                 if other is not None:
                     value, other_bound, other_took = other
                     row += f" {value:7g} {other_bound:7g} {other_took:7.2f}"
                     assert bound <= value, "a bound above a schedule"
                     closed["CP-SAT"] += other_bound >= value
-                    best = min(found, value)
+                    best = min(makespan, value)
                 closed["best schedule = destructive"] += bound >= best
                 print(row, flush=True)
     print(f"closed of {projects}:", ", ".join(f"{name} {count}" for name, count in closed.items()))

@@ -148,20 +148,24 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--without", action="append", default=[], metavar="RUNNER")
-    given = parser.parse_args()
-    runners = {name: run for name, run in installed_runners().items() if name not in given.without}
+    arguments = parser.parse_args()
+    runners = {
+        name: run for name, run in installed_runners().items() if name not in arguments.without
+    }
     costs: dict[str, list[Cost]] = {name: [] for name in runners}
-    for number in range(given.rounds):
+    for number in range(arguments.rounds):
         order = list(runners)
         for name in order[number % len(order) :] + order[: number % len(order)]:
             with tempfile.TemporaryDirectory() as folder:
-                costs[name].append(runners[name](Path(folder), given.tasks))
+                costs[name].append(runners[name](Path(folder), arguments.tasks))
     load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
-    print(f"{given.tasks} times `true` on {_CORES} cores, {given.rounds} rounds, load {load}")
+    print(
+        f"{arguments.tasks} times `true` on {_CORES} cores, {arguments.rounds} rounds, load {load}"
+    )
     print("runner        ms a task  processor ms     MB  ratio to xargs")
     for name, all_costs in costs.items():
-        wall = statistics.median(cost.wall for cost in all_costs) / given.tasks * 1e3
-        processor = statistics.median(cost.processor for cost in all_costs) / given.tasks * 1e3
+        wall = statistics.median(cost.wall for cost in all_costs) / arguments.tasks * 1e3
+        processor = statistics.median(cost.processor for cost in all_costs) / arguments.tasks * 1e3
         memory = max(cost.memory for cost in all_costs)
         ratio = statistics.median(
             cost.wall / plain.wall for cost, plain in zip(all_costs, costs["xargs"], strict=True)

@@ -138,24 +138,25 @@ def _notes_of_ignored_counts(
         }
         if len(undisturbed_runs) < 2:
             continue
-        least, largest = min(undisturbed_runs), max(undisturbed_runs)
+        fewest_procs, most_procs = min(undisturbed_runs), max(undisturbed_runs)
         cores_used = max(
             np.median([run.cpu_seconds / run.seconds for run in undisturbed_runs[q]])
-            for q in (least, largest)
+            for q in (fewest_procs, most_procs)
         )
-        seconds_on_least, seconds_on_largest = (
-            float(np.median([run.seconds for run in undisturbed_runs[q]])) for q in (least, largest)
+        seconds_on_fewest, seconds_on_most = (
+            float(np.median([run.seconds for run in undisturbed_runs[q]]))
+            for q in (fewest_procs, most_procs)
         )
-        is_faster = seconds_on_largest <= _MIN_TIME_SHARE * seconds_on_least
+        is_faster = seconds_on_most <= _MIN_TIME_SHARE * seconds_on_fewest
         if cores_used > _MAX_SERIAL_CORES or is_faster:
             continue
         change = "{procs} in its command"
         if task in asked_names:
             change = "a code that heeds the {procs} of its command"
         text = (
-            f"{task} ignores its count: {seconds_on_least:.3g} s on {least}, "
-            f"{seconds_on_largest:.3g} s on {largest}, with {cores_used:.1f} processors at work: "
-            f"expected {change}, or counts = [{least}]"
+            f"{task} ignores its count: {seconds_on_fewest:.3g} s on {fewest_procs}, "
+            f"{seconds_on_most:.3g} s on {most_procs}, with {cores_used:.1f} processors at work: "
+            f"expected {change}, or counts = [{fewest_procs}]"
         )
         notes.append(Note(NoteKind.UNUSUAL, text, subject=task))
     return notes

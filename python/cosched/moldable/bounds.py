@@ -445,13 +445,15 @@ def destructive_bound(
     (Bound(6.33333333, 'area'), Bound(9, 'destructive'))
     """
     Instance.require(instance)
-    known = np.inf if makespan is None else positive(makespan, "makespan")
+    known_makespan = np.inf if makespan is None else positive(makespan, "makespan")
     steps, limit = budget(work, time_limit, DESTRUCTIVE_WORK)
     bounds = [area_bound(instance), longest_bound(instance)]
     if len(instance.edges):
         bounds.append(work_path_bound(instance))
     low = max(float(bound) for bound in bounds)
-    value, finished = _core.moldable.destructive_bound(instance._core, low, known, steps, limit)
+    value, finished = _core.moldable.destructive_bound(
+        instance._core, low, known_makespan, steps, limit
+    )
     return Bound(value, "destructive", "ok" if finished else "time_limit")
 
 

@@ -82,7 +82,7 @@ def test_the_best_scenario_is_a_clear_one_with_the_same_jobs():
 
 @pytest.mark.parametrize("file", ["page", "numbers"])
 def test_an_anonymous_report_names_no_user_and_no_account(tmp_path, file):
-    instance = log().with_notes([Note(NoteKind.REMARK, "job 2 of bob (/home/bob/log.txt) is odd")])
+    instance = log().with_notes([Note(NoteKind.REMARK, "job 2 of bob (/site/bob/log.txt) is odd")])
     files = {"page": tmp_path / "a.html", "numbers": tmp_path / "a.json"}
     cs.cluster.audit(instance, files["page"], json=files["numbers"], what_if=["users.ada=-50%"],
                      anonymise=True)  # fmt: skip
@@ -93,11 +93,11 @@ def test_an_anonymous_report_names_no_user_and_no_account(tmp_path, file):
 
 
 def test_no_path_of_the_machine_is_on_the_page(tmp_path):
-    note = Note(NoteKind.REMARK, "1/2 of the fields").with_place("/home/ops/logs/sacct.txt:7")
+    note = Note(NoteKind.REMARK, "1/2 of the fields").with_place("/site/logs/sacct.txt:7")
     instance = log().with_notes([note])
     report = audit_report(analysis(instance))
     assert "sacct.txt:7: 1/2 of the fields" in report.to_html()
-    assert "/home" not in report.to_html()
+    assert "/site" not in report.to_html()
     (record,) = [row for row in report.to_dict()["note_records"] if row["kind"] == "remark"]
     assert record["where"] == "sacct.txt:7"
 

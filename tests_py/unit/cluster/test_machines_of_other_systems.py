@@ -15,7 +15,7 @@ from cosched.cli import main
 from cosched.cluster.machine.node_types import natural, node_mask
 from cosched.cluster.machine.parts import node_attribute
 from cosched.cluster.machine.systems.reader import MachineFormat, machine_format, nearest_formats
-from support import REPO
+from support import REPO, damaged_bytes
 
 FIXTURES = REPO / "tests_py" / "fixtures" / "machines"
 FILES = sorted(path.name for path in FIXTURES.iterdir() if path.suffix in (".json", ".txt"))
@@ -502,26 +502,6 @@ def test_random_machines_against_an_oracle(tmp_path, file_format):
 
 # --- damaged files --------------------------------------------------------------------------------
 
-_PIECES = [b"\n", b"-1", b"1e400", b"nan", b'"', b"\x00", b"9" * 30, b":", b"{", b",", b" ", b"="]
-
-
-def damaged(content, rng):
-    """A file with some bytes changed, cut out, or put in, or cut at some place."""
-    data = bytearray(content)
-    for _ in range(rng.randint(1, 4)):
-        place = rng.randrange(len(data))
-        kind = rng.randrange(4)
-        if kind == 0:
-            data[place] = rng.randrange(256)
-        elif kind == 1:
-            del data[place : place + rng.randrange(1, 40)]
-        elif kind == 2:
-            data[place:place] = rng.choice(_PIECES)
-        else:
-            del data[place:]
-        data = data or bytearray(b" ")
-    return bytes(data)
-
 
 @pytest.mark.parametrize("name", FILES)
 def test_damaged_files_never_break_a_reader(tmp_path, name, capsys):
@@ -531,7 +511,7 @@ def test_damaged_files_never_break_a_reader(tmp_path, name, capsys):
     read_count = 0
     for number in range(30):
         path = tmp_path / f"hosts{number}"
-        path.write_bytes(damaged(content, rng))
+        path.write_bytes(damaged_bytes(content, rng))
         code = main(["machine", str(path), "-o", str(output)])
         error = capsys.readouterr().err
         if code:

@@ -73,7 +73,7 @@ def test_another_text_keeps_the_data():
 @pytest.mark.parametrize(
     ("place", "shown"),
     [
-        ("/home/ada/log.txt:7", "log.txt:7"),
+        ("/site/ada/log.txt:7", "log.txt:7"),
         ("logs of March/log.txt", "log.txt"),
         ("log.txt", "log.txt"),
         ("lines 2, 3", "lines 2, 3"),

@@ -22,6 +22,7 @@ from cosched.profiles.task_logs.hyperfine import codes_of_results
 from cosched.profiles.task_logs.reading import TaskLogSummary, tasks_of_log
 from cosched.profiles.task_logs.recognition import TaskLogFormat, recognize_task_log
 from cosched.profiles.task_logs.task import parse_units
+from support import damaged_bytes
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "task_logs"
 FORMATS = {
@@ -302,29 +303,6 @@ def test_a_damaged_cell_is_named(tmp_path, capsys, name, old, new, message):
     assert not (tmp_path / "p.json").exists()
 
 
-def damaged(data, source):
-    """A file with some bytes changed, left out, doubled or cut."""
-    changed = bytearray(data)
-    for _ in range(source.randrange(1, 6)):
-        place = source.randrange(len(changed))
-        kind = source.randrange(5)
-        if kind == 0:
-            changed[place] = source.randrange(256)
-        elif kind == 1:
-            del changed[place : place + source.randrange(1, 30)]
-        elif kind == 2:
-            changed[place:place] = changed[place : place + source.randrange(1, 60)]
-        elif kind == 3:
-            changed[place:place] = source.choice(
-                [b"\t", b",", b"\n", b"-", b"9" * 40, b"\0", b"e9"]
-            )
-        else:
-            del changed[place + 1 :]
-        if not changed:
-            return b"x"
-    return bytes(changed)
-
-
 def read_jobs(path):
     return cs.cluster.Instance.read(path, nodes=4)
 
@@ -344,7 +322,7 @@ def test_damaged_files_end_in_one_line_or_are_read(tmp_path, name):
     source = random.Random(name)
     path = tmp_path / name
     for _ in range(60):
-        path.write_bytes(damaged(data, source))
+        path.write_bytes(damaged_bytes(data, source))
         for read in (read_runs, read_jobs):
             message = refusal_of(read, path)
             assert "\n" not in message

@@ -80,7 +80,7 @@ def read_task_log(
     assumptions = _notes_of_counts(counts, len(table.jobs))
     machine = options.machine
     if machine is None:
-        processors = _most_at_once(jobs) if options.nodes is None else options.nodes
+        processors = _peak_cores(jobs) if options.nodes is None else options.nodes
         if options.nodes is None:
             text = (
                 f"assumed: {count_of(processors, 'processor')}: the most that the tasks had at one "
@@ -149,15 +149,15 @@ def _one_after_the_other(jobs: pandas.DataFrame) -> pandas.DataFrame:
     return jobs.assign(submit=begins, start=begins)
 
 
-def _most_at_once(jobs: pandas.DataFrame) -> int:
+def _peak_cores(jobs: pandas.DataFrame) -> int:
     """The most processors that jobs had at one time; jobs that end free theirs first."""
     begins, seconds = jobs["start"].to_numpy(), jobs["runtime"].to_numpy()
     cores = jobs["tasks"].to_numpy()
     times = np.concatenate([begins, begins + seconds])
     changes = np.concatenate([cores, -cores])
     order = np.lexsort((changes, times))
-    most = float(np.cumsum(changes[order]).max(initial=0.0))
-    return int(max(most, cores.max(initial=1.0)))
+    peak_cores = float(np.cumsum(changes[order]).max(initial=0.0))
+    return int(max(peak_cores, cores.max(initial=1.0)))
 
 
 def _notes_of_counts(counts: Counter[str], tasks: int) -> list[Note]:

@@ -218,16 +218,16 @@ def agent(module=None):
     orders, messages = _take_streams()
     wakes, wakes_in = _wake_pipe()
     _watch_signals(wakes_in)
-    own = Agent(messages, (orders, messages, wakes, wakes_in))
+    node_agent = Agent(messages, (orders, messages, wakes, wakes_in))
     imported = None  # type: Any
-    own.say(cores=sorted(own.cores))
+    node_agent.say(cores=sorted(node_agent.cores))
     text, is_open = b"", True
     while is_open:
-        own.send()
+        node_agent.send()
         ready, _, _ = select.select([orders, wakes], [], [])
         if wakes in ready:
             _read_available(wakes)
-            own.reap()
+            node_agent.reap()
         if orders in ready:
             piece = os.read(orders, 1 << 16)
             is_open = bool(piece)
@@ -237,8 +237,8 @@ def agent(module=None):
                 if order["call"] and module and imported is None:
                     imported = _import(module, order["directory"])
                     _watch_signals(wakes_in)
-                own.start(order, imported)
-    own.end_tasks()
+                node_agent.start(order, imported)
+    node_agent.end_tasks()
     return 0
 
 

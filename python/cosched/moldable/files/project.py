@@ -137,12 +137,12 @@ def _without_nonrenewable(project: Project, path: object) -> list[Note]:
     """Refuse nonrenewable resources, unless there is enough whichever modes are chosen."""
     notes = []
     for k in range(project.renewable, len(project.resources)):
-        most = sum(max(mode.needs[k] for mode in modes) for modes in project.modes.values())
-        if most > project.capacity[k]:
+        largest_need = sum(max(mode.needs[k] for mode in modes) for modes in project.modes.values())
+        if largest_need > project.capacity[k]:
             raise InvalidInstance(
                 f"{path}: nonrenewable resource {project.resources[k]}: {project.capacity[k]} of "
-                f"{most} that jobs may need: expected enough for all (moldable jobs share only "
-                "what they give back)"
+                f"{largest_need} that jobs may need: expected enough for all (moldable jobs share "
+                "only what they give back)"
             )
         text = f"{project.resources[k]} is enough for every choice of modes: left out"
         notes.append(Note(NoteKind.NOT_USED, text, subject=project.resources[k]))

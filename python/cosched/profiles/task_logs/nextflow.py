@@ -116,10 +116,10 @@ def _records(
 
 def _begins_record(line: str, fields: Sequence[str], separator: str) -> bool:
     """Whether a line is no further line of a script."""
-    first_cell, found, _ = line.partition(separator)
+    first_cell, separator_read, _ = line.partition(separator)
     pattern = _FIRST_FIELDS.get(fields[0])
     if pattern is not None:
-        return bool(found) and pattern.fullmatch(first_cell.strip()) is not None
+        return bool(separator_read) and pattern.fullmatch(first_cell.strip()) is not None
     return line.count(separator) >= len(fields) - 1
 
 

@@ -190,16 +190,16 @@ def _csv_rows(
 
 def _job_of(number: str, rows: list[tuple[int, TaskRow]]) -> LoggedTask | SkippedLine:
     """One job of its own row and those of its steps, whichever the report has."""
-    own = [(line, row) for line, row in rows if "." not in row.text("JobID")]
-    line, row = own[0] if own else rows[0]
+    job_rows = [(line, row) for line, row in rows if "." not in row.text("JobID")]
+    line, row = job_rows[0] if job_rows else rows[0]
     step_rows = [row for _, row in rows if "." in row.text("JobID")]
-    seconds = max(_seconds_of(row, "Elapsed") for row in ([row] if own else step_rows))
+    seconds = max(_seconds_of(row, "Elapsed") for row in ([row] if job_rows else step_rows))
     if math.isnan(seconds):
         return SkippedLine(line, "no run time")
     cores = max(row.count("NCPUS") for _, row in rows)
     nodes = max(row.count("NNodes") for _, row in rows)
     peaks = [peak for _, row in rows if (peak := _bytes_of(row, "MaxRSS", 1, 1)) > 0]
-    cpu_seconds = _seconds_of(row, "TotalCPU") if own else math.nan
+    cpu_seconds = _seconds_of(row, "TotalCPU") if job_rows else math.nan
     if not cpu_seconds > 0:
         parts = [t for row in step_rows if (t := _seconds_of(row, "TotalCPU")) > 0]
         cpu_seconds = sum(parts) if parts else math.nan

@@ -133,8 +133,8 @@ class TaskRow:
         text = self.text(field)
         if not text:
             return 0
-        whole = text.removesuffix(".0")
-        return io.parse_integer(whole, self._place(field), 0, _MOST_CORES)
+        digits = text.removesuffix(".0")
+        return io.parse_integer(digits, self._place(field), 0, _MOST_CORES)
 
     def number(self, field: str, unit: float = 1.0) -> float:
         """A number >= 0 times `unit`; nan where the log has none."""

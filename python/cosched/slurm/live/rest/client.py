@@ -258,9 +258,9 @@ class RestClient:
             hint = ": there is no such path: is this the address of slurmrestd?"
         elif 300 <= status < 400:
             hint = ": a redirection, which is not followed: expected the address of slurmrestd"
-        said = _first_error(content)
-        said = f" ({shorten(self._without_token(said), 200)})" if said else ""
-        return f"HTTP {status} {self._without_token(reason)}{hint}{said}"
+        message = _first_error(content)
+        message_text = f" ({shorten(self._without_token(message), 200)})" if message else ""
+        return f"HTTP {status} {self._without_token(reason)}{hint}{message_text}"
 
     def _without_token(self, text: str) -> str:
         return " ".join(text.replace(self.token, "***").split())
