@@ -10,7 +10,7 @@
 namespace cosched::moldable::graph {
 namespace {
 
-constexpr std::int64_t kEnoughWork = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kUnlimitedWork = std::numeric_limits<std::int64_t>::max();
 
 TEST(ProjectWindows, KeepTheStartsOfAnOptimalSchedule) {
   int raised = 0, ordered = 0;
@@ -26,7 +26,7 @@ TEST(ProjectWindows, KeepTheStartsOfAnOptimalSchedule) {
       ProjectWindows propagation(instance);
       Windows windows = propagation.within(optimum);
       const Windows untouched = windows;
-      propagation.allow_work(kEnoughWork);
+      propagation.allow_work(kUnlimitedWork);
       ASSERT_TRUE(propagation.shrink(windows, with_energy)) << seed;
       for (int i = 0; i < instance.jobs(); ++i) {
         const double start = enumeration.best_starts()[i];
@@ -56,7 +56,7 @@ TEST(ProjectWindows, RefuteWhatIsFarBelowTheOptimum) {
     const double optimum = ProjectEnumeration(instance).least_makespan();
     ProjectWindows propagation(instance);
     Windows windows = propagation.within(std::floor(0.8 * optimum));
-    propagation.allow_work(kEnoughWork);
+    propagation.allow_work(kUnlimitedWork);
     refuted += !propagation.shrink(windows, true);
   }
   EXPECT_GE(refuted, 50);
@@ -68,7 +68,7 @@ TEST(ProjectWindows, EnergyRefutesWhatTimetablesDoNot) {
   ProjectWindows propagation(instance);
   for (const bool with_energy : {false, true}) {
     Windows windows = propagation.within(3);
-    propagation.allow_work(kEnoughWork);
+    propagation.allow_work(kUnlimitedWork);
     EXPECT_EQ(propagation.shrink(windows, with_energy), !with_energy);
     windows = propagation.within(4);
     EXPECT_TRUE(propagation.shrink(windows, with_energy));

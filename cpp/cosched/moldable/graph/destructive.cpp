@@ -12,8 +12,6 @@
 namespace cosched::moldable::graph {
 namespace {
 
-// Integers that are computed in floating point are that close to their value.
-constexpr double kIntegerTolerance = 1e-6;
 // Of the makespan: how closely bounds are found where times are no integers.
 constexpr double kBoundGap = 1e-6;
 // The search for one makespan may do this share of the work that is left.

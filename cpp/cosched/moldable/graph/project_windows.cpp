@@ -9,8 +9,6 @@ namespace {
 // Of the makespan: windows and sums that differ by less count as equal.  Wider than
 // kExactTolerance, by which validators let schedules exceed capacities.
 constexpr double kWindowTolerance = 1e-8;
-// Integers that are computed in floating point are that close to their value.
-constexpr double kIntegerTolerance = 1e-6;
 
 bool is_integer(double value) { return value == std::floor(value); }
 

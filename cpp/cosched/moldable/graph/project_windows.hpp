@@ -13,6 +13,9 @@
 
 namespace cosched::moldable::graph {
 
+/// Integers that are computed in floating point are that close to their value.
+inline constexpr double kIntegerTolerance = 1e-6;
+
 /// A count on which a job can run.
 struct Mode {
   double time;
