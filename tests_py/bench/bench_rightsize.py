@@ -54,10 +54,10 @@ def beside(name, inst):
 
 def main(logs=100, jobs=20_000):
     rates, told = np.array([kill_rate(seed, jobs) for seed in range(logs)]).T
-    print(f"{logs} logs of {jobs:,} jobs, promised {RISK:.1%}: killed {rates.mean():.2%} on "
-          f"average ({rates.min():.2%} to {rates.max():.2%}); at most the promise in "
-          f"{(rates <= RISK).sum()}, at least a third of it in {(rates >= RISK / 3).sum()}; "
-          f"advice for {told.mean():.0%} of the jobs")  # fmt: skip
+    print(f"{logs} logs of {jobs:,} jobs, risk {RISK:.1%}: {rates.mean():.2%} killed on average "
+          f"({rates.min():.2%} to {rates.max():.2%}); at most the risk in {(rates <= RISK).sum()} "
+          f"logs, at least a third of it in {(rates >= RISK / 3).sum()}; "
+          f"recommendations for {told.mean():.0%} of the jobs")  # fmt: skip
     table = cs.workloads.requests(1_000_000, 1000, seed=1)
     instance = cs.cluster.Instance(table, 16_000)
     begin, worked = time.perf_counter(), time.process_time()

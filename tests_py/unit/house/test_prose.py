@@ -67,6 +67,13 @@ def test_the_glossary_has_sixty_terms():
     assert len(terms) == len(set(terms))
 
 
+def test_a_version_has_at_most_sixty_lines_in_the_changelog():
+    _, *versions = re.split(r"^(?=## )", (REPO / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    assert len(versions) >= 2
+    for version in versions:
+        assert len(version.splitlines()) <= 60, version.splitlines()[0]
+
+
 def test_one_tagline(capsys):
     assert main(["--help"]) == 0
     assert f"{TAGLINE}." in " ".join(capsys.readouterr().out.split())

@@ -79,7 +79,7 @@ def test_waits_on_an_idle_machine_do_not_make_the_simulator_the_reference(idle, 
     assert "80 of 200 jobs waited more than a minute" in printed
     assert "reference policy: EASY" in printed
     assert "the reference policy is EASY instead" in page
-    assert "80 jobs waited in the log while their nodes had room for them" in page
+    assert "80 jobs waited in the log although enough resources of their nodes were free" in page
 
 
 def test_the_user_chooses_the_reference_policy(idle, capsys):

@@ -187,9 +187,9 @@ def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
         yield Reason(
             ReasonKind.IDLE_MACHINE,
             in_log,
-            f"{count_of(in_log, 'job')} waited in the log while their nodes had room for them at "
-            f"least half of the time ({in_simulation:,} in the simulation): a limit, a "
-            "reservation, a hold, or nodes that were down",
+            f"{count_of(in_log, 'job')} waited in the log although enough resources of their "
+            f"nodes were free for at least half of the wait ({in_simulation:,} in the "
+            "simulation): a limit, a reservation, a hold, or nodes that were down",
         )
 
 

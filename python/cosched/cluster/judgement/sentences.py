@@ -40,9 +40,9 @@ def _evidence(judgement: LogJudgement) -> list[str]:
         f"{format_duration(log.other_mean)} in the "
         f"simulation; 95th percentile: {format_duration(log.p95)} and "
         f"{format_duration(log.other_p95)}.",
-        f"Starts within five minutes of the log's: {share(log.near_300)}, within one: "
-        f"{share(log.near_60)}; two replications have {share(pair.near_300)} and "
-        f"{share(pair.near_60)} with each other.",
+        f"{share(log.near_300)} of these jobs start within five minutes of the log "
+        f"({share(log.near_60)} within one minute); between two replications it is "
+        f"{share(pair.near_300)} ({share(pair.near_60)}).",
     ]
 
 
