@@ -51,17 +51,17 @@ def explained_table(rows: Sequence[Row]) -> str:
     lines.append("|:--|" + "--:|" * 4)
     open_rows = [row for row in rows if row.verdict in (t.ORDER, t.DIFFERS, t.FAILS)]
     for paper in [*dict.fromkeys(row.paper for row in rows), "**all**"]:
-        some = [row for row in open_rows if paper in (row.paper, "**all**")]
-        cells = [paper, len(some), *_shares(some)]
+        paper_rows = [row for row in open_rows if paper in (row.paper, "**all**")]
+        cells = [paper, len(paper_rows), *_shares(paper_rows)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines)
 
 
 def _shares(rows: Sequence[Row]) -> tuple[int, int, int]:
     """In how many a reading closes half of the gap and more, less, or there is none."""
-    known = [row.explained for row in rows if row.explained is not None]
-    half = sum(share >= t.HALF for share in known)
-    return half, len(known) - half, len(rows) - len(known)
+    explained_shares = [row.explained for row in rows if row.explained is not None]
+    half = sum(share >= t.HALF for share in explained_shares)
+    return half, len(explained_shares) - half, len(rows) - len(explained_shares)
 
 
 def paper_page(rows: Sequence[Row]) -> list[str]:
@@ -91,8 +91,8 @@ def _line(title: str, rows: Sequence[Row]) -> str:
 
 
 def _places(rows: Iterable[Row]) -> str:
-    found = Counter(row.place.split(",")[0] for row in rows)
-    return ", ".join(f"{escaped(place)} ({count})" for place, count in found.items())
+    place_counts = Counter(row.place.split(",")[0] for row in rows)
+    return ", ".join(f"{escaped(place)} ({count})" for place, count in place_counts.items())
 
 
 def _grouped(rows: Sequence[Row]) -> list[str]:
@@ -101,10 +101,12 @@ def _grouped(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         groups.setdefault((row.place.split(",")[0], row.claim), []).append(row)
     lines = []
-    for (place, claim), some in groups.items():
-        values = ", ".join(_value(row, len(some) > 1) for row in some)
-        said = some[0].tolerance.split(": ")[0] if some[0].kind == t.CURVE else claim
-        lines.append(f"* {escaped(place)}: {escaped(said)}: {values}; {_why(some)}.")
+    for (place, claim), group_rows in groups.items():
+        values = ", ".join(_value(row, len(group_rows) > 1) for row in group_rows)
+        place_text = (
+            group_rows[0].tolerance.split(": ")[0] if group_rows[0].kind == t.CURVE else claim
+        )
+        lines.append(f"* {escaped(place)}: {escaped(place_text)}: {values}; {_why(group_rows)}.")
     return lines
 
 
@@ -120,12 +122,12 @@ def _value(row: Row, several: bool) -> str:
 
 def _why(rows: Sequence[Row]) -> str:
     """How much of the gaps is explained, in a few words."""
-    known = [row.explained for row in rows if row.explained is not None]
-    if not known:
-        said = dict.fromkeys(row.reason for row in rows)
-        return escaped("; ".join(said)) or UNEXPLAINED
-    shares = ", ".join(f"{share:.0%}" for share in known)
-    less = ", less than half" if max(known) < t.HALF else ""
+    explained_shares = [row.explained for row in rows if row.explained is not None]
+    if not explained_shares:
+        reasons = dict.fromkeys(row.reason for row in rows)
+        return escaped("; ".join(reasons)) or UNEXPLAINED
+    shares = ", ".join(f"{share:.0%}" for share in explained_shares)
+    less = ", less than half" if max(explained_shares) < t.HALF else ""
     return f"{escaped(_reading(rows))}: {shares} of the gap{less}"
 
 
@@ -136,20 +138,20 @@ def _reading(rows: Sequence[Row]) -> str:
 def _cells(rows: Sequence[Row]) -> list[str]:
     """A line a table: how many cells, how many of them explained."""
     lines = []
-    for table, some in _by(rows, lambda row: row.place.split(",")[0]).items():
-        half, less, none = _shares(some)
+    for table, table_rows in _by(rows, lambda row: row.place.split(",")[0]).items():
+        half, less, none = _shares(table_rows)
         lines.append(
-            f"* {table}: {len(some)} cells; a reading closes half of the gap and more in {half}, "
-            f"less in {less}; {none} are unexplained."
+            f"* {table}: {len(table_rows)} cells; a reading closes half of the gap and more in "
+            f"{half}, less in {less}; {none} are unexplained."
         )
     return lines
 
 
 def _by(rows: Iterable[Row], key: object) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    rows_by_key: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(key(row), []).append(row)  # type: ignore[operator]
-    return found
+        rows_by_key.setdefault(key(row), []).append(row)  # type: ignore[operator]
+    return rows_by_key
 
 
 def correlations(rows: Sequence[Row], draws: Mapping[str, tuple[float, float]]) -> str:
@@ -160,25 +162,27 @@ def correlations(rows: Sequence[Row], draws: Mapping[str, tuple[float, float]]) 
         + " | with the reading | |",
         "|:--|--:|--:|:--|" + "--:|" * 4 + ":--|",
     ]
-    for name, some in _by((row for row in rows if row.cells), lambda row: row.cells).items():
-        rho, n = some[0].rho, some[0].n
+    for name, column_rows in _by((row for row in rows if row.cells), lambda row: row.cells).items():
+        rho, n = column_rows[0].rho, column_rows[0].n
         if rho is None:
             continue
-        found = Counter(row.verdict for row in some)
+        verdict_counts = Counter(row.verdict for row in column_rows)
         middle, low = draws.get(name, (math.nan, math.nan))
         ours = "-" if math.isnan(middle) else f"{middle:.2f}, 5% below {low:.2f}"
-        other = _rho(some, reading=True)
-        cells = [name, str(n), f"{rho:.3f}", ours, *(str(found[v]) for v in VERDICTS[:3])]
-        cells += [f"{other:.3f}", _weak(some, low, other)]
+        other = _rho(column_rows, reading=True)
+        cells = [name, str(n), f"{rho:.3f}", ours, *(str(verdict_counts[v]) for v in VERDICTS[:3])]
+        cells += [f"{other:.3f}", _weak(column_rows, low, other)]
         lines.append("| " + " | ".join(map(escaped, cells)) + " |")
     return "\n".join(lines)
 
 
 def _rho(rows: Iterable[Row], reading: bool = False) -> float:
     """The rank correlation of the values, or of those under the reading."""
-    some = list(rows)
-    ours = [number(row.other if reading and row.other is not None else row.value) for row in some]
-    return spearman(pd.Series(ours), pd.Series([row.paper_number for row in some]))
+    row_list = list(rows)
+    ours = [
+        number(row.other if reading and row.other is not None else row.value) for row in row_list
+    ]
+    return spearman(pd.Series(ours), pd.Series([row.paper_number for row in row_list]))
 
 
 def _weak(rows: Sequence[Row], low: float, other: float) -> str:
@@ -187,13 +191,13 @@ def _weak(rows: Sequence[Row], low: float, other: float) -> str:
     if rho >= t.LEAST_RHO:
         return ""
     without, rest = max((_rho(r for r in rows if r is not row), row.place) for row in rows)
-    said = f"; without {rest.split(', ')[1 if 'Table 3' in rest else 2]} {without:.2f}"
+    without_text = f"; without {rest.split(', ')[1 if 'Table 3' in rest else 2]} {without:.2f}"
     if low <= rho:
-        return "weak; two draws of ours differ as much" + said
+        return "weak; two draws of ours differ as much" + without_text
     if other >= t.LEAST_RHO:
-        return "weak; explained by the reading" + said
-    more = ", the reading raises it only" if other > rho else ""
-    return f"weak; {UNEXPLAINED}{more}{said}"
+        return "weak; explained by the reading" + without_text
+    reading_remark = ", the reading raises it only" if other > rho else ""
+    return f"weak; {UNEXPLAINED}{reading_remark}{without_text}"
 
 
 _COLUMNS = {
@@ -208,7 +212,7 @@ def between_draws(frames: Callable[[str], pd.DataFrame]) -> dict[str, tuple[floa
 
     Only columns of drawn traces have it; the paper's own draws are a third.
     """
-    found = {}
+    rank_correlations = {}
     for study, (table, kind, columns, numbers) in _COLUMNS.items():
         frame = frames(study)
         rows = frame[(frame.traces == kind) & ((table == 2) | (frame["load"] > 0.65))]
@@ -218,18 +222,23 @@ def between_draws(frames: Callable[[str], pd.DataFrame]) -> dict[str, tuple[floa
                 rhos = _correlated(draws, each)
                 what = f"{COSTS[column]}, " if table == 3 else f"{SETS[kind]}, "
                 name = f"Table {table}, {what}{WORDS[each]}"
-                found[name] = float(np.median(rhos)), float(np.quantile(rhos, 0.05))
-    return found
+                rank_correlations[name] = float(np.median(rhos)), float(np.quantile(rhos, 0.05))
+    return rank_correlations
 
 
 def _draws_of(rows: pd.DataFrame, column: str) -> np.ndarray:
     """Policies x drawn traces x their loads."""
-    return np.stack([by_trace(some, column) for _, some in rows.groupby("algorithm", sort=False)])
+    return np.stack(
+        [
+            by_trace(algorithm_rows, column)
+            for _, algorithm_rows in rows.groupby("algorithm", sort=False)
+        ]
+    )
 
 
 def _correlated(draws: np.ndarray, which: str) -> list[float]:
     """Spearman of the policies' numbers in pairs of draws; all policies see the same traces."""
     pairs = picks(draws.shape[1])[: 2 * PAIRS]
-    values = [number_of(draws[:, some].reshape(len(draws), -1), which) for some in pairs]
+    values = [number_of(draws[:, pair].reshape(len(draws), -1), which) for pair in pairs]
     ranks = pd.DataFrame(values).rank(axis=1).to_numpy()
     return [float(np.corrcoef(*pair)[0, 1]) for pair in zip(ranks[::2], ranks[1::2], strict=True)]

@@ -16,30 +16,30 @@ def git(*words: str) -> bytes:
 
 def rooms(commit: str) -> Counter[tuple[str, str]]:
     """Lines by folder (two levels below cosched) and kind of file."""
-    found: Counter[tuple[str, str]] = Counter()
+    line_counts: Counter[tuple[str, str]] = Counter()
     names = git("ls-tree", "-r", "--name-only", commit, "--", "python", "cpp").decode().split("\n")
     for path in map(PurePosixPath, names):
         if path.suffix in (".py", ".cpp", ".hpp"):
             folder = path.parent
             while len(folder.parts) > 3:
                 folder = folder.parent
-            found[str(folder), path.suffix] += git("show", f"{commit}:{path}").count(b"\n")
-    return found
+            line_counts[str(folder), path.suffix] += git("show", f"{commit}:{path}").count(b"\n")
+    return line_counts
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("commit", nargs="?", help="what HEAD is compared with")
     parser.add_argument("--most", type=int, help="fail where HEAD has more lines")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     now = rooms("HEAD")
-    before = rooms(given.commit) if given.commit else now
+    before = rooms(arguments.commit) if arguments.commit else now
     for room in sorted({*now, *before}):
-        change = f"{now[room] - before[room]:+7}" if given.commit else ""
+        change = f"{now[room] - before[room]:+7}" if arguments.commit else ""
         print(f"{now[room]:7}{change}  {room[0]} *{room[1]}")
     total = now.total()
-    print(f"{total:7}{f'{total - before.total():+7}' if given.commit else ''}  in all")
-    return int(given.most is not None and total > given.most)
+    print(f"{total:7}{f'{total - before.total():+7}' if arguments.commit else ''}  in all")
+    return int(arguments.most is not None and total > arguments.most)
 
 
 if __name__ == "__main__":

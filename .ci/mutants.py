@@ -30,13 +30,13 @@ LONGEST = 120
 
 def changes(path: Path) -> list[tuple[str, str, str, str]]:
     """(rule, file, old, new) of each line."""
-    found = []
+    change_list = []
     for line in path.read_text().splitlines():
         if line and not line.startswith(("#", "~", "=")):
             rule, name, change = line.split(" ", 2)
             old, new = (part.replace("\\n", "\n") for part in change.split(" => "))
-            found.append((rule, name, old, new))
-    return found
+            change_list.append((rule, name, old, new))
+    return change_list
 
 
 def room_of(name: str) -> str:
@@ -50,10 +50,10 @@ def suites(family: str, name: str) -> str:
     if family == "slurm" or not room.is_dir():
         return "*"
     texts = [path.read_text() for path in room.glob("*_test.cpp")]
-    found = {
+    suite_names = {
         suite for text in texts for suite in re.findall(r"^TEST(?:_F|_P)?\((\w+),", text, re.M)
     }
-    return ":".join(f"{suite}.*" for suite in sorted(found))
+    return ":".join(f"{suite}.*" for suite in sorted(suite_names))
 
 
 def copied(build: Path) -> Path:
@@ -61,31 +61,36 @@ def copied(build: Path) -> Path:
     source = build / "source"
     for name in ("cpp", "tests_cpp", "CMakeLists.txt", "pyproject.toml"):
         for path in [HERE / name, *(HERE / name).rglob("*")]:
-            own = source / path.relative_to(HERE)
-            if path.is_file() and not (own.exists() and own.read_bytes() == path.read_bytes()):
-                own.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, own)
+            copied_path = source / path.relative_to(HERE)
+            if path.is_file() and not (
+                copied_path.exists() and copied_path.read_bytes() == path.read_bytes()
+            ):
+                copied_path.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copied_path)
     return source
 
 
 def failing(build: Path, family: str, tests: str) -> list[str]:
     """Tests that fail as the sources are; ["the compiler"] where they cannot be built."""
     target = f"test_{family}"
-    made = subprocess.run(
+    build_process = subprocess.run(
         ["cmake", "--build", build, "--target", target, "-j2"], capture_output=True
     )
-    if made.returncode:
+    if build_process.returncode:
         return ["the compiler"]
     try:
-        ran = subprocess.run(
+        test_process = subprocess.run(
             [build / "tests_cpp" / target, f"--gtest_filter={tests}", "--gtest_brief=1"],
             capture_output=True,
             timeout=LONGEST,
         )
-        said, end = ran.stdout, f"exit code {ran.returncode}" if ran.returncode else None
+        output, end = (
+            test_process.stdout,
+            f"exit code {test_process.returncode}" if test_process.returncode else None,
+        )
     except subprocess.TimeoutExpired as hangs:
-        said, end = hangs.stdout or b"", "the clock"
-    names = re.findall(r"^\[  FAILED  \] (\S+?),? \(", said.decode(), re.MULTILINE)
+        output, end = hangs.stdout or b"", "the clock"
+    names = re.findall(r"^\[  FAILED  \] (\S+?),? \(", output.decode(), re.MULTILINE)
     return names or ([end] if end else [])
 
 
@@ -129,12 +134,12 @@ def main() -> int:
     parser.add_argument("--family", nargs="*", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--only", nargs="*", default=[])
     args = parser.parse_args()
-    known = {
+    known_rules = {
         rule
         for family in args.family
         for rule, *_ in changes(HERE / "tests_cpp" / family / "mutants.txt")
     }
-    if unknown := sorted(set(args.only) - known):
+    if unknown := sorted(set(args.only) - known_rules):
         parser.error(f"--only {' '.join(unknown)}: no change of {', '.join(args.family)} has it")
     source = copied(args.build)
     subprocess.run(

@@ -48,7 +48,7 @@ def changes(path: Path) -> Iterator[tuple[str, list[str], str, str]]:
         if line.startswith("# "):
             name, _, rest = line[2:].partition(": ")
             unit = HERE / "tests_py" / "unit"
-            tests = [str(path) for one in rest.split() for path in unit.rglob(one)]
+            tests = [str(path) for pattern in rest.split() for path in unit.rglob(pattern)]
         elif line:
             old, new = (part.replace("\\n", "\n") for part in line.split(" => "))
             yield name, tests, old, new
@@ -61,12 +61,12 @@ def source_of_tree(path: Path) -> str:
 
 def compile_changed(name: str, old: str, new: str) -> None:
     """From now on, an import of this file finds the change."""
-    own = SourceFileLoader.get_code
+    original_get_code = SourceFileLoader.get_code
     changed = HERE / "python" / "cosched" / name
 
     def get_code(self: SourceFileLoader, module: str):  # type: ignore[no-untyped-def]
         if Path(self.path).resolve() != changed:
-            return own(self, module)
+            return original_get_code(self, module)
         return compile(source_of_tree(changed).replace(old, new), self.path, "exec")
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign]

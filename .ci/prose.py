@@ -102,12 +102,12 @@ def split_sentences(text: str) -> Iterator[str]:
 
 def sentences(page: Path) -> list[Sentence]:
     """The sentences of a page, without headings of one or two words and empty cells."""
-    found = [
+    sentence_list = [
         Sentence(line, text, is_cell)
         for line, block, is_cell in blocks(page)
         for text in split_sentences(block)
     ]
-    return [sentence for sentence in found if sentence.words]
+    return [sentence for sentence in sentence_list if sentence.words]
 
 
 def words_to_avoid() -> dict[str, str]:
@@ -134,7 +134,7 @@ def pattern_of(phrases: dict[str, str]) -> re.Pattern[str]:
 def avoided(page: Path, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
     """(line, phrase) of each phrase of a page that is on the list."""
     return [
-        (line, found[0]) for line, block, _ in blocks(page) for found in pattern.finditer(block)
+        (line, match[0]) for line, block, _ in blocks(page) for match in pattern.finditer(block)
     ]
 
 
@@ -152,9 +152,9 @@ def counts_of(page: Path, pattern: re.Pattern[str]) -> Counts:
 
 def pages() -> list[Path]:
     """README.md and the pages of the site that people write."""
-    found = [REPO / "README.md", *sorted(REPO.glob("docs/**/*.md"))]
+    page_paths = [REPO / "README.md", *sorted(REPO.glob("docs/**/*.md"))]
     studies = re.compile(r"docs/results/[a-z]+-.*\.md")
-    names = {path: path.relative_to(REPO).as_posix() for path in found}
+    names = {path: path.relative_to(REPO).as_posix() for path in page_paths}
     return [path for path, name in names.items() if name not in EXEMPT and not studies.match(name)]
 
 

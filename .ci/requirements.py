@@ -24,11 +24,11 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 def requirements(extra: str) -> Iterator[str]:
     """Those of one extra; another extra of this package stands for what is in it."""
     for requirement in EXTRAS[extra]:
-        own = re.fullmatch(r"cosched-hpc\[(.+)\]", requirement)
-        if own is None:
+        own_extra = re.fullmatch(r"cosched-hpc\[(.+)\]", requirement)
+        if own_extra is None:
             yield requirement
             continue
-        for name in own[1].split(","):
+        for name in own_extra[1].split(","):
             yield from requirements(name.strip())
 
 

@@ -120,15 +120,15 @@ def render(folder: Path) -> None:
 def pages(folder: Path) -> list[ledger.Row]:
     """The page of each study, with its pictures; the rows of all."""
     folder.mkdir(parents=True, exist_ok=True)
-    there = set(kept.names())
+    written_studies = set(kept.names())
     rows = ledger.evaluate(claims(), kept.read)
-    for name in [name for name in STUDIES if name in there]:
+    for name in [name for name in STUDIES if name in written_studies]:
         frame = kept.read(name)
-        mine = [row for row in rows if row.study == name]
-        _write(folder / f"{name}.md", _page(name, frame, mine, folder))
-    shown = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
+        study_rows = [row for row in rows if row.study == name]
+        _write(folder / f"{name}.md", _page(name, frame, study_rows, folder))
+    page_texts = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
     for picture in folder.glob("*.png"):  # of pages as they were
-        if f"({picture.name})" not in shown:
+        if f"({picture.name})" not in page_texts:
             picture.unlink()
     return rows
 
@@ -172,12 +172,13 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
 
 
 def _markdown(table) -> str:
-    shown = table.copy()
-    for column in shown.columns:
-        shown[column] = [
-            kept.escaped(value) if isinstance(value, str) else value for value in shown[column]
+    display_table = table.copy()
+    for column in display_table.columns:
+        display_table[column] = [
+            kept.escaped(value) if isinstance(value, str) else value
+            for value in display_table[column]
         ]
-    return shown.to_markdown(index=False, floatfmt=".6g")
+    return display_table.to_markdown(index=False, floatfmt=".6g")
 
 
 def _referee(rows: list[ledger.Row]) -> str:
@@ -201,11 +202,11 @@ def _referee(rows: list[ledger.Row]) -> str:
         ledger_page.explained_table(rows),
     ]
     for paper, citation in ledger.PAPERS.items():
-        mine = [row for row in rows if row.paper == paper]
+        paper_rows = [row for row in rows if row.paper == paper]
         lacks, places = _COPIES[paper]
-        resting = sum(row.place.startswith(places) for row in mine)
-        copy = f"*The copy at hand.* {lacks}: {resting} of {len(mine)} rows rest on that."
-        parts += [f"## {paper}", f"{citation}. {copy}", *ledger_page.paper_page(mine)]
+        resting = sum(row.place.startswith(places) for row in paper_rows)
+        copy = f"*The copy at hand.* {lacks}: {resting} of {len(paper_rows)} rows rest on that."
+        parts += [f"## {paper}", f"{citation}. {copy}", *ledger_page.paper_page(paper_rows)]
     draws = ledger_page.between_draws(kept.read)
     parts += [
         "## Order: rank correlations by table and column",

@@ -18,9 +18,9 @@ LEFT, TOP, WIDTH, ROW = 60, 30, 620, 26
 def plan() -> tuple[list[tuple], dict]:
     """Planned reservations of the cycle, and the outcome."""
     columns = list(zip(*JOBS, strict=True))
-    one = [1] * len(JOBS)
+    unit_needs = [1] * len(JOBS)
     jobs = dict(zip(("submit", "tasks", "estimate", "runtime"), columns, strict=True))
-    instance = cs.cluster.Instance({**jobs, "cpu": one, "memory": one}, NODES)
+    instance = cs.cluster.Instance({**jobs, "cpu": unit_needs, "memory": unit_needs}, NODES)
     twin = Twin(instance, None, {"bf_resolution": 60, "bf_interval": 30})
     (clocks,) = clocks_of(instance, 1, 0, -100.0, 0)
     outcome = twin.run(clocks, plans=True)
@@ -39,14 +39,14 @@ def box(job: int, start: float, end: float, nodes: list[int], dashed: bool) -> l
             runs[-1][1] = node + 1
         else:
             runs.append([node, node + 1])
-    found = []
+    svg_parts = []
     for first, last in runs:
         y, high = TOP + ROW * first, ROW * (last - first) - 3
-        found.append(
+        svg_parts.append(
             f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{high}" fill="{COLOURS[job]}" '
             f'stroke="#333"{style}/><text x="{x + 5:.1f}" y="{y + 16}">job {job + 1}</text>'
         )
-    return found
+    return svg_parts
 
 
 def draw() -> str:
@@ -55,8 +55,8 @@ def draw() -> str:
     begin, node = outcome["nodes"]
     parts = []
     for job in (k for k in range(len(JOBS)) if outcome["start"][k] <= AT):
-        own = node[begin[job] : begin[job + 1]].tolist()
-        parts += box(job, float(outcome["start"][job]), JOBS[job][2], own, dashed=False)
+        job_nodes = node[begin[job] : begin[job + 1]].tolist()
+        parts += box(job, float(outcome["start"][job]), JOBS[job][2], job_nodes, dashed=False)
     for _, job, _, start, end, nodes, *_ in planned:
         parts += box(job, 60 * (start // 60), end, list(nodes), dashed=True)
     bottom = TOP + ROW * NODES

@@ -25,8 +25,8 @@ def generate(folder: Path) -> None:
             check=True,
             capture_output=True,
         )
-        made = Path(scratch, "cosched", "_core")
-        for stub in made.iterdir():  # members of an enum, as type checkers expect them
+        stub_folder = Path(scratch, "cosched", "_core")
+        for stub in stub_folder.iterdir():  # members of an enum, as type checkers expect them
             text = stub.read_text(encoding="utf-8")
             members = re.compile(r"^    (\w+): typing\.ClassVar\[\w+\]$", re.MULTILINE)
             text = members.sub(r"    \1 = ...", text)
@@ -36,7 +36,7 @@ def generate(folder: Path) -> None:
             text = text.replace("dict[typing.SupportsInt | typing.SupportsIndex, ", "dict[int, ")
             stub.write_text(text, encoding="utf-8")
         shutil.rmtree(folder / "_core", ignore_errors=True)
-        shutil.copytree(made, folder / "_core")
+        shutil.copytree(stub_folder, folder / "_core")
 
 
 if __name__ == "__main__":

@@ -70,8 +70,10 @@ def main() -> int:
     )
     names = names_of_tests(listed.stdout)
     if not any(begins(name, beginning) for name in names):
-        known = names if "." in beginning else list(dict.fromkeys(n.split(".")[0] for n in names))
-        hint = suggestion(beginning, known)
+        known_names = (
+            names if "." in beginning else list(dict.fromkeys(n.split(".")[0] for n in names))
+        )
+        hint = suggestion(beginning, known_names)
         return refuse(f"T={args.test}: no test of {folder} has that name: {hint}")
     chosen = f"{beginning}*:*/{beginning}*" if beginning else "*"
     return subprocess.run([program, f"--gtest_filter={chosen}"], check=False).returncode

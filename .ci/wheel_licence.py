@@ -35,9 +35,9 @@ def with_both_licences(metadata: str) -> str:
     The head ends at the first empty line; what follows is the description.
     """
     head, separator, description = metadata.partition("\n\n")
-    kept = [line for line in _unfolded(head) if not REPLACED.match(line)]
+    other_lines = [line for line in _unfolded(head) if not REPLACED.match(line)]
     files = [f"License-File: {name}" for name in TEXTS]
-    lines = ["Metadata-Version: 2.4", *kept, f"License-Expression: {EXPRESSION}", *files]
+    lines = ["Metadata-Version: 2.4", *other_lines, f"License-Expression: {EXPRESSION}", *files]
     return "\n".join(lines) + separator + description
 
 
@@ -64,9 +64,9 @@ def add_licences(wheel: Path) -> bool:
         f"{folder}/licenses/{name}": (REPO / path).read_bytes() for name, path in TEXTS.items()
     }
     replaced = {*texts, f"{folder}/RECORD", f"{folder}/LICENSE"}
-    made = wheel.with_suffix(".part")
+    part_path = wheel.with_suffix(".part")
     record = []
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for info, content in entries:
             if info.filename in replaced:
                 continue
@@ -82,7 +82,7 @@ def add_licences(wheel: Path) -> bool:
         rows = io.StringIO()
         csv.writer(rows, lineterminator="\n").writerows(record)
         archive.writestr(_entry(f"{folder}/RECORD"), rows.getvalue(), zipfile.ZIP_DEFLATED)
-    os.replace(made, wheel)
+    os.replace(part_path, wheel)
     return True
 
 

@@ -63,8 +63,12 @@ def _codes(path):
 
 
 def _recording(path):
-    found = read_recording(path)
-    return found.machine, {name: list(of) for name, of in found.jobs.items()}, str(found.runs)
+    recording = read_recording(path)
+    return (
+        recording.machine,
+        {name: list(of) for name, of in recording.jobs.items()},
+        str(recording.runs),
+    )
 
 
 def _swf(path):

@@ -19,14 +19,18 @@ MOST = 4000
 
 def text_of(value):
     """A seed as it is; of an instance also what its constructor is called with."""
-    shown = repr(value)
+    value_text = repr(value)
     if hasattr(value, "_core"):
-        made, arguments = value.__reduce__()[:2]
+        constructor, arguments = value.__reduce__()[:2]
         options = {}
-        if isinstance(made, partial):
-            arguments, options = (*made.args, *arguments), made.keywords
-        shown += f"\nmade from {arguments} {options or ''}"
-    return shown if len(shown) <= MOST else f"{shown[:MOST]} ... ({len(shown)} characters)"
+        if isinstance(constructor, partial):
+            arguments, options = (*constructor.args, *arguments), constructor.keywords
+        value_text += f"\nmade from {arguments} {options or ''}"
+    return (
+        value_text
+        if len(value_text) <= MOST
+        else f"{value_text[:MOST]} ... ({len(value_text)} characters)"
+    )
 
 
 def drawn_values(traceback):
@@ -35,13 +39,13 @@ def drawn_values(traceback):
     while traceback is not None:
         frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
-    found = {}
+    values = {}
     for frame in reversed(frames):
         if TESTS in Path(frame.f_code.co_filename).parents:
             for name in (*SEEDS, *INSTANCES):
                 if name in frame.f_locals and not callable(frame.f_locals[name]):
-                    found.setdefault(name, frame.f_locals[name])
-    return [(name, text_of(value)) for name, value in found.items()]
+                    values.setdefault(name, frame.f_locals[name])
+    return [(name, text_of(value)) for name, value in values.items()]
 
 
 @pytest.hookimpl(wrapper=True)

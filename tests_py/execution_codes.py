@@ -29,7 +29,7 @@ sys.exit(int(sys.argv[3]) if len(sys.argv) > 3 else 0)
 """
 
 
-def noting(folder: Path, seconds: dict[str, float], procs: int = 16, **more) -> Codes:
+def noting(folder: Path, seconds: dict[str, float], procs: int = 16, **extra_fields) -> Codes:
     """Codes that note what they see in ``folder/notes``, and take these seconds on any count."""
     program = folder / "program.py"
     program.write_text(PROGRAM)
@@ -38,7 +38,7 @@ def noting(folder: Path, seconds: dict[str, float], procs: int = 16, **more) -> 
             name=name,
             command=(sys.executable, "-I", "-S", str(program), str(folder / "notes"), str(length)),
             directory=folder,
-            **more,
+            **extra_fields,
         )
         for name, length in seconds.items()
     }
@@ -66,29 +66,29 @@ def until(condition: str) -> str:
 def read_notes(folder: Path) -> list[dict]:
     """What the codes noted, in order of time; of either kind."""
     path = folder / "notes"
-    found = []
+    notes = []
     for line in path.read_text().splitlines() if path.exists() else ():
         if line.startswith("{"):
-            found.append(json.loads(line))
+            notes.append(json.loads(line))
         else:
             what, task, cpus, time = line.split()
-            found.append({"what": what, "task": task, "cpus": cpus, "time": float(time)})
-    return sorted(found, key=lambda note: note["time"])
+            notes.append({"what": what, "task": task, "cpus": cpus, "time": float(time)})
+    return sorted(notes, key=lambda note: note["time"])
 
 
 def spans(folder: Path) -> dict[str, list[tuple[float, float, frozenset[int]]]]:
     """Task -> (start, end, cores) of each time that it ran to its end."""
     begun: dict[str, dict] = {}
-    found: dict[str, list] = {}
+    runs_of_task: dict[str, list] = {}
     for note in read_notes(folder):
         if note["what"] == "start":
             begun[note["task"]] = note
         else:
             cores = frozenset(map(int, note["cpus"].split(",")))
-            found.setdefault(note["task"], []).append(
+            runs_of_task.setdefault(note["task"], []).append(
                 (begun[note["task"]]["time"], note["time"], cores)
             )
-    return found
+    return runs_of_task
 
 
 def shared_cores(folder: Path) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ class Leavers:
         tempfile.tempdir = None
 
     def _found(self, folder):
-        return [one for one in os.listdir(folder) if not one.startswith(("pytest-of-", "gw"))]
+        return [entry for entry in os.listdir(folder) if not entry.startswith(("pytest-of-", "gw"))]
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self, nodeid):
@@ -51,15 +51,15 @@ class Leavers:
         self.failed = bool(session.testsfailed)
         workers = alive(self.folder)
         for folder in (self.folder, *self.folder.glob("gw*")):
-            told = ((name, self.seen.get(name, "the run")) for name in self._found(folder))
-            self.left += [f"{name} in the temporary folder, since {who}" for name, who in told]
+            leavings = ((name, self.seen.get(name, "the run")) for name in self._found(folder))
+            self.left += [f"{name} in the temporary folder, since {who}" for name, who in leavings]
         self.left += workers
         if self.left and not session.exitstatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter):
-        for one in self.left:
-            terminalreporter.write_line(f"left behind: {one}", red=True)
+        for leaving in self.left:
+            terminalreporter.write_line(f"left behind: {leaving}", red=True)
         if self.failed:
             terminalreporter.write_line(f"folders of tests that failed are kept in {self.folder}")
 
@@ -76,23 +76,25 @@ class Leavers:
 def alive(folder):
     """Processes whose temporary folder this is, but for this one, after a while."""
     end = time.monotonic() + _ENDING
-    while (found := _processes(folder)) and time.monotonic() < end:
+    while (processes := _processes(folder)) and time.monotonic() < end:
         time.sleep(0.2)
-    return [f"process {process}: {command}" for process, command in found.items()]
+    return [f"process {process}: {command}" for process, command in processes.items()]
 
 
 def _processes(folder):
     wanted = f"TMPDIR={folder}".encode()
-    found = {}
+    commands = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            own = (process / "environ").read_bytes().split(b"\0")
+            variables = (process / "environ").read_bytes().split(b"\0")
             command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
         except OSError:
             continue
-        mine = any(one == wanted or one.startswith(wanted + b"/") for one in own)
+        is_of_session = any(
+            variable == wanted or variable.startswith(wanted + b"/") for variable in variables
+        )
         # The tracker and the fork server of multiprocessing end with the process that started them.
         is_helper = any(f"multiprocessing.{name} " in command for name in _HELPERS)
-        if mine and int(process.name) != os.getpid() and not is_helper:
-            found[int(process.name)] = command
-    return found
+        if is_of_session and int(process.name) != os.getpid() and not is_helper:
+            commands[int(process.name)] = command
+    return commands

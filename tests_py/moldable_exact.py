@@ -29,29 +29,33 @@ def random_instance(
 ) -> cs.moldable.Instance:
     """Times of any shape, half of the instances in whole seconds, so that ties are frequent."""
     releases, precedence, resources = kind
-    whole = random.random() < 0.5
-    times = _times(random, jobs, machines, whole)
-    more: dict[str, Any] = {"weights": random.integers(0 if whole else 1, 5, jobs).astype(float)}
+    has_whole_numbers = random.random() < 0.5
+    times = _times(random, jobs, machines, has_whole_numbers)
+    extra_arguments: dict[str, Any] = {
+        "weights": random.integers(0 if has_whole_numbers else 1, 5, jobs).astype(float)
+    }
     if releases:
         latest = times[np.isfinite(times)].mean() * random.choice([0.5, 1.5, 3.0])
         release = random.uniform(0, latest, jobs)
-        more["release"] = np.round(release) if whole else release
-        more["release"][random.random(jobs) < 0.3] = 0.0
+        extra_arguments["release"] = np.round(release) if has_whole_numbers else release
+        extra_arguments["release"][random.random(jobs) < 0.3] = 0.0
     if precedence:
         order, density = random.permutation(jobs), random.uniform(0.15, 0.6)
         pairs = itertools.combinations(order.tolist(), 2)
         edges = [pair for pair in pairs if random.random() < density]
-        more["edges"] = edges or [(int(order[0]), int(order[-1]))]
+        extra_arguments["edges"] = edges or [(int(order[0]), int(order[-1]))]
     if resources:
-        more |= _resources(random, jobs, machines, whole)
-    return cs.moldable.Instance(times, machines=machines, **more)
+        extra_arguments |= _resources(random, jobs, machines, has_whole_numbers)
+    return cs.moldable.Instance(times, machines=machines, **extra_arguments)
 
 
-def _times(random: np.random.Generator, jobs: int, machines: int, whole: bool) -> np.ndarray:
+def _times(
+    random: np.random.Generator, jobs: int, machines: int, has_whole_numbers: bool
+) -> np.ndarray:
     shrink = random.uniform(0.4, 1.1, (jobs, machines))
     shrink[:, 0] = random.uniform(1, 12, jobs)
     times = np.cumprod(shrink, axis=1)
-    if whole:
+    if has_whole_numbers:
         times = np.maximum(1.0, np.round(times))
     times[random.random(times.shape) < 0.15] = np.inf
     times[np.isinf(times).all(axis=1), 0] = 3.0
@@ -59,24 +63,27 @@ def _times(random: np.random.Generator, jobs: int, machines: int, whole: bool) -
 
 
 def _resources(
-    random: np.random.Generator, jobs: int, machines: int, whole: bool
+    random: np.random.Generator, jobs: int, machines: int, has_whole_numbers: bool
 ) -> dict[str, dict[str, Any]]:
     needs: dict[str, np.ndarray] = {"memory": random.uniform(0, 5, jobs)}
     if random.random() < 0.5:  # on each count
         needs["memory"] = random.uniform(0, 5, (jobs, machines))
     if random.random() < 0.5:
         needs["licences"] = random.integers(0, 3, jobs).astype(float)
-    if whole:
+    if has_whole_numbers:
         needs["memory"] = np.round(needs["memory"])
     largest = {name: float(need.max()) for name, need in needs.items()}
-    capacity = {name: max(1.0, most * random.uniform(1, 1.8)) for name, most in largest.items()}
+    capacity = {
+        name: max(1.0, largest_need * random.uniform(1, 1.8))
+        for name, largest_need in largest.items()
+    }
     return {"resources": needs, "capacity": capacity}
 
 
 class Enumeration:
     """The least value of one criterion, or `known` where nothing is less."""
 
-    def __init__(self, instance: cs.moldable.Instance, objective: str, known: float) -> None:
+    def __init__(self, instance: cs.moldable.Instance, objective: str, upper_bound: float) -> None:
         jobs, machines = instance.jobs, instance.machines
         self.shortest = objective == "makespan"
         self.jobs = jobs
@@ -105,7 +112,7 @@ class Enumeration:
             ]  # fmt: skip
             self.counts.append(sorted(fitting))
         self.least_seconds = [counts[0][0] for counts in self.counts]
-        self.best = known
+        self.best = upper_bound
 
     def run(self) -> float:
         self._extend({}, 0.0)
@@ -155,19 +162,19 @@ class Enumeration:
     def _fits(
         self, runs: list[tuple[float, float, list[float]]], moment: float, need: list[float]
     ) -> bool:
-        beside = [other for begin, end, other in runs if begin <= moment < end]
+        concurrent_runs = [other for begin, end, other in runs if begin <= moment < end]
         return all(
-            amount + sum(other[measure] for other in beside) <= capacity * (1 + 1e-9)
+            amount + sum(other[measure] for other in concurrent_runs) <= capacity * (1 + 1e-9)
             for measure, (amount, capacity) in enumerate(zip(need, self.capacity, strict=True))
         )
 
 
-def optimum(instance: cs.moldable.Instance, objective: str, known: float = np.inf) -> float:
+def optimum(instance: cs.moldable.Instance, objective: str, upper_bound: float = np.inf) -> float:
     """The least makespan, or the least sum w C.
 
     `known` is the value of a valid schedule: the enumeration looks for anything less.
     """
-    return Enumeration(instance, objective, known).run()
+    return Enumeration(instance, objective, upper_bound).run()
 
 
 def value_of(result: cs.moldable.Result, objective: str) -> float:

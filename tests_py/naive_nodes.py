@@ -14,8 +14,8 @@ def holds(free, cores, kb, gpus):
 
 
 def right_type(nodes, node, job):
-    known = any(job["type"] == other[3] for other in nodes)
-    return not job["type"] or not known or nodes[node][3] in ("", job["type"])
+    is_known_type = any(job["type"] == other[3] for other in nodes)
+    return not job["type"] or not is_known_type or nodes[node][3] in ("", job["type"])
 
 
 def usable(nodes, job, open_to):
@@ -30,30 +30,32 @@ NO_END = 1e13
 
 def place(nodes, free, job, open_to, equal):
     """{node: (cores, KB, GPUs)}, or None."""
-    own = usable(nodes, job, open_to)
+    usable_nodes = usable(nodes, job, open_to)
     if equal:
         many = job["nodes"]
-        low, more = divmod(job["cores"], many)
+        low, extra_cores = divmod(job["cores"], many)
         kb, gpus = job["kb"] // many, job["gpus"] // many
-        fit = [k for k in own if not gpus or right_type(nodes, k, job)]
-        big = [k for k in fit if holds(free[k], low + 1, kb, gpus)][:more]
-        rest = [k for k in fit if k not in big and holds(free[k], low, kb, gpus)][: many - more]
-        if len(big) < more or len(rest) < many - more:
+        fit = [k for k in usable_nodes if not gpus or right_type(nodes, k, job)]
+        big = [k for k in fit if holds(free[k], low + 1, kb, gpus)][:extra_cores]
+        rest = [k for k in fit if k not in big and holds(free[k], low, kb, gpus)][
+            : many - extra_cores
+        ]
+        if len(big) < extra_cores or len(rest) < many - extra_cores:
             return None
         return {k: (low + (k in big), kb, gpus) for k in big + rest}
-    left, found = [job["cores"], job["kb"], job["gpus"]], {}
-    for k in own:
-        taken = [min(left[r], free[k][r]) for r in range(3)]
+    needs, placement = [job["cores"], job["kb"], job["gpus"]], {}
+    for k in usable_nodes:
+        shares = [min(needs[r], free[k][r]) for r in range(3)]
         if not right_type(nodes, k, job):
-            taken[2] = 0
-        if any(taken):
-            found[k] = tuple(taken)
-            left = [left[r] - taken[r] for r in range(3)]
-    return None if any(left) else found
+            shares[2] = 0
+        if any(shares):
+            placement[k] = tuple(shares)
+            needs = [needs[r] - shares[r] for r in range(3)]
+    return None if any(needs) else placement
 
 
 def added(free, share, sign):
-    new = [list(one) for one in free]
+    new = [list(node_free) for node_free in free]
     for k, amounts in share.items():
         for r in range(3):
             new[k][r] += sign * amounts[r]
@@ -123,7 +125,7 @@ class Naive:
     def backfill(self):
         blocked, reserved, waiting = set(), [], []  # nodes; (job, shadow, free then)
         for j in self.queue:
-            mine = set(usable(self.nodes, self.jobs[j], self.every))
+            usable_nodes = set(usable(self.nodes, self.jobs[j], self.every))
             others = [k for k in self.every if k not in blocked]
             if self.rule == "FCFS":
                 share = self.find(j, self.free(), others)
@@ -149,9 +151,9 @@ class Naive:
                 self.begin(j, share)
                 continue
             waiting.append(j)
-            if self.rule == "EASY" and not mine <= blocked:
+            if self.rule == "EASY" and not usable_nodes <= blocked:
                 reserved.append(self.reserve(j))
-            blocked |= mine
+            blocked |= usable_nodes
         self.queue = waiting
 
     def first(self, j, others, blocked):
@@ -178,11 +180,11 @@ class Naive:
         return self.jobs[j]["expected"] or (1 if self.rule == "conservative" else 0)
 
     def plan(self, early):
-        late = any(
+        is_overdue = any(
             self.start[j] + self.planned(j) <= self.now < self.start[j] + self.jobs[j]["runtime"]
             for j in self.running
         )
-        if late or self.overdue:
+        if is_overdue or self.overdue:
             self.slots = {}
         for j in self.queue:
             if j not in self.slots:
@@ -191,9 +193,9 @@ class Naive:
                     self.endless[j] = NO_END + self.planned_so_far
                 self.slots[j] = self.earliest(j, inf)
             elif early:
-                own = self.slots.pop(j)
-                self.slots[j] = self.earliest(j, own[0]) or own
-        self.overdue = late
+                slot = self.slots.pop(j)
+                self.slots[j] = self.earliest(j, slot[0]) or slot
+        self.overdue = is_overdue
         waiting = []
         for j in self.queue:
             begin, share = self.slots[j]
@@ -209,26 +211,29 @@ class Naive:
         self.wake = min((time for time in times if time > self.now), default=inf)
 
     def earliest(self, j, before):
-        held = [(self.start[k], self.start[k] + self.planned(k), share)
+        reservations = [(self.start[k], self.start[k] + self.planned(k), share)
                 for k, share in self.running.items()]  # fmt: skip
-        held += [
+        reservations += [
             (begin, begin + self.planned(k), share) for k, (begin, share) in self.slots.items()
         ]
-        held = [one for one in held if one[1] > self.now]
-        points = {self.now, *(time for one in held for time in one[:2] if time > self.now)}
+        reservations = [reservation for reservation in reservations if reservation[1] > self.now]
+        points = {
+            self.now,
+            *(time for reservation in reservations for time in reservation[:2] if time > self.now),
+        }
         for begin in sorted(points):
             if begin >= before:
                 return None
             end = begin + self.planned(j)
-            least = self.empty
+            least_free = self.empty
             for time in (begin, *(point for point in points if begin < point < end)):
                 free = self.empty
-                for a, b, share in held:
+                for a, b, share in reservations:
                     if a <= time < b:
                         free = added(free, share, -1)
-                least = [[min(x, y) for x, y in zip(a, b, strict=True)]
-                         for a, b in zip(least, free, strict=True)]  # fmt: skip
-            share = self.find(j, least)
+                least_free = [[min(x, y) for x, y in zip(a, b, strict=True)]
+                         for a, b in zip(least_free, free, strict=True)]  # fmt: skip
+            share = self.find(j, least_free)
             if share is not None:
                 return begin, share
         return None

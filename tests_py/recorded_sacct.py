@@ -54,18 +54,32 @@ def _row(
     gpus = re.sub("^gpu:?", "", str(job.get("gres", job.get("gpus", ""))))
     total = int(re.findall("[0-9]+$", gpus)[0]) * (count if "gres" in job else 1) if gpus else 0
     kind = f":{gpus.split(':')[0]}" if ":" in gpus else ""
-    held = f"billing={cpus},cpu={cpus},node={count}"
-    held += f",mem={memory}M" if memory else ""
-    held += f",gres/gpu={total}" + (f",gres/gpu{kind}={total}" if kind else "") if total else ""
+    allocated_tres = f"billing={cpus},cpu={cpus},node={count}"
+    allocated_tres += f",mem={memory}M" if memory else ""
+    allocated_tres += (
+        f",gres/gpu={total}" + (f",gres/gpu{kind}={total}" if kind else "") if total else ""
+    )
     start, end = done.get("start"), done.get("end")
     return [
-        name, job.get("user", "root"), job.get("account", ""), job.get("qos", "normal"),
-        str(done.get("partition") or job.get("partition", "main")), str(done["state"]),
-        clock(done["submit"], epoch), clock(done.get("eligible", done["submit"]), epoch),
-        clock(start, epoch), clock(end, epoch), span((end or 0) - (start or 0) if nodes else 0),
-        span(job["limit"]), str(count), str(cpus), f"{memory}M" if memory else "0", held, held,
+        name,
+        job.get("user", "root"),
+        job.get("account", ""),
+        job.get("qos", "normal"),
+        str(done.get("partition") or job.get("partition", "main")),
+        str(done["state"]),
+        clock(done["submit"], epoch),
+        clock(done.get("eligible", done["submit"]), epoch),
+        clock(start, epoch),
+        clock(end, epoch),
+        span((end or 0) - (start or 0) if nodes else 0),
+        span(job["limit"]),
+        str(count),
+        str(cpus),
+        f"{memory}M" if memory else "0",
+        allocated_tres,
+        allocated_tres,
         done.get("nodelist") or "None assigned",
-    ]  # fmt: skip
+    ]
 
 
 def slurm_conf(data: Mapping[str, Any]) -> str:

@@ -50,39 +50,41 @@ class Site:
         """Where and when the job starts: `each` = cores, memory, GPUs on each of its nodes."""
         self.now = max(self.now, ready)
         while True:
-            for end, own, held in [run for run in self.running if run[0] <= self.now]:
-                self.free[own] += held
-                self.running.remove((end, own, held))
+            for end, run_nodes, run_shares in [run for run in self.running if run[0] <= self.now]:
+                self.free[run_nodes] += run_shares
+                self.running.remove((end, run_nodes, run_shares))
             fits = np.flatnonzero((self.free >= each).all(axis=1))
             if len(fits) >= nodes:
                 break
             self.now = min(run[0] for run in self.running)
-        own = fits[:nodes].tolist()
-        self.free[own] -= each
-        self.running.append((self.now + length, own, tuple(each)))
-        return self.now, own
+        run_nodes = fits[:nodes].tolist()
+        self.free[run_nodes] -= each
+        self.running.append((self.now + length, run_nodes, tuple(each)))
+        return self.now, run_nodes
 
 
-def rows_of(job, name, state, submit, eligible, begun, length, limit, own, each, rng):
+def rows_of(job, name, state, submit, eligible, begun, length, limit, job_nodes, each, rng):
     """A row of the job's, and some of its steps."""
     cores, memory, gpus = each
-    cpus, many = cores * THREADS * len(own), len(own)
+    cpus, many = cores * THREADS * len(job_nodes), len(job_nodes)
     of_gpus = f",gres/gpu:a100={gpus * many},gres/gpu={gpus * many}" if gpus else ""
     size = f"{memory}M" if rng.random() < 0.5 else f"{memory / 1024:.2f}G".replace(".00G", "G")
     total = f"{memory * many}M" if size.endswith("M") or many > 1 else size
-    held = f"billing={cpus},cpu={cpus}{of_gpus},mem={total},node={many}"
+    allocated_tres = f"billing={cpus},cpu={cpus}{of_gpus},mem={total},node={many}"
     asked = (f"{size}n", f"{size}n", total)[rng.integers(3)]
     wanted = f"billing={cpus},cpu={max(1, cpus - 1)},mem={total},node={many}"
-    shown = "" if state == "PENDING" else ",".join(HOSTS[k] for k in own)
+    node_list = "" if state == "PENDING" else ",".join(HOSTS[k] for k in job_nodes)
     user = f"u{rng.integers(8)}"
     part = "gpu" if gpus else "main"
     times = "|".join(map(clock, (submit, eligible, begun, begun + length)))
     front = f"{name}|{user}|staff|{part}"
-    back = f"{span(length)}|{span(limit)}|{many}|{cpus}|{asked}|{wanted}|{held}|{shown}"
+    back = (
+        f"{span(length)}|{span(limit)}|{many}|{cpus}|{asked}|{wanted}|{allocated_tres}|{node_list}"
+    )
     yield f"{job}|{front}|{state}|{times}|{back}"
     for step in ("batch", "0")[: rng.integers(0, 3)]:
-        ran = f"{state}|{times}|{span(length)}"
-        yield f"{job}.{step}|{step}||staff||{ran}||{many}|{cpus}||||{shown}"
+        run_cells = f"{state}|{times}|{span(length)}"
+        yield f"{job}.{step}|{step}||staff||{run_cells}||{many}|{cpus}||||{node_list}"
 
 
 def dump(jobs, seed):
@@ -112,7 +114,7 @@ def dump(jobs, seed):
     while queue:
         queue.sort(key=lambda item: (item[0], item[1]))
         ready, at, wish, run = queue.pop(0)
-        _, came, job, name, nodes, each, length, after = wish
+        _, arrival, job, name, nodes, each, length, after = wish
         if after is not None and run == 0 and ready < ends.get(after, np.inf):
             if after not in ends:  # it waits for one that has not ended: looked at again later
                 ahead = [item[0] for item in queue if item[1] == after]
@@ -121,20 +123,35 @@ def dump(jobs, seed):
                 queue.append((ends[after], at, wish, 0))
             continue
         if after is not None and run == 0:
-            ready = max(ends[after], came)
-        begun, own = site.start(max(ready, came), nodes, each, length)
-        again = run < 2 and rng.random() < 0.05 and length > 600
-        ran = int(rng.integers(1, length)) if again else length
-        if again:  # the node failed, or it was preempted: its place is free before its time
-            site.running[-1] = (begun + ran, own, tuple(each))
-        state = "REQUEUED" if again else str(rng.choice(["COMPLETED", "FAILED", "CANCELLED by 7"]))
-        sent = came if run == 0 else ready - 121
-        lines += rows_of(job, name, state, sent, max(ready, came), begun, ran, 2 * length + 60,
-                         own, each, rng)  # fmt: skip
-        if again:
-            queue.append((begun + ran + 121, at, wish, run + 1))
+            ready = max(ends[after], arrival)
+        begun, job_nodes = site.start(max(ready, arrival), nodes, each, length)
+        is_requeued = run < 2 and rng.random() < 0.05 and length > 600
+        run_seconds = int(rng.integers(1, length)) if is_requeued else length
+        if is_requeued:  # the node failed, or it was preempted: its place is free before its time
+            site.running[-1] = (begun + run_seconds, job_nodes, tuple(each))
+        state = (
+            "REQUEUED"
+            if is_requeued
+            else str(rng.choice(["COMPLETED", "FAILED", "CANCELLED by 7"]))
+        )
+        sent = arrival if run == 0 else ready - 121
+        lines += rows_of(
+            job,
+            name,
+            state,
+            sent,
+            max(ready, arrival),
+            begun,
+            run_seconds,
+            2 * length + 60,
+            job_nodes,
+            each,
+            rng,
+        )
+        if is_requeued:
+            queue.append((begun + run_seconds + 121, at, wish, run + 1))
         else:
-            ends[at] = begun + ran
+            ends[at] = begun + run_seconds
     for extra in range(5):
         never = (
             f"{number + extra + 1}_[1-9]|z|u1|staff|main|PENDING|{clock(submit)}|{clock(submit)}"

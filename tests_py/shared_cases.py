@@ -91,17 +91,17 @@ def brute_force(inst):
             )
 
     @cache
-    def least(left):
-        if not left:
+    def least_cost(remaining_tasks):
+        if not remaining_tasks:
             return 0.0
-        first, rest = left[0], left[1:]
+        first, rest = remaining_tasks[0], remaining_tasks[1:]
         return min(
-            cost[(first, *others)] + least(tuple(i for i in rest if i not in others))
+            cost[(first, *others)] + least_cost(tuple(i for i in rest if i not in others))
             for size in range(inst.max_tasks)
             for others in itertools.combinations(rest, size)
         )
 
-    return least(tuple(range(inst.tasks)))
+    return least_cost(tuple(range(inst.tasks)))
 
 
 def configuration_programme(inst):
@@ -126,11 +126,11 @@ def _factors(inst, jobs, counts):
     table = inst.slowdowns.table if inst.slowdowns is not None else np.ones((inst.jobs,) * 2)
     rule = inst.slowdowns.rule if inst.slowdowns is not None else "sum"
     excess = np.maximum(table, 1) - 1
-    over = 0.0
+    excess_load = 0.0
     if inst.bandwidth is not None and len(jobs) > 1:
         demand = inst.bandwidth.demand
         load = sum(demand[job, count - 1] for job, count in zip(jobs, counts, strict=True))
-        over = max(0.0, load / inst.bandwidth.capacity - 1)
+        excess_load = max(0.0, load / inst.bandwidth.capacity - 1)
     for job in jobs:
         others = [excess[job, other] for other in jobs if other != job]
         pairs = {
@@ -139,4 +139,4 @@ def _factors(inst, jobs, counts):
             "max": 1 + max(others, default=0.0),
         }[rule]
         stall = inst.bandwidth.stall[job] if inst.bandwidth is not None else 0.0
-        yield max(pairs, 1 + stall * over)
+        yield max(pairs, 1 + stall * excess_load)

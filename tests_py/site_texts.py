@@ -38,8 +38,8 @@ def table_of(text):
 def plain(value, default=None):
     """A number of slurmrestd's JSON; default: none, or infinite."""
     if isinstance(value, dict):
-        known = value.get("set", True) and not value.get("infinite")
-        value = value.get("number") if known else None
+        is_set_number = value.get("set", True) and not value.get("infinite")
+        value = value.get("number") if is_set_number else None
     if not isinstance(value, (int, float)) or 0xFFFFFFF0 <= value <= 0xFFFFFFFF or value > 1e19:
         return default
     return value
@@ -82,8 +82,10 @@ def sacct(text):
     rows.sort(key=lambda row: epoch(row["Submit"]))
     begin = epoch(rows[0]["Submit"])
     for (_, job), row in zip(jobs.iterrows(), rows, strict=True):
-        held = dict(part.split("=") for part in row.get("AllocTRES", "").split(",") if part)
-        cpus = int(held.get("cpu") or row.get("NCPUS") or row["AllocCPUS"])
+        allocated_tres = dict(
+            part.split("=") for part in row.get("AllocTRES", "").split(",") if part
+        )
+        cpus = int(allocated_tres.get("cpu") or row.get("NCPUS") or row["AllocCPUS"])
         yield "JobID", str(job["id"]), row["JobID"]
         yield "Submit", job["submit"], epoch(row["Submit"]) - begin
         if "Elapsed" in row:
@@ -96,7 +98,7 @@ def sacct(text):
                 yield column, job[name], row[column]
         yield "State", job["status"], row["State"].split()[0].lower()
         yield "cpu", job["threads"], cpus
-        memory = held.get("mem", "")
+        memory = allocated_tres.get("mem", "")
         if row.get("ReqMem", "").endswith("Mn") and not memory:
             amount = int(row["ReqMem"][:-2])
             memory = f"{amount % 2**31 * (cpus if amount >= 2**31 else int(row['NNodes']))}M"
@@ -106,15 +108,15 @@ def sacct(text):
 
 
 def squeue(text):
-    found = {job.id: job for job in records.jobs_of_json(text, "squeue.json")[0]}
+    job_records = {job.id: job for job in records.jobs_of_json(text, "squeue.json")[0]}
     waits = {"REQUEUED": "PENDING", "CONFIGURING": "RUNNING", "SUSPENDED": "RUNNING"}
     for job in json.loads(text)["jobs"]:
         state = waits.get(first(job["job_state"]), first(job["job_state"]))
         if state not in ("PENDING", "RUNNING"):
-            yield "id", job["job_id"] in found, False
+            yield "id", job["job_id"] in job_records, False
             continue
-        own = found[job["job_id"]]
-        yield "state", own.state, state
+        job_record = job_records[job["job_id"]]
+        yield "state", job_record.state, state
         for name, key in (
             ("account", "account"),
             ("partition", "partition"),
@@ -123,26 +125,32 @@ def squeue(text):
             ("licences", "licenses"),
             ("features", "features"),
         ):
-            yield key, own[name], {"(null)": ""}.get(job.get(key), job.get(key) or "")
-        yield "user_name", own.user, job.get("user_name") or str(job.get("user_id", ""))
+            yield key, job_record[name], {"(null)": ""}.get(job.get(key), job.get(key) or "")
+        yield "user_name", job_record.user, job.get("user_name") or str(job.get("user_id", ""))
         for key in ("submit", "eligible", "start"):
-            yield f"{key}_time", own[key], plain(job.get(f"{key}_time")) or None
+            yield f"{key}_time", job_record[key], plain(job.get(f"{key}_time")) or None
         minutes = job.get("time_limit")
         endless = isinstance(minutes, dict) and minutes.get("infinite")
         limit = None if plain(minutes) is None else 60 * plain(minutes)
-        yield "time_limit", own.limit, float("inf") if endless else limit
+        yield "time_limit", job_record.limit, float("inf") if endless else limit
         for name, key in (("cpus", "cpus"), ("nodes", "node_count")):
-            yield key, own[name], plain(job.get(key)) or (1 if name == "cpus" else own[name])
+            yield (
+                key,
+                job_record[name],
+                plain(job.get(key)) or (1 if name == "cpus" else job_record[name]),
+            )
         for name, key in (("memory", "memory_per_node"), ("memory_per_cpu", "memory_per_cpu")):
-            yield key, own[name], plain(job.get(key))
+            yield key, job_record[name], plain(job.get(key))
 
 
 def sinfo(text):
-    shown = nodes.machine_texts({"sinfo.json": text}, [], [])
-    told = {one["NodeName"]: one for one in map(dict, _records(shown["nodes"], "NodeName"))}
-    out = set(nodes.out_of_service(shown["nodes"]))
-    for one in _nodes_of(json.loads(text)):
-        own = told[one["name"]]
+    texts = nodes.machine_texts({"sinfo.json": text}, [], [])
+    records_by_name = {
+        record["NodeName"]: record for record in map(dict, _records(texts["nodes"], "NodeName"))
+    }
+    out = set(nodes.out_of_service(texts["nodes"]))
+    for node_fields in _nodes_of(json.loads(text)):
+        own_fields = records_by_name[node_fields["name"]]
         for key, name in (
             ("cpus", "CPUTot"),
             ("memory", "RealMemory"),
@@ -151,32 +159,47 @@ def sinfo(text):
             ("threads", "ThreadsPerCore"),
             ("weight", "Weight"),
         ):
-            if one[key]:
-                yield name, int(own[name]), one[key]
-        yield "features", own.get("AvailableFeatures", ""), one["features"]
-        yield "gres", own.get("Gres", ""), one["gres"].replace("(null)", "")
+            if node_fields[key]:
+                yield name, int(own_fields[name]), node_fields[key]
+        yield "features", own_fields.get("AvailableFeatures", ""), node_fields["features"]
+        yield "gres", own_fields.get("Gres", ""), node_fields["gres"].replace("(null)", "")
         bad = "DOWN|DRAIN|FAIL|MAINT|NOT_RESP|POWER|REBOOT|UNKNOWN"
-        yield "state", one["name"] in out, bool(re.search(bad, " ".join(one["state"]).upper()))
+        yield (
+            "state",
+            node_fields["name"] in out,
+            bool(re.search(bad, " ".join(node_fields["state"]).upper())),
+        )
 
 
 def _nodes_of(data):
-    for one in data.get("nodes") or []:
-        states = one["state"] if isinstance(one["state"], list) else [one["state"]]
-        features = one.get("features") or ""
+    for node_fields in data.get("nodes") or []:
+        states = (
+            node_fields["state"]
+            if isinstance(node_fields["state"], list)
+            else [node_fields["state"]]
+        )
+        features = node_fields.get("features") or ""
         yield {
-            "name": one["name"], "memory": one["real_memory"], "gres": one.get("gres") or "",
-            "state": states + (one.get("state_flags") or []), "weight": one.get("weight"),
+            "name": node_fields["name"],
+            "memory": node_fields["real_memory"],
+            "gres": node_fields.get("gres") or "",
+            "state": states + (node_fields.get("state_flags") or []),
+            "weight": node_fields.get("weight"),
             "features": features if isinstance(features, str) else ",".join(features),
-            **{key: one.get(key) for key in ("cpus", "sockets", "cores", "threads")},
-        }  # fmt: skip
-    for one in data.get("sinfo") or []:
-        for name in one["nodes"]["nodes"]:
+            **{key: node_fields.get(key) for key in ("cpus", "sockets", "cores", "threads")},
+        }
+    for node_fields in data.get("sinfo") or []:
+        for name in node_fields["nodes"]["nodes"]:
             yield {
-                "name": name, "state": one["node"]["state"], "gres": one["gres"]["total"],
-                "features": one["features"]["total"],
-                **{key: one[key]["maximum"] for key in
-                   ("cpus", "memory", "sockets", "cores", "threads", "weight")},
-            }  # fmt: skip
+                "name": name,
+                "state": node_fields["node"]["state"],
+                "gres": node_fields["gres"]["total"],
+                "features": node_fields["features"]["total"],
+                **{
+                    key: node_fields[key]["maximum"]
+                    for key in ("cpus", "memory", "sockets", "cores", "threads", "weight")
+                },
+            }
 
 
 def _records(text, key):
@@ -188,64 +211,70 @@ def _records(text, key):
 def node(text):
     config = "PartitionName=a Nodes=ALL\n"
     slurm = machine_shown(CONFIG, text, config).slurm
-    shown = [dict(one) for one in _records(text, "NodeName")]
-    yield "NodeName", sorted(slurm.names), sorted(one["NodeName"] for one in shown)
+    node_records = [dict(record) for record in _records(text, "NodeName")]
+    yield "NodeName", sorted(slurm.names), sorted(record["NodeName"] for record in node_records)
     machine = machine_shown(CONFIG, text, config)
     types = Counter()
     for kind in machine.nodes:
         types[kind.cores, round(kind.memory_gb * 1024), kind.gpus] += kind.count
     wanted = Counter()
-    for one in shown:
-        gpus = sum(map(int, re.findall(r"gpu:(?:\w+:)?([0-9]+)", one.get("Gres", ""))))
-        cores = int(one["Sockets"]) * int(one["CoresPerSocket"])
-        wanted[cores, int(one["RealMemory"]) - int(one.get("MemSpecLimit", 0)), gpus] += 1
+    for record in node_records:
+        gpus = sum(map(int, re.findall(r"gpu:(?:\w+:)?([0-9]+)", record.get("Gres", ""))))
+        cores = int(record["Sockets"]) * int(record["CoresPerSocket"])
+        wanted[cores, int(record["RealMemory"]) - int(record.get("MemSpecLimit", 0)), gpus] += 1
     for key in wanted | types:
         yield "cores, memory, GPUs", types[key], wanted[key]
     out = {
-        one["NodeName"]
-        for one in shown
-        if re.search("DOWN|DRAIN|FAIL|MAINT|POWER|REBOOT|UNKNOWN", one["State"])
+        record["NodeName"]
+        for record in node_records
+        if re.search("DOWN|DRAIN|FAIL|MAINT|POWER|REBOOT|UNKNOWN", record["State"])
     }
     yield "State", set(nodes.out_of_service(text)), out
 
 
 def partition(text):
-    shown = [dict(one) for one in _records(text, "PartitionName")]
-    names = sorted({name for one in shown for name in _hosts(one.get("Nodes", ""))})
-    given = "\n".join(f"NodeName={name} CPUTot=1 RealMemory=1" for name in names)
-    machine = machine_shown(CONFIG, given, text)
-    known = {part.name: part for part in machine.partitions}
-    for one in shown:
-        own, name = known[one["PartitionName"]], one["PartitionName"]
-        endless = one["MaxTime"] == "UNLIMITED"
-        yield "MaxTime", own.max_time, float("inf") if endless else seconds(one["MaxTime"])
-        count = sum(last - begin for begin, last in own.nodes)
-        yield "Nodes", count, len(_hosts(one.get("Nodes", "")))
-        least = int(one.get("MinNodes", 0))
-        most = 0 if one["MaxNodes"] == "UNLIMITED" else int(one["MaxNodes"])
+    partition_records = [dict(record) for record in _records(text, "PartitionName")]
+    names = sorted(
+        {name for record in partition_records for name in _hosts(record.get("Nodes", ""))}
+    )
+    node_lines = "\n".join(f"NodeName={name} CPUTot=1 RealMemory=1" for name in names)
+    machine = machine_shown(CONFIG, node_lines, text)
+    partitions_by_name = {part.name: part for part in machine.partitions}
+    for record in partition_records:
+        own_partition, name = partitions_by_name[record["PartitionName"]], record["PartitionName"]
+        endless = record["MaxTime"] == "UNLIMITED"
+        yield (
+            "MaxTime",
+            own_partition.max_time,
+            float("inf") if endless else seconds(record["MaxTime"]),
+        )
+        count = sum(last - begin for begin, last in own_partition.nodes)
+        yield "Nodes", count, len(_hosts(record.get("Nodes", "")))
+        least_nodes = int(record.get("MinNodes", 0))
+        most_nodes = 0 if record["MaxNodes"] == "UNLIMITED" else int(record["MaxNodes"])
         bounds = machine.slurm.bounds.get(name)
-        if one["State"] != "UP":
+        if record["State"] != "UP":
             yield "State", bounds, (0, 0)
-        elif most or least > 1:
-            yield "MinNodes", bounds[0], least
-            yield "MaxNodes", bounds[1], most or bounds[1]
+        elif most_nodes or least_nodes > 1:
+            yield "MinNodes", bounds[0], least_nodes
+            yield "MaxNodes", bounds[1], most_nodes or bounds[1]
         else:
             yield "MinNodes", bounds, None
 
 
 def _hosts(text):
-    found = []
+    host_names = []
     for base, inside in re.findall(r"([^,\[]+)(?:\[([^\]]*)\])?", text.replace("(null)", "")):
         for part in inside.split(",") if inside else [""]:
             low, _, high = part.partition("-")
             span = range(int(low), int(high or low) + 1) if part else ()
-            found += [f"{base}{k:0{len(low)}d}" for k in span] if part else [base]
-    return found
+            host_names += [f"{base}{k:0{len(low)}d}" for k in span] if part else [base]
+    return host_names
 
 
 def sprio(text):
     header, *lines = [line for line in text.splitlines() if line.strip()]
-    found = clocks.parse_priorities(text)
+    priorities = clocks.parse_priorities(text)
     ends = {}
     begin = header.index("PRIORITY")
     for match in re.finditer(r"\S+", header):
@@ -254,58 +283,58 @@ def sprio(text):
     for line in lines:
         for name in ("PRIORITY", *(n for n in clocks._PARTS if n in ends)):
             cell = line[: ends[name]].split()[-1]
-            yield name, found[int(line.split()[0])][name], float(cell)
+            yield name, priorities[int(line.split()[0])][name], float(cell)
 
 
 def sshare(text):
-    found = nodes.shares({"sshare.txt": text})
+    share_rows = nodes.shares({"sshare.txt": text})
     rows = [] if table_of(text)[0]["User"] else table_of(text)  # a part of the tree
-    yield "rows", len(found), len(rows)
-    for own, row in zip(found, rows, strict=True):
-        yield "Account", own.account, row["Account"].strip()
-        yield "User", own.user, row["User"].strip()
+    yield "rows", len(share_rows), len(rows)
+    for share_row, row in zip(share_rows, rows, strict=True):
+        yield "Account", share_row.account, row["Account"].strip()
+        yield "User", share_row.user, row["User"].strip()
         shares = row["RawShares"].strip()
         wanted = None if shares == "parent" else float(shares or 1)
-        yield "RawShares", own.shares, wanted
-        yield "RawUsage", own.usage, float(row["RawUsage"] or 0)
-        yield "FairShare", own.factor, float(row.get("FairShare") or 0)
+        yield "RawShares", share_row.shares, wanted
+        yield "RawUsage", share_row.usage, float(row["RawUsage"] or 0)
+        yield "FairShare", share_row.factor, float(row.get("FairShare") or 0)
         depth = len(row["Account"]) - len(row["Account"].lstrip())
-        above = found[own.parent] if own.parent >= 0 else None
+        above = share_rows[share_row.parent] if share_row.parent >= 0 else None
         yield "parent", above is None, depth == 0
 
 
 def sacctmgr(text):
     name = "sacctmgr_assoc.txt" if "|User|" in text.splitlines()[0] else "sacctmgr_qos.txt"
-    found = nodes.limits({name: text})
-    own = found["associations"] if "assoc" in name else list(found["qos"].values())
+    limits = nodes.limits({name: text})
+    limit_rows = limits["associations"] if "assoc" in name else list(limits["qos"].values())
     rows = table_of(text)
-    yield "rows", len(own), len(rows)
+    yield "rows", len(limit_rows), len(rows)
     yield (
         "bars",
         {line.count("|") for line in text.splitlines()},
         {text.partition("\n")[0].count("|")},
     )
-    for one, row in zip(own, rows, strict=True):
+    for limit_row, row in zip(limit_rows, rows, strict=True):
         for key, value in row.items():
-            yield key, one.get(key, ""), value
+            yield key, limit_row.get(key, ""), value
 
 
 def sdiag(text):
-    found = clocks._parse_sdiag({"sdiag.txt": text})
+    sdiag_values = clocks._parse_sdiag({"sdiag.txt": text})
     if text.lstrip().startswith("{"):
-        told = json.loads(text)["statistics"]
+        statistics = json.loads(text)["statistics"]
         keys = ("req_time", "bf_when_last_cycle", "bf_cycle_last", "bf_last_depth_try")
-        wanted = [plain(told.get(key)) for key in keys]
+        wanted = [plain(statistics.get(key)) for key in keys]
     else:
         after = text.partition("Backfilling stats")[2]
         asked = re.search(r"sdiag output at .*\((\d+)\)", text)
         last = re.search(r"Last cycle when: .*\((\d+)\)", after)
-        wanted = [int(one[1]) if one else None for one in (asked, last)]
+        wanted = [int(match[1]) if match else None for match in (asked, last)]
         for begin in ("Last cycle:", "Last depth cycle (try sched):"):
             line = next(x for x in after.splitlines() if x.strip().startswith(begin))
             wanted.append(int(line.split(":")[1]))
     for name, value in zip(("asked", "last", "cost", "depth"), wanted, strict=True):
-        yield name, found.get(name), value
+        yield name, sdiag_values.get(name), value
 
 
 # --- which kind a file is of ---
@@ -359,14 +388,20 @@ def looked_at(text):
         pairs = list(kind(text))
     except InvalidInstance as error:
         return 0, 1, 0, str(error)
-    wrong = [(name, own, there) for name, own, there in pairs if not _same(own, there)]
+    wrong = [
+        (name, own_value, site_value)
+        for name, own_value, site_value in pairs
+        if not _same(own_value, site_value)
+    ]
     return len(pairs) - len(wrong), 0, len(wrong), str(wrong[0]) if wrong else ""
 
 
-def _same(own, there):
-    if isinstance(own, float) and isinstance(there, (int, float)):
-        return own == there or abs(own - there) <= 1e-6 * max(abs(there), 1)
-    return own == there
+def _same(own_value, site_value):
+    if isinstance(own_value, float) and isinstance(site_value, (int, float)):
+        return own_value == site_value or abs(own_value - site_value) <= 1e-6 * max(
+            abs(site_value), 1
+        )
+    return own_value == site_value
 
 
 def main(folder):
@@ -376,20 +411,24 @@ def main(folder):
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
         bare = re.match(r"[0-9]+\|[0-9]+\|\w+\|", text)
-        for more in ("", XDMOD + "\n") if bare else ("",):
-            found = looked_at(more + text)
-            if found is not None:
-                kind = kind_of(more + text)
+        for preamble in ("", XDMOD + "\n") if bare else ("",):
+            comparison = looked_at(preamble + text)
+            if comparison is not None:
+                kind = kind_of(preamble + text)
                 kind = "without a header" if kind is None else kind.__name__
-                own = rows.setdefault((str(path.parent.relative_to(folder)), kind), Counter())
-                own.update(dict(zip(("files", *_COUNTED), (1, *found[:3]), strict=True)))
-                if found[3]:
-                    print(f"{path}: {found[3]}", file=sys.stderr)
+                kind_counts = rows.setdefault(
+                    (str(path.parent.relative_to(folder)), kind), Counter()
+                )
+                kind_counts.update(
+                    dict(zip(("files", *_COUNTED), (1, *comparison[:3]), strict=True))
+                )
+                if comparison[3]:
+                    print(f"{path}: {comparison[3]}", file=sys.stderr)
     print("| folder | what | files | fields read | files refused rightly | wrong |")
     print("|---|---|---|---|---|---|")
     rows["all", ""] = sum(rows.values(), Counter())
-    for (name, kind), own in rows.items():
-        counts = " | ".join(f"{own[key]:,}" for key in ("files", *_COUNTED))
+    for (name, kind), kind_counts in rows.items():
+        counts = " | ".join(f"{kind_counts[key]:,}" for key in ("files", *_COUNTED))
         print(f"| {name} | {kind} | {counts} |")
 
 

@@ -42,8 +42,8 @@ class Cluster(RealSlurm):
     def state(self, job: str) -> tuple[str, str]:
         """(state, exit code) of a job."""
         text = self.run("scontrol", "--oneliner", "show", "job", job)
-        found = dict(part.split("=", 1) for part in text.split() if "=" in part)
-        return found["JobState"], found["ExitCode"]
+        fields = dict(part.split("=", 1) for part in text.split() if "=" in part)
+        return fields["JobState"], fields["ExitCode"]
 
     def ended(self, job: str) -> tuple[str, str]:
         """The same when the job is over."""
@@ -52,9 +52,9 @@ class Cluster(RealSlurm):
 
     def _over(self, job: str) -> bool:
         text = self.run("scontrol", "--oneliner", "show", "job", job)
-        held = re.search(r"Reason=(\S*launch_failed\S*)", text)
-        if held:  # for ever
-            raise SolverError(f"job {job}: {held[1]}")
+        launch_failure = re.search(r"Reason=(\S*launch_failed\S*)", text)
+        if launch_failure:  # for ever
+            raise SolverError(f"job {job}: {launch_failure[1]}")
         return self.state(job)[0] in _OVER
 
     def until(self, what: Callable[[], object], name: str, seconds: float = 60) -> None:

@@ -80,7 +80,9 @@ def _graphs(path: Path, rng: np.random.Generator, types: int) -> None:
             rows = []
             for task in range(12):
                 times = " ".join(f"{time:.3f}" for time in rng.uniform(1, 20, types))
-                before = sorted({int(one) for one in rng.integers(0, task, 2)}) if task else []
+                before = (
+                    sorted({int(parent) for parent in rng.integers(0, task, 2)}) if task else []
+                )
                 rows.append(f"{task} {times} {','.join(map(str, before))}\n")
             data = "".join(rows).encode()
             info = tarfile.TarInfo(f"formatedTasks_{types}/{name.split('-')[0]}/{name}.txt")
@@ -93,10 +95,10 @@ def _workflow() -> str:
     middle = [f"m{k}" for k in range(4)]
     parents = {"first": [], **{name: ["first"] for name in middle}, "last": middle}
     tasks = [
-        {"name": name, "id": name, "parents": own,
+        {"name": name, "id": name, "parents": parent_tasks,
          "children": [other for other, its in parents.items() if name in its],
-         "inputFiles": [f"of_{one}" for one in own], "outputFiles": [f"of_{name}"]}
-        for name, own in parents.items()
+         "inputFiles": [f"of_{task}" for task in parent_tasks], "outputFiles": [f"of_{name}"]}
+        for name, parent_tasks in parents.items()
     ]  # fmt: skip
     files = [{"id": f"of_{name}", "sizeInBytes": 10**6} for name in parents]
     runs = [{"id": name, "runtimeInSeconds": 5.0 + k} for k, name in enumerate(parents)]
@@ -114,7 +116,7 @@ def _bags(folder: Path, rng: np.random.Generator) -> None:
         times = [f"{time:.2f}" for time in etc[row]]
         if row == types - 1:
             times[5] = times[6] = ""
-        power = ",".join(f"{one:.2f}" for one in watts[row])
+        power = ",".join(f"{watt:.2f}" for watt in watts[row])
         lines += [
             f"Program {row} - Total Time (sec),LIB,{','.join(times)}",
             f"Program {row} - System Power Consumption Monitor (Watts),LIB,{power}",
@@ -122,5 +124,5 @@ def _bags(folder: Path, rng: np.random.Generator) -> None:
     table = folder / "openbenchmarking" / "1204229-SU-CPUMONITO81_resource_data.csv"
     table.parent.mkdir(parents=True)
     table.write_text("\n".join(lines) + "\n")
-    whole = cs.bags.Instance([60] * types, [5] * machines, etc, watts, gamma=1.2)
-    whole.write(folder / "tarplee_9machBig")
+    large_bag = cs.bags.Instance([60] * types, [5] * machines, etc, watts, gamma=1.2)
+    large_bag.write(folder / "tarplee_9machBig")

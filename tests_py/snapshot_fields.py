@@ -23,10 +23,10 @@ class Comparison(NamedTuple):
     count: int
 
 
-def compare_snapshots(left: Snapshot, right: Snapshot) -> Comparison:
+def compare_snapshots(first: Snapshot, right: Snapshot) -> Comparison:
     """Jobs, history, shares, limits, clocks, nodes, partitions, reservations and settings."""
-    pairs = {name: (fields_of(left).get(name), fields_of(right).get(name))
-             for name in sorted(fields_of(left) | fields_of(right))}  # fmt: skip
+    pairs = {name: (fields_of(first).get(name), fields_of(right).get(name))
+             for name in sorted(fields_of(first) | fields_of(right))}  # fmt: skip
     return Comparison(
         {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}, len(pairs)
     )

@@ -124,16 +124,16 @@ def tables(draw, n: int, p: int, *, kinds: Sequence[str] = KINDS) -> np.ndarray:
     return times
 
 
-def partitions(items: Sequence[int], most: int) -> Iterator[list[list[int]]]:
+def partitions(items: Sequence[int], most_parts: int) -> Iterator[list[list[int]]]:
     """All partitions into blocks of at most `most` items."""
     if not items:
         yield []
         return
     first, rest = items[0], items[1:]
-    for size in range(min(most, len(items))):
+    for size in range(min(most_parts, len(items))):
         for others in itertools.combinations(rest, size):
             remaining = [item for item in rest if item not in others]
-            for blocks in partitions(remaining, most):
+            for blocks in partitions(remaining, most_parts):
                 yield [[first, *others], *blocks]
 
 
@@ -169,20 +169,20 @@ def moldable_optima(times, weights, release=None) -> tuple[float, float]:
                 return start
         raise AssertionError
 
-    def extend(left: frozenset, placed: list, makespan: float, minsum: float) -> None:
+    def extend(remaining_jobs: frozenset, placed: list, makespan: float, minsum: float) -> None:
         if makespan >= best[0] and minsum >= best[1]:
             return
-        if not left:
+        if not remaining_jobs:
             best[:] = min(best[0], makespan), min(best[1], minsum)
             return
-        for job in left:
+        for job in remaining_jobs:
             for procs in range(1, m + 1):
                 length = times[job, procs - 1]
                 if length == np.inf:
                     continue
                 end = earliest(placed, release[job], length, procs) + length
                 extend(
-                    left - {job},
+                    remaining_jobs - {job},
                     [*placed, (end - length, end, procs)],
                     max(makespan, end),
                     minsum + weights[job] * end,
@@ -232,10 +232,10 @@ def rows_kept(out: Path) -> int:
             return 0
 
 
-def wait_for_rows(out: Path, driver, least: int = 1) -> None:
+def wait_for_rows(out: Path, driver, least_rows: int = 1) -> None:
     """Until so many rows lie in the state folder."""
     for _ in range(3600):
-        if rows_kept(out) >= least:
+        if rows_kept(out) >= least_rows:
             return
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.05)
@@ -264,12 +264,12 @@ def plain_mcb8(
     lists: tuple[list[int], list[int]] = ([], [])  # a job's number for each of its tasks
     for job, count in enumerate(tasks):
         lists[0 if cpu[job] > memory[job] else 1].extend([job] * count)
-    for one in lists:
-        one.sort(key=lambda job: -max(cpu[job], memory[job]))
+    for job_list in lists:
+        job_list.sort(key=lambda job: -max(cpu[job], memory[job]))
     placed: list[list[int]] = [[] for _ in tasks]
 
-    def first_that_fits(one: list[int], cpu_load: float, memory_load: float) -> int | None:
-        for job in one:
+    def first_that_fits(job_list: list[int], cpu_load: float, memory_load: float) -> int | None:
+        for job in job_list:
             if cpu_load + cpu[job] <= 1 + 1e-12 and memory_load + memory[job] <= 1 + 1e-12:
                 return job
         return None
@@ -277,13 +277,13 @@ def plain_mcb8(
     for node in range(nodes):
         cpu_load = memory_load = 0.0
         while True:
-            for one in lists if cpu_load <= memory_load else lists[::-1]:
-                job = first_that_fits(one, cpu_load, memory_load)
+            for job_list in lists if cpu_load <= memory_load else lists[::-1]:
+                job = first_that_fits(job_list, cpu_load, memory_load)
                 if job is not None:
                     break
             else:
                 break
-            one.remove(job)
+            job_list.remove(job)
             placed[job].append(node)
             cpu_load += cpu[job]
             memory_load += memory[job]
@@ -298,20 +298,20 @@ def plain_mcb8_search(
     def pack(share: float) -> list[list[int]] | None:
         return plain_mcb8(tasks, [share * need for need in cpu], memory, nodes)
 
-    found = pack(1)
-    if found is not None:
-        return 1.0, found
+    packing = pack(1)
+    if packing is not None:
+        return 1.0, packing
     best = pack(0)
     if best is None:
         return None
     low, high = 0.0, 1.0
     while high - low > 0.01:
         middle = (low + high) / 2
-        found = pack(middle)
-        if found is None:
+        packing = pack(middle)
+        if packing is None:
             high = middle
         else:
-            low, best = middle, found
+            low, best = middle, packing
     return low, best
 
 

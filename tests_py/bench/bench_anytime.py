@@ -20,16 +20,16 @@ def rigid(n, m, seed):
     return cs.moldable.Instance(times, rng.uniform(1, 5, n))
 
 
-def both_gaps(found):
-    return (1 + found.gap) * (1 + found.minsum_gap) - 1
+def both_gaps(result):
+    return (1 + result.gap) * (1 + result.minsum_gap) - 1
 
 
-def minsum_gap(found):
-    return found.minsum_gap
+def minsum_gap(result):
+    return result.minsum_gap
 
 
-def gap(found):
-    return found.gap
+def gap(result):
+    return result.gap
 
 
 PACKS = cs.workloads.packs_iii(seed=0, max_tasks=6)
@@ -67,9 +67,9 @@ def main():
     print(f"{'gap after':34}" + "".join(f"{seconds:>9g} s" for seconds in limits) + "   ended by")
     for title, instance, name, options, gap_of in CURVES:
         solve = getattr(cs, instance.family).solve
-        found = [solve(instance, name, time_limit=t, **options) for t in limits]
-        gaps = "".join(f"{100 * gap_of(one):>10.3f}%" for one in found)
-        print(f"{title:34}{gaps}   {found[-1].stopped_by}", flush=True)
+        results = [solve(instance, name, time_limit=t, **options) for t in limits]
+        gaps = "".join(f"{100 * gap_of(result):>10.3f}%" for result in results)
+        print(f"{title:34}{gaps}   {results[-1].stopped_by}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ import cosched as cs
 
 
 def seconds(work):
-    taken = []
+    runs = []
     for _ in range(5):
         begin = time.process_time()
         work()
-        taken.append(time.process_time() - begin)
-    return min(taken)
+        runs.append(time.process_time() - begin)
+    return min(runs)
 
 
 def relaxation_model(inst, makespan):
@@ -84,8 +84,8 @@ def tarplee():
         for name in ("tms", "ttb", "ttb-exact", "ttb-best"):
             begin = time.process_time()
             result = cs.bags.solve(bag, name)
-            taken = time.process_time() - begin
-            line += f"  {name} {100 * result.gap:.3f}% in {taken:.3f} s"
+            elapsed = time.process_time() - begin
+            line += f"  {name} {100 * result.gap:.3f}% in {elapsed:.3f} s"
         print(line)
 
 

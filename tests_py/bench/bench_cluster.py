@@ -86,19 +86,19 @@ def plain_easy(submit, tasks, runtime, nodes):
             then += tasks[job]
             shadow = end
         extra = then - tasks[first]
-        kept = [first]
+        completed_jobs = [first]
         for job in queue[1:]:
             need = tasks[job]
             in_time = now + runtime[job] <= shadow
             if need > free or not (in_time or need <= extra):
-                kept.append(job)
+                completed_jobs.append(job)
                 continue
             if not in_time:
                 extra -= need
             start[job] = now
             free -= need
             heapq.heappush(ends, (now + runtime[job], job))
-        queue = kept
+        queue = completed_jobs
     return start
 
 
@@ -111,14 +111,14 @@ def mcb8(mean_tasks, shrink, jobs=100, nodes=128):
     memory = (shrink * np.where(small, 0.1, 0.1 * random.integers(2, 11, jobs))).tolist()
     items = (tasks, cpu, memory, nodes)
     many = range(100)  # a call is shorter than the clock's tick
-    found = cs.cluster.mcb8_search(*items)
+    packing = cs.cluster.mcb8_search(*items)
     fast, _ = seconds(lambda: [cs.cluster.mcb8_search(*items) for _ in many], 5)
     slow, expected = seconds(lambda: plain_mcb8_search(*items), 3)
     fast /= len(many)
-    share = found[0]
+    share = packing[0]
     line = f"mcb8, {jobs} jobs, {sum(tasks)} tasks, {nodes} nodes: yield {share:.3f}; "
     line += f"whole search {1e6 * fast:.0f} us, plain Python {1e3 * slow:.1f} ms: "
-    line += f"ratio {slow / fast:.0f}, {'the same' if found == expected else 'OTHER'} placements"
+    line += f"ratio {slow / fast:.0f}, {'the same' if packing == expected else 'OTHER'} placements"
     fast, _ = seconds(lambda: [cs.cluster.mcb8(*items, yield_=share) for _ in many], 5)
     slow, _ = seconds(lambda: plain_mcb8(tasks, [share * need for need in cpu], memory, nodes), 5)
     fast /= len(many)
@@ -159,17 +159,18 @@ def conservative():
     for estimates in ("perfect", "requested"):
         work = partial(cs.cluster.solve, rigid, estimates=estimates)
         easy, _ = seconds(lambda w=work: w("EASY").jobs, 3)
-        taken, _ = seconds(lambda w=work: w("conservative").jobs)
+        elapsed, _ = seconds(lambda w=work: w("conservative").jobs)
         print(
-            f"conservative on HPC2N, {estimates} estimates: {taken:.2f} s, "
-            f"{taken / easy:.0f} times EASY's {1e3 * easy:.0f} ms; peak {peak_gb():.2f} GB"
+            f"conservative on HPC2N, {estimates} estimates: {elapsed:.2f} s, "
+            f"{elapsed / easy:.0f} times EASY's {1e3 * easy:.0f} ms; peak {peak_gb():.2f} GB"
         )
 
 
 def bounds(name, inst):
-    taken, bound = seconds(lambda: cs.cluster.bound(inst))
+    elapsed, bound = seconds(lambda: cs.cluster.bound(inst))
     print(
-        f"bound on all of {name}: S = {float(bound):.6f} in {taken:.2f} s; peak {peak_gb():.2f} GB"
+        f"bound on all of {name}: S = {float(bound):.6f} in {elapsed:.2f} s; "
+        f"peak {peak_gb():.2f} GB"
     )
 
 
@@ -177,10 +178,10 @@ def bounds_of_archive_logs():
     """Whole processors, as in --convention rigid."""
     for path in sorted(LOGS.glob("*.swf.gz")):
         inst = cs.cluster.from_swf(path, convention="rigid", drop="too-wide")
-        taken, bound = seconds(lambda i=inst: cs.cluster.bound(i), 3)
+        elapsed, bound = seconds(lambda i=inst: cs.cluster.bound(i), 3)
         print(
             f"bound on {path.name.partition('-')[0]}, {len(inst)} jobs: S = {float(bound):.6f} "
-            f"in {taken:.3f} s, {1e6 * taken / len(inst):.1f} us a job"
+            f"in {elapsed:.3f} s, {1e6 * elapsed / len(inst):.1f} us a job"
         )
 
 
@@ -203,8 +204,8 @@ def by_highs(method, work, runtime, full, room, upper):
     limits = np.column_stack([np.zeros(len(upper)), upper])
     equal, below = {"A_eq": work, "b_eq": runtime}, {"A_ub": full, "b_ub": room}
     solve = partial(linprog, np.zeros(len(upper)), **equal, **below, bounds=limits, method=method)
-    taken, answer = seconds(solve)
-    return taken, answer.status == 0
+    elapsed, answer = seconds(solve)
+    return elapsed, answer.status == 0
 
 
 def by_clp(work, runtime, full, room, upper):
@@ -216,8 +217,8 @@ def by_clp(work, runtime, full, room, upper):
     model += a <= CyLPArray(upper)
     solver = CyClpSimplex(model)
     solver.logLevel = 0
-    taken, status = seconds(solver.primal)
-    return taken, status == "optimal"
+    elapsed, status = seconds(solver.primal)
+    return elapsed, status == "optimal"
 
 
 def bound_against_lp(n=1000, nodes=128, tests=15):
@@ -231,38 +232,43 @@ def bound_against_lp(n=1000, nodes=128, tests=15):
     if CyClpSimplex is not None:
         solvers["CLP, primal simplex"] = by_clp
     for name, solve in solvers.items():
-        taken, feasible = solve(*lp)
+        elapsed, feasible = solve(*lp)
         print(
-            f"  {name}: one test of {len(lp[-1])} columns {taken:.2f} s "
-            f"({'feasible' if feasible else 'NOT FEASIBLE'}): ratio {taken / fast:.0f}, "
-            f"with {tests} tests {tests * taken / fast:.0f}"
+            f"  {name}: one test of {len(lp[-1])} columns {elapsed:.2f} s "
+            f"({'feasible' if feasible else 'NOT FEASIBLE'}): ratio {elapsed / fast:.0f}, "
+            f"with {tests} tests {tests * elapsed / fast:.0f}"
         )
 
 
 def best_policies(name, inst):
     for policy in BEST:
-        taken, res = seconds(lambda p=policy: cs.cluster.solve(inst, p).metrics())
+        elapsed, res = seconds(lambda p=policy: cs.cluster.solve(inst, p).metrics())
         print(
-            f"{policy} on all of {name}: {taken:.1f} s, {1e6 * taken / len(inst):.0f} us a job, "
+            f"{policy} on all of {name}: {elapsed:.1f} s, "
+            f"{1e6 * elapsed / len(inst):.0f} us a job, "
             f"maximum stretch {res['max_stretch']:.1f}; peak {peak_gb():.2f} GB"
         )
 
 
 def weeks(table_2):
-    made = [cs.cluster.Instance(week, NODES) for week in workloads.hpc2n_weeks(HPC2N)]
-    taken = [seconds(lambda i=inst: cs.cluster.bound(i))[0] for inst in made]
+    week_instances = [cs.cluster.Instance(week, NODES) for week in workloads.hpc2n_weeks(HPC2N)]
+    bound_seconds = [seconds(lambda i=inst: cs.cluster.bound(i))[0] for inst in week_instances]
     print(
-        f"bound, {len(made)} weeks of HPC2N: {sum(taken):.2f} s in all, "
-        f"median {1e3 * np.median(taken):.1f} ms, worst {max(taken):.3f} s"
+        f"bound, {len(week_instances)} weeks of HPC2N: {sum(bound_seconds):.2f} s in all, "
+        f"median {1e3 * np.median(bound_seconds):.1f} ms, worst {max(bound_seconds):.3f} s"
     )
     if not table_2:
         return
     spent = 0.0
     for policy in TABLE_2:
-        one = sum(seconds(lambda i=i, p=policy: cs.cluster.solve(i, p).value)[0] for i in made)
-        print(f"  {policy:34} {one:6.1f} s")
-        spent += one
-    print(f"Table 2, {len(TABLE_2)} policies x {len(made)} weeks: {spent:.0f} s on one core")
+        policy_seconds = sum(
+            seconds(lambda i=i, p=policy: cs.cluster.solve(i, p).value)[0] for i in week_instances
+        )
+        print(f"  {policy:34} {policy_seconds:6.1f} s")
+        spent += policy_seconds
+    print(
+        f"Table 2, {len(TABLE_2)} policies x {len(week_instances)} weeks: {spent:.0f} s on one core"
+    )
 
 
 def main():

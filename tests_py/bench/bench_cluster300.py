@@ -71,15 +71,15 @@ def trace(hours: float, load: float, rng: np.random.Generator) -> list[dict]:
     for kind, rate in RATES.items():
         count = rng.poisson(rate * load * hours)
         times = rng.uniform(0, hours, 4 * count)
-        kept = times[
+        day_times = times[
             rng.uniform(size=len(times)) < (1 + 0.4 * np.cos((times - 6) / 24 * 2 * np.pi)) / 1.4
         ]
-        times = np.concatenate([kept[:count], rng.uniform(0, 0.3, round(2 * rate * load))])
-        jobs += [{"submit": round(3600 * t), **one(kind, rng)} for t in times.tolist()]
+        times = np.concatenate([day_times[:count], rng.uniform(0, 0.3, round(2 * rate * load))])
+        jobs += [{"submit": round(3600 * t), **random_job(kind, rng)} for t in times.tolist()]
     return sorted(jobs, key=lambda job: job["submit"])
 
 
-def one(kind: str, rng: np.random.Generator) -> dict:
+def random_job(kind: str, rng: np.random.Generator) -> dict:
     """A job of a kind."""
     hours = {"wide": 1.2, "node": 1.0, "small": 0.6, "memory": 1.2, "array": 0.4, "gpu": 1.0}
     runtime = float(np.clip(3600 * hours[kind] * rng.lognormal(0, 0.9), 60, LONGEST))
@@ -106,11 +106,16 @@ def one(kind: str, rng: np.random.Generator) -> dict:
     cores = int(rng.choice([1, 2, 4, 8, 16], p=[0.25, 0.15, 0.2, 0.25, 0.15]))
     if kind == "memory":
         return {**job, "cores": cores, "nodes": 1, "mem": int(rng.integers(150, 500)) * 1000}
-    own = {**job, "cores": cores, "nodes": 1, "mem_per_cpu": int(rng.choice([2000, 3800, 8000]))}
+    array_job = {
+        **job,
+        "cores": cores,
+        "nodes": 1,
+        "mem_per_cpu": int(rng.choice([2000, 3800, 8000])),
+    }
     if kind == "array":
         tasks = int(rng.integers(5, 25))
-        own["array"] = f"1-{tasks}" + (f"%{tasks // 2}" if rng.uniform() < 0.5 else "")
-    return own
+        array_job["array"] = f"1-{tasks}" + (f"%{tasks // 2}" if rng.uniform() < 0.5 else "")
+    return array_job
 
 
 def make(folder: Path, hours: float, load: float, seed: int) -> None:
@@ -131,7 +136,7 @@ def waits(recording: Recording, run: RecordedRun, start: np.ndarray, path: Path)
     jobs = io.read_json(path)["jobs"]
     rows = [
         {"row": row, **{key: job.get(key, "") for key in ("partition", "qos", "account", "user")}}
-        for own, job in zip(recording.rows, jobs, strict=True) for row in own
+        for job_rows, job in zip(recording.rows, jobs, strict=True) for row in job_rows
     ]  # fmt: skip
     table = pd.DataFrame(rows)
     table["real"], table["twin"] = run.start - run.submit, start - run.submit
@@ -146,10 +151,12 @@ def check(path: Path) -> None:
               f"{len(run.cycles)} cycles, median {np.median(sleeps):.0f} s apart, 95% "
               f"{np.percentile(sleeps, 95):.0f} s")  # fmt: skip
         for name, replay in (("two numbers", False), ("replay", True)):
-            mine = agreement(recording, run, replay=replay)
-            table = waits(recording, run, mine.start, path)
-            print(f"{name}: {mine.good} of {len(run.start)} on the same nodes within 5 s, "
-                  f"{mine.off_by_60} off by more than 60 s, plans {mine.planned}")  # fmt: skip
+            run_agreement = agreement(recording, run, replay=replay)
+            table = waits(recording, run, run_agreement.start, path)
+            print(
+                f"{name}: {run_agreement.good} of {len(run.start)} on the same nodes within 5 s, "
+                f"{run_agreement.off_by_60} off by more than 60 s, plans {run_agreement.planned}"
+            )
             for key in ("all", "partition", "qos", "account", "user"):
                 groups = table.groupby(key) if key != "all" else [("all", table)]
                 for value, rows in groups:
@@ -166,18 +173,18 @@ def main() -> None:
     parser.add_argument("--load", type=float, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=("make", "record", "check"))
-    given = parser.parse_args()
-    folder: Path = given.folder
-    if given.only in (None, "make"):
-        make(folder, given.hours, given.load, given.seed)
-    if given.only in (None, "record"):
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
+    if arguments.only in (None, "make"):
+        make(folder, arguments.hours, arguments.load, arguments.seed)
+    if arguments.only in (None, "record"):
         subprocess.run(
             [sys.executable, "-m", "cosched", "slurm", "record", str(folder / "jobs.csv"), "--conf",
              str(folder / "slurm.conf"), "--dbd", str(folder / "accounts.txt"), "--speed",
-             f"{given.speed:g}", "--every", "900", "-o", str(folder / "recording.json")],
+             f"{arguments.speed:g}", "--every", "900", "-o", str(folder / "recording.json")],
             check=True,
         )  # fmt: skip
-    if given.only in (None, "check"):
+    if arguments.only in (None, "check"):
         check(folder / "recording.json")
 
 

@@ -42,19 +42,19 @@ STRIDE = 13  # all machines have their turn
 
 def timed(work):
     begin = time.process_time()  # other work on the machine does not count
-    found = work()
-    return time.process_time() - begin, found
+    outcome = work()
+    return time.process_time() - begin, outcome
 
 
 def best_time(prepare, work):
     """Least time of `work` on what `prepare` gives: of one call where it takes 0.1 s, of three,
     of ten below a millisecond.
     """
-    least, found = timed(partial(work, prepare()))
-    for _ in range(0 if least >= 0.1 else 2 if least >= 1e-3 else 9):
-        seconds, found = timed(partial(work, prepare()))
-        least = min(least, seconds)
-    return least, found
+    fastest, outcome = timed(partial(work, prepare()))
+    for _ in range(0 if fastest >= 0.1 else 2 if fastest >= 1e-3 else 9):
+        seconds, outcome = timed(partial(work, prepare()))
+        fastest = min(fastest, seconds)
+    return fastest, outcome
 
 
 # --- LP* ------------------------------------------------------------------------------------
@@ -62,17 +62,19 @@ def best_time(prepare, work):
 
 def structured(instance):
     """The public call, on an instance that remembers nothing."""
-    least, relaxation = best_time(
+    seconds, relaxation = best_time(
         lambda: instance.with_units(instance.units),
         lambda fresh: cs.dags.hlp(fresh, method="structured"),
     )
     assert relaxation.certificate.bound(instance) >= relaxation.value * (1 - 1e-9)
-    return least, relaxation.value
+    return seconds, relaxation.value
 
 
 def glpk(instance, method):
-    known = _core.dags.Method[method]
-    return best_time(lambda: instance._core, lambda core: _core.dags.hlp(core, known)["value"])
+    method_value = _core.dags.Method[method]
+    return best_time(
+        lambda: instance._core, lambda core: _core.dags.hlp(core, method_value)["value"]
+    )
 
 
 def highs_model(instance, method="simplex"):
@@ -160,12 +162,12 @@ def report(seconds, difference):
         }
     for name, theirs in seconds.items():
         ratios = {label: theirs[label] / ours[label] for label in ours}
-        least = min(ratios, key=ratios.get)
+        smallest_ratio = min(ratios, key=ratios.get)
         used, median = sum(theirs.values()), np.median(list(ratios.values()))
         within = f"; LP* within {difference[name]:.0e}" if name in difference else ""
         print(
             f"  {name:33} {used:8.2f} s, in all {used / total:6.1f}x, median {median:6.1f}x, "
-            f"least {ratios[least]:5.1f}x ({least}){within}"
+            f"least {ratios[smallest_ratio]:5.1f}x ({smallest_ratio}){within}"
         )
 
 

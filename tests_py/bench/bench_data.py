@@ -47,12 +47,12 @@ def drawn(number: int, tasks: int, ccr: float, types: int, memories: str) -> Lab
     if shape == "pipelines":
         times, edges = pipelines(random, tasks)
     else:
-        made = (
+        graph = (
             cs.workloads.layered(tasks, 0.3, acceleration=(0.5, 20), seed=number)
             if shape == "layered"
             else cs.workloads.cholesky(TILES[tasks])
         )
-        times, edges = made.times, made.edges
+        times, edges = graph.times, graph.edges
     if types == 3:
         times = np.column_stack([times, times[:, 1] * random.uniform(0.5, 2, len(times))])
     data = data_of_tasks(random, times, edges, ccr, 1.0)
@@ -69,21 +69,25 @@ def instances() -> Iterator[Labelled]:
 
 def timed(work: Any) -> tuple[Any, float]:
     begin = time.process_time()
-    found = work()
-    return found, time.process_time() - begin
+    outcome = work()
+    return outcome, time.process_time() - begin
 
 
-def theirs(number: int, instance: Any, seconds: float, known: Path | None) -> list[float]:
+def theirs(number: int, instance: Any, seconds: float, answers_file: Path | None) -> list[float]:
     """Value (infinity: none found), bound and seconds of CP-SAT."""
-    kept = json.loads(known.read_text()) if known is not None and known.exists() else {}
-    if str(number) not in kept:
-        found, took = timed(lambda: library_solvers.graph_and_bound_by_cp_sat(instance, seconds))
-        schedule, bound = found or (None, 0.0)
+    stored_answers = (
+        json.loads(answers_file.read_text())
+        if answers_file is not None and answers_file.exists()
+        else {}
+    )
+    if str(number) not in stored_answers:
+        answer, took = timed(lambda: library_solvers.graph_and_bound_by_cp_sat(instance, seconds))
+        schedule, bound = answer or (None, 0.0)
         value = schedule.makespan if schedule is not None else float("inf")
-        kept[str(number)] = [value, bound, took]
-        if known is not None:
-            known.write_text(json.dumps(kept))
-    return kept[str(number)]
+        stored_answers[str(number)] = [value, bound, took]
+        if answers_file is not None:
+            answers_file.write_text(json.dumps(stored_answers))
+    return stored_answers[str(number)]
 
 
 def main() -> None:
@@ -100,18 +104,18 @@ def main() -> None:
     for number, (label, instance) in enumerate(instances()):
         if number not in only:
             continue
-        value, least, took = theirs(number, instance, options.cp_seconds, options.known)
-        found, own = timed(
+        value, lower_bound, took = theirs(number, instance, options.cp_seconds, options.known)
+        result, elapsed = timed(
             lambda instance=instance: cs.dags.solve(
                 instance, "hlp-best", time_limit=options.seconds, seed=1
             )
         )
-        found.schedule.validate()
-        row = found.value / value, 100 * found.gap
+        result.schedule.validate()
+        row = result.value / value, 100 * result.gap
         rows.append(row)
         print(
-            f"{number:>2} {label:40} {value:>9.2f} {least:>9.2f} {took:>5.1f} "
-            f"{found.value:>9.2f} {found.bound.value:>9.2f} {own:>5.1f} "
+            f"{number:>2} {label:40} {value:>9.2f} {lower_bound:>9.2f} {took:>5.1f} "
+            f"{result.value:>9.2f} {result.bound.value:>9.2f} {elapsed:>5.1f} "
             f"{row[0]:>7.4f} {row[1]:>6.2f}",
             flush=True,
         )

@@ -44,10 +44,10 @@ def main(runs: int = 3) -> None:
                     oversubscribe=True,
                 )
             mode = "barrier" if barrier else "no barrier"
-            over = done.makespan - result.value
+            excess = done.makespan - result.value
             print(
                 f"{seed:3}  {mode:10}  {packs:5}  {result.value:9.3f}  {done.makespan:6.3f}  "
-                f"{over:6.3f}  {allowed:9.3f}"
+                f"{excess:6.3f}  {allowed:9.3f}"
             )
 
 

@@ -35,8 +35,8 @@ def magnitude(random, shape):
     return random.uniform(1, 10, shape) * (1e12, 1e-12, 1.0)[kind - 1]
 
 
-def table(random, most=7):
-    n, p = int(random.integers(1, most)), int(random.integers(1, most))
+def table(random, largest=7):
+    n, p = int(random.integers(1, largest)), int(random.integers(1, largest))
     times = magnitude(random, (n, p))
     return np.minimum.accumulate(times, axis=1) if random.random() < 0.5 else times
 
@@ -108,8 +108,8 @@ def rows_of(make, seed):
     options = WORK.get(instance.family, {})
     names = POLICIES if instance.family == "cluster" else None
     chosen = family.FAMILY.names_of(instance, names)
-    given = {name: value for name, value in options.items() if name in chosen}
-    return family.compare(instance, names, options=given)
+    own_options = {name: value for name, value in options.items() if name in chosen}
+    return family.compare(instance, names, options=own_options)
 
 
 def main():

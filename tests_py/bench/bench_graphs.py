@@ -21,9 +21,9 @@ GRID = 20_000  # units of time in the makespan of list-lp
 
 
 def amdahl(
-    random: np.random.Generator, alone: np.ndarray, machines: int, most: float
+    random: np.random.Generator, alone: np.ndarray, machines: int, largest_serial: float
 ) -> np.ndarray:
-    serial = random.uniform(0.02, most, len(alone))[:, None]
+    serial = random.uniform(0.02, largest_serial, len(alone))[:, None]
     return alone[:, None] * (serial + (1 - serial) / np.arange(1, machines + 1)[None, :])
 
 
@@ -56,15 +56,15 @@ def by_cp_sat(instance: cs.moldable.Instance, start: cs.moldable.Result, seconds
     begins, ends, intervals, demands = [], [], [], []
     for job in range(instance.jobs):
         begin, end = model.NewIntVar(0, GRID, ""), model.NewIntVar(0, 2 * GRID, "")
-        taken = []
+        presence_flags = []
         for count in range(1, instance.machines + 1):
             length = int(np.ceil(instance.time(job, count) / unit))
-            there = model.NewBoolVar("")
-            intervals.append(model.NewOptionalIntervalVar(begin, length, end, there, ""))
+            presence = model.NewBoolVar("")
+            intervals.append(model.NewOptionalIntervalVar(begin, length, end, presence, ""))
             demands.append(count)
-            model.AddHint(there, count == start.procs[job])
-            taken.append(there)
-        model.AddExactlyOne(taken)
+            model.AddHint(presence, count == start.procs[job])
+            presence_flags.append(presence)
+        model.AddExactlyOne(presence_flags)
         model.AddHint(begin, int(start.start[job] / unit))
         begins.append(begin)
         ends.append(end)
@@ -78,8 +78,8 @@ def by_cp_sat(instance: cs.moldable.Instance, start: cs.moldable.Result, seconds
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = 1
     status = solver.Solve(model)
-    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-    return min(start.value, solver.ObjectiveValue() * unit) if found else start.value
+    has_schedule = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    return min(start.value, solver.ObjectiveValue() * unit) if has_schedule else start.value
 
 
 def main() -> None:
@@ -94,13 +94,13 @@ def main() -> None:
     for name, instance in instances():
         bound = float(cs.moldable.bound(instance))
         lists = cs.moldable.list_lp(instance)
-        found = cs.moldable.local_search(instance, time_limit=seconds)
-        found.schedule.validate()
+        result = cs.moldable.local_search(instance, time_limit=seconds)
+        result.schedule.validate()
         other = by_cp_sat(instance, lists, seconds) if peers else float("nan")
-        gaps = [value / bound - 1 for value in (lists.value, found.value, other)]
+        gaps = [value / bound - 1 for value in (lists.value, result.value, other)]
         rows.append(gaps)
-        shown = "  ".join(f"{gap:6.1%}" for gap in gaps)
-        print(f"{name:40s} n={instance.jobs:4d} m={instance.machines:3d}  {shown}", flush=True)
+        gap_cells = "  ".join(f"{gap:6.1%}" for gap in gaps)
+        print(f"{name:40s} n={instance.jobs:4d} m={instance.machines:3d}  {gap_cells}", flush=True)
     means = "  ".join(f"{gap:6.1%}" for gap in np.mean(rows, axis=0))
     print(f"mean of {len(rows)}: list-lp, local-search, CP-SAT  {means}")
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def moldable() -> Iterator[Named]:
 
 
 def _shared() -> Iterator[Named]:
-    for seed, (jobs, law, late) in enumerate(
+    for seed, (jobs, law, has_release) in enumerate(
         (
             (12, "sum", False),
             (12, "product", False),
@@ -104,25 +105,27 @@ def _shared() -> Iterator[Named]:
         )
     ):
         random = np.random.default_rng(seed)
-        times, more = _amdahl(random, jobs, 8), {}
+        times, extra_arguments = _amdahl(random, jobs, 8), {}
         table = 1 + random.uniform(0, 0.8, (jobs, jobs)) * (random.random((jobs, jobs)) < 0.6)
         if law in ("sum", "product", "max"):
-            more["slowdowns"] = Slowdowns(table, law)
+            extra_arguments["slowdowns"] = Slowdowns(table, law)
         if law in ("traffic", "both"):
             demand = np.minimum(random.uniform(1, 5, (jobs, 1)) * np.arange(1, 9), 9.0)
-            more["bandwidth"] = Bandwidth(demand, 9.0, random.choice([0.0, 0.4, 1.0], jobs))
+            extra_arguments["bandwidth"] = Bandwidth(
+                demand, 9.0, random.choice([0.0, 0.4, 1.0], jobs)
+            )
         if law in ("needs", "both", "sum"):
             need = random.uniform(1, 6, jobs)[:, None] * np.arange(1, 9) ** 0.3
-            more |= {"resources": {"memory": need}, "capacity": {"memory": 14.0}}
-        release = random.uniform(0, 60, jobs) if late else None
+            extra_arguments |= {"resources": {"memory": need}, "capacity": {"memory": 14.0}}
+        release = random.uniform(0, 60, jobs) if has_release else None
         yield (
             f"{law} {jobs}",
-            cs.moldable.Instance(times, random.uniform(1, 9, jobs), release, **more),
+            cs.moldable.Instance(times, random.uniform(1, 9, jobs), release, **extra_arguments),
         )
 
 
 def _graphs() -> Iterator[Named]:
-    for seed, (jobs, machines, needs, late) in enumerate(
+    for seed, (jobs, machines, needs, has_release) in enumerate(
         ((8, 4, False, False), (10, 4, True, True), (60, 8, False, False), (40, 8, True, False))
     ):
         random = np.random.default_rng(20 + seed)
@@ -133,12 +136,12 @@ def _graphs() -> Iterator[Named]:
             for i in range(max(0, j - 3 * width), j - width + 1)
             if random.random() < 0.3
         ]
-        more: dict[str, Any] = {"edges": edges}
+        extra_arguments: dict[str, Any] = {"edges": edges}
         if needs:
             need = {"memory": random.uniform(1, 6, jobs), "gpus": random.integers(0, 3, jobs)}
-            more |= {"resources": need, "capacity": {"memory": 9.0, "gpus": 4.0}}
-        release = random.uniform(0, 60, jobs) if late else None
-        yield f"graph {jobs}", cs.moldable.Instance(times, release=release, **more)
+            extra_arguments |= {"resources": need, "capacity": {"memory": 9.0, "gpus": 4.0}}
+        release = random.uniform(0, 60, jobs) if has_release else None
+        yield f"graph {jobs}", cs.moldable.Instance(times, release=release, **extra_arguments)
 
 
 def _amdahl(random: np.random.Generator, jobs: int, machines: int) -> np.ndarray:
@@ -150,27 +153,27 @@ def _amdahl(random: np.random.Generator, jobs: int, machines: int) -> np.ndarray
 def options_of(function: Any, name: str) -> Iterator[dict[str, Any]]:
     """Those that are tried: fixed work, and where there are two objectives both."""
     accepted = accepted_options(function) or set()
-    given = {"work": WORK[name]} if "work" in accepted and name in WORK else {}
+    work_option = {"work": WORK[name]} if "work" in accepted and name in WORK else {}
     objectives = ("makespan", "minsum") if "objective" in accepted else (None,)
     for objective in objectives:
-        yield given | ({"objective": objective} if objective else {})
+        yield work_option | ({"objective": objective} if objective else {})
 
 
 def line(call: Any) -> str:
     """The value and a hash of the schedule's columns; of a bound the value alone."""
     try:
-        found = call()
+        outcome = call()
     except cs.errors.CoschedError as error:
         return f"{type(error).__name__}: {str(error)[:60]}"
-    if not hasattr(found, "schedule"):
-        return f"{float(found)!r} {found.status}"
+    if not hasattr(outcome, "schedule"):
+        return f"{float(outcome)!r} {outcome.status}"
     columns = [
         np.ascontiguousarray(value).tobytes()
-        for name, value in sorted(vars(found.schedule).items())
+        for name, value in sorted(vars(outcome.schedule).items())
         if isinstance(value, np.ndarray)
     ]
     digest = hashlib.sha256(b"".join(columns)).hexdigest()[:16]
-    return f"{found.value!r} {digest} {getattr(found, 'stopped_by', None)}"
+    return f"{outcome.value!r} {digest} {getattr(outcome, 'stopped_by', None)}"
 
 
 def names_of(solver: Any) -> list[str]:
@@ -186,14 +189,15 @@ def main() -> None:
         for label, instance in globals()[name]():
             for algorithm in names_of(solver):
                 for options in options_of(solver.algorithm(algorithm), f"{name} {algorithm}"):
-                    said = line(lambda: solver.solve(instance, algorithm, seed=1, **options))  # noqa: B023
+                    solve = partial(solver.solve, instance, algorithm, seed=1, **options)
+                    outcome_line = line(solve)
                     objective = options.get("objective", "")
-                    print(f"{name}: {label}: {algorithm} {objective}: {said}", flush=True)
+                    print(f"{name}: {label}: {algorithm} {objective}: {outcome_line}", flush=True)
             for bound in solver.bounds:
                 for options in options_of(solver.bounds[bound], f"{name} {bound}"):
-                    said = line(lambda: solver.bound(instance, bound, **options))  # noqa: B023
+                    outcome_line = line(lambda: solver.bound(instance, bound, **options))  # noqa: B023
                     objective = options.get("objective", "")
-                    print(f"{name}: {label}: bound {bound} {objective}: {said}", flush=True)
+                    print(f"{name}: {label}: bound {bound} {objective}: {outcome_line}", flush=True)
 
 
 if __name__ == "__main__":

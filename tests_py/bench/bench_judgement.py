@@ -109,15 +109,15 @@ def main() -> None:
 
 def print_simulated(folder: Path, seeds: int) -> None:
     """Logs that the simulator wrote."""
-    whole, cut = Counter[str](), {False: Counter[str](), True: Counter[str]()}
+    full_counts, cut = Counter[str](), {False: Counter[str](), True: Counter[str]()}
     for seed in range(seeds):
         log = as_log(random_jobs(np.random.default_rng(seed), folder), seed)
         has_accounts = "account" in log.column_names
-        for part, verdicts in ((log, whole), (cut_log(log, 0.4), cut[has_accounts])):
+        for part, verdicts in ((log, full_counts), (cut_log(log, 0.4), cut[has_accounts])):
             judgement = cs.cluster.judge_log(part)
             if judgement is not None:
                 verdicts[judgement.verdict.value] += 1
-    print_row("simulated", whole)
+    print_row("simulated", full_counts)
     print_row("simulated without accounts, cut at the begin", cut[False])
     print_row("simulated with fair-share, cut at the begin", cut[True])
 

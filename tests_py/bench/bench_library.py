@@ -55,7 +55,9 @@ SHOWN = 6  # rows of an instance; others' solvers in any case
 MOST_TASKS = {"optimal": 16, "ttb-exact": 60}
 
 
-def own(name: str, instance: Any, seconds: float) -> Iterator[tuple[str, Callable[[], Result]]]:
+def own_runs(
+    name: str, instance: Any, seconds: float
+) -> Iterator[tuple[str, Callable[[], Result]]]:
     """Our algorithms for an instance, by their names."""
     of = family_of(name)
     names = cs.cluster.paper_policies() if of.name == "cluster" else OWN[of.name]
@@ -72,21 +74,21 @@ def own(name: str, instance: Any, seconds: float) -> Iterator[tuple[str, Callabl
 def size_of(instance: Any) -> int:
     """Tasks, jobs, or types of tasks."""
     for key in ("tasks", "jobs"):
-        if (found := getattr(instance, key, None)) is not None:
-            return found if isinstance(found, int) else len(found)
+        if (attribute := getattr(instance, key, None)) is not None:
+            return attribute if isinstance(attribute, int) else len(attribute)
     return len(instance.times)
 
 
 def tried(name: str, instance: Any, seconds: float) -> Iterator[tuple[str, str, Result, float]]:
     """Solver, its version, the result and the processor seconds, of all that run here."""
-    for algorithm, run in own(name, instance, seconds):
+    for algorithm, run in own_runs(name, instance, seconds):
         begin = time.process_time()
         try:
-            found = run()
+            result = run()
         except CoschedError as error:
             print(f"  {algorithm}: {error}", flush=True)
             continue
-        yield algorithm, f"cosched {version('cosched-hpc')}", found, time.process_time() - begin
+        yield algorithm, f"cosched {version('cosched-hpc')}", result, time.process_time() - begin
     for solver, of_version, run in library_solvers.of(family_of(name).name):
         begin = time.process_time()
         try:
@@ -95,49 +97,49 @@ def tried(name: str, instance: Any, seconds: float) -> Iterator[tuple[str, str, 
             print(f"  {solver}: {error}", flush=True)
             continue
         if schedule is not None:
-            found = family_of(name).result_of(instance, schedule)
-            yield solver, of_version, found, time.process_time() - begin
+            result = family_of(name).result_of(instance, schedule)
+            yield solver, of_version, result, time.process_time() - begin
 
 
 def bound_of(name: str, instance: Any, best: Result, results: list[Result]) -> tuple[Any, ...]:
     """The best bound, its name and its certificate."""
-    of, found = family_of(name), []
+    of, bounds = family_of(name), []
     if of.name == "dags":
         make = cs.dags.windows if instance.data is None else cs.dags.transfers
         certificate = make(instance, upper=best.value).certificate
         proof = {"kind": certificate.kind, **cs.io.plain(certificate.fields)}
-        found.append((certificate.bound(instance), proof["kind"], proof))
+        bounds.append((certificate.bound(instance), proof["kind"], proof))
     has_edges = of.name == "moldable" and len(instance.edges)
     for method in METHODS.get(f"{of.name} with precedence" if has_edges else of.name, ()):
         certificate = {"kind": "bound", "method": method, "options": {}}
-        found.append((proven(of, instance, certificate), method, certificate))
+        bounds.append((proven(of, instance, certificate), method, certificate))
     for result in results:
         if result.stopped_by == "proved" and result.own_bound is not None:
             certificate = {"kind": "algorithm", "algorithm": result.algorithm, "options": {}}
-            found.append((float(result.own_bound), result.algorithm, certificate | {"seed": 0}))
+            bounds.append((float(result.own_bound), result.algorithm, certificate | {"seed": 0}))
     # Of proofs that are as good, the one that is checked soonest.
     sign = -1 if of.maximise else 1
-    top = max(sign * value for value, _, _ in found)
-    return next(row for row in found if sign * row[0] >= top - 1e-7 * abs(top))
+    top = max(sign * value for value, _, _ in bounds)
+    return next(row for row in bounds if sign * row[0] >= top - 1e-7 * abs(top))
 
 
-def known(name: str) -> Record | None:
+def stored_record(name: str) -> Record | None:
     return record_of(name) if (FOLDER / f"{name}.json").exists() else None
 
 
-def kept(name: str, instance: Any, best: Result, solver: str, proof: Any, by: str) -> None:
+def store_record(name: str, instance: Any, best: Result, solver: str, proof: Any, by: str) -> None:
     """Writes what is better than the record."""
-    of, record, today = family_of(name), known(name), date.today().isoformat()
+    of, record, today = family_of(name), stored_record(name), date.today().isoformat()
     sign = -1 if of.maximise else 1
-    found = Finding(float(best.value), solver, by, today)
+    finding = Finding(float(best.value), solver, by, today)
     bound = Finding(float(proof[0]), proof[1], by, today)
     schedule = rows_without_names(best.schedule)
     if of.name == "cluster" and len(schedule["placements"]) > LONGEST_KEPT:
         schedule = {"algorithm": best.algorithm, "seed": 0}
     if record is None:
-        record = Record(name, size_of(instance), found, schedule, bound, proof[2])
-    if sign * (record.best.value - found.value) > 1e-9 * abs(found.value):
-        record = record.beaten_by(found, schedule)
+        record = Record(name, size_of(instance), finding, schedule, bound, proof[2])
+    if sign * (record.best.value - finding.value) > 1e-9 * abs(finding.value):
+        record = record.beaten_by(finding, schedule)
     if sign * (bound.value - record.bound.value) > 1e-9 * abs(bound.value):
         record = replace(record, bound=bound, certificate=proof[2])
     record.write(FOLDER)
@@ -149,21 +151,21 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names that begin so")
     parser.add_argument("--missing", action="store_true", help="instances without a record alone")
     parser.add_argument("--record", metavar="BY", help="write what is better")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     for name in entries():
-        if not name.startswith(given.only) or (given.missing and known(name)):
+        if not name.startswith(arguments.only) or (arguments.missing and stored_record(name)):
             continue
         instance, rows = cs.library.load(name), []
-        for solver, of_version, found, seconds in tried(name, instance, given.seconds):
-            found.schedule.validate()
-            rows.append((found.value, seconds, solver, of_version, found))
+        for solver, of_version, result, seconds in tried(name, instance, arguments.seconds):
+            result.schedule.validate()
+            rows.append((result.value, seconds, solver, of_version, result))
         rows.sort(key=lambda row: row[:2], reverse=False)
         if family_of(name).maximise:
             rows.sort(key=lambda row: (-row[0], row[1]))
         best = rows[0]
         proof = bound_of(name, instance, best[4], [row[4] for row in rows])
-        if given.record:
-            kept(name, instance, best[4], best[2], proof, given.record)
+        if arguments.record:
+            store_record(name, instance, best[4], best[2], proof, arguments.record)
         print(f"{name}: bound {proof[0]:.9g} ({proof[1]})", flush=True)
         for place, (value, seconds, solver, of_version, _) in enumerate(rows):
             if place >= SHOWN and of_version.startswith("cosched"):

@@ -13,12 +13,12 @@ from cosched.moldable.workloads import KINDS
 
 
 def seconds(work, runs=5):
-    taken = []
+    measured_times = []
     for _ in range(runs):
         begin = time.process_time()
         work()
-        taken.append(time.process_time() - begin)
-    return min(taken)
+        measured_times.append(time.process_time() - begin)
+    return min(measured_times)
 
 
 def least_areas(inst, ends):
@@ -90,8 +90,8 @@ def finer_grids(kind):
     line = f"  {kind:16} the paper's = 100%"
     for refine in (1, 2, 4, 8, 16):
         value = float(cs.moldable.minsum_bound(inst, refine=refine))
-        taken = seconds(lambda inst=inst, k=refine: cs.moldable.minsum_bound(inst, refine=k), 2)
-        line += f"  x{refine} {100 * value / paper:.1f}% in {taken:.3f} s"
+        elapsed = seconds(lambda inst=inst, k=refine: cs.moldable.minsum_bound(inst, refine=k), 2)
+        line += f"  x{refine} {100 * value / paper:.1f}% in {elapsed:.3f} s"
     print(line)
 
 

@@ -44,14 +44,19 @@ def main() -> None:
                 jobs = int(random.integers(2, options.most_jobs + 1))
                 instance = random_instance(random, kind, jobs, int(random.integers(1, 5)))
                 results = {name: solve(instance, name, objective) for name in ALGORITHMS}
-                least = min(value_of(result, objective) for result, _ in results.values())
-                best = optimum(instance, objective, known=least)
+                best_value = min(value_of(result, objective) for result, _ in results.values())
+                best = optimum(instance, objective, upper_bound=best_value)
                 for name, (result, seconds) in results.items():
                     add(counts[name], result, seconds, objective, best)
-            for name, (proved, equal, worse, most, seconds) in counts.items():
+            for name, (proved, equal, worse, worst_excess, seconds) in counts.items():
                 cells = (name_of(kind), objective, name, options.instances, proved, equal, worse)
-                print(*cells, f"{100 * most:.2f}", f"{seconds / options.instances:.3f}", sep=" | ",
-                      flush=True)  # fmt: skip
+                print(
+                    *cells,
+                    f"{100 * worst_excess:.2f}",
+                    f"{seconds / options.instances:.3f}",
+                    sep=" | ",
+                    flush=True,
+                )
 
 
 def solve(

@@ -43,13 +43,13 @@ def by_cp_sat(inst, objective, seconds):
 
     model = cp_model.CpModel()
     modes = [useful(inst, job) for job in range(inst.jobs)]
-    horizon = int(max(inst.release)) + sum(own[-1][1] for own in modes)
+    horizon = int(max(inst.release)) + sum(job_modes[-1][1] for job_modes in modes)
     intervals, demands, ends, areas = [], [], [], []
-    for own, release in zip(modes, inst.release, strict=True):
+    for job_modes, release in zip(modes, inst.release, strict=True):
         start, end = (model.new_int_var(int(release), horizon, "") for _ in range(2))
-        present = [model.new_bool_var("") for _ in own]
+        present = [model.new_bool_var("") for _ in job_modes]
         model.add_exactly_one(present)
-        for literal, (q, length) in zip(present, own, strict=True):
+        for literal, (q, length) in zip(present, job_modes, strict=True):
             intervals.append(model.new_optional_interval_var(start, length, end, literal, ""))
             demands.append(q)
             areas.append(q * length * literal)
@@ -66,30 +66,30 @@ def by_cp_sat(inst, objective, seconds):
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = 1
     status = solver.solve(model)
-    found = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
-    value = solver.objective_value if found else np.inf
+    has_schedule = status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
+    value = solver.objective_value if has_schedule else np.inf
     return value, solver.best_objective_bound, status == cp_model.OPTIMAL
 
 
 def useful(inst, job):
     """(count, time) where the time is less than on any fewer."""
     times = [inst.time(job, q) for q in range(1, inst.machines + 1)]
-    least = np.minimum.accumulate(times)
+    best_times = np.minimum.accumulate(times)
     return [
         (q, int(t))
         for q, t in enumerate(times, start=1)
-        if np.isfinite(t) and (q == 1 or t < least[q - 2])
+        if np.isfinite(t) and (q == 1 or t < best_times[q - 2])
     ]
 
 
 def by_us(inst, objective, work):
-    found = cs.moldable.optimal(inst, objective=objective, work=work)
-    found.schedule.validate()
+    result = cs.moldable.optimal(inst, objective=objective, work=work)
+    result.schedule.validate()
     if objective == "makespan":
-        value, own = found.makespan, found.own_bound
+        value, own_bound = result.makespan, result.own_bound
     else:
-        value, own = found.weighted_completion, found.own_minsum_bound
-    return value, float(own), found.stopped_by == "proved"
+        value, own_bound = result.weighted_completion, result.own_minsum_bound
+    return value, float(own_bound), result.stopped_by == "proved"
 
 
 def row(solve, instances):
@@ -119,14 +119,14 @@ def main():
     for objective, releases, kind, machines in product(
         ("makespan", "minsum"), (0, 1), KINDS, MACHINES
     ):
-        some = [instance(kind, machines, releases, seed) for seed in range(count)]
-        text, ours = row(lambda inst: by_us(inst, objective, work), some)  # noqa: B023
+        instances = [instance(kind, machines, releases, seed) for seed in range(count)]
+        text, ours = row(lambda inst: by_us(inst, objective, work), instances)  # noqa: B023
         line = f"{objective:8} {'released' if releases else 'at 0':8} {kind:16}"
         line += f" {machines[0]:2}-{machines[1]:<2} {text}"
         if not seconds:
             print(line, flush=True)
             continue
-        text, theirs = row(lambda inst: by_cp_sat(inst, objective, seconds), some)  # noqa: B023
+        text, theirs = row(lambda inst: by_cp_sat(inst, objective, seconds), instances)  # noqa: B023
         print(f"{line}   CP-SAT {text}", flush=True)
         compared(ours, theirs)
 

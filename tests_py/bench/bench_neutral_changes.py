@@ -133,11 +133,13 @@ def main() -> None:
                 changed, _ = what_if(jobs, change)
                 differences[kind].append(mean_waits(changed, jobs) - base)
         print(f"{name}: {len(jobs)} jobs, mean wait {base.mean():,.0f} s", flush=True)
-    for kind, found in differences.items():
-        print(f"\n{kind}: {len(found)} changes, called clear with ... replications")
+    for kind, kind_changes in differences.items():
+        print(f"\n{kind}: {len(kind_changes)} changes, called clear with ... replications")
         print(f"{'rule':28}" + "".join(f"{count:>8}" for count in REPLICATIONS))
         for name, rule in RULES.items():
-            rates = [np.mean([rule(one[:count]) for one in found]) for count in REPLICATIONS]
+            rates = [
+                np.mean([rule(change[:count]) for change in kind_changes]) for count in REPLICATIONS
+            ]
             print(f"{name:28}" + "".join(f"{rate:8.1%}" for rate in rates))
 
 

@@ -13,12 +13,12 @@ import cosched as cs
 
 def seconds(function, *arguments, runs=3, **options):
     """Least processor time of several calls, and the result."""
-    least, result = np.inf, None
+    fastest, result = np.inf, None
     for _ in range(runs):
         begin = time.process_time()
         result = function(*arguments, **options)
-        least = min(least, time.process_time() - begin)
-    return least, result
+        fastest = min(fastest, time.process_time() - begin)
+    return fastest, result
 
 
 def plain_one_pack(times, p):
@@ -27,8 +27,8 @@ def plain_one_pack(times, p):
     for row in times.tolist():
         following = [float("inf")] * (p + 1)
         for q in range(1, p + 1):
-            for own in range(1, q + 1):
-                longest = max(c[q - own], row[own - 1])
+            for last_procs in range(1, q + 1):
+                longest = max(c[q - last_procs], row[last_procs - 1])
                 if longest < following[q]:
                     following[q] = longest
         c = following
@@ -61,8 +61,11 @@ def bench_one_pack():
             f"  n = {n:3}, p = {p:4}  {1e3 * ours:7.3f} ms; in C++ {compiled / ours:.0f}x", end=""
         )
         for name, plain in peers:
-            taken, found = seconds(plain, times, p, runs=1)
-            print(f"; {name} {taken / ours:,.0f}x{'' if found == cost else ' OTHER COST'}", end="")
+            elapsed, schedule_cost = seconds(plain, times, p, runs=1)
+            print(
+                f"; {name} {elapsed / ours:,.0f}x{'' if schedule_cost == cost else ' OTHER COST'}",
+                end="",
+            )
         print()
 
 
@@ -88,11 +91,11 @@ def bench_large():
     for n, p, k in ((1_000, 64, 8), (3_000, 64, 8), (10_000, 32, 4)):
         inst = cs.workloads.packs_ii(tasks=n, nodes=p, max_tasks=k, seed=1)
         bounding, bound = seconds(cs.packs.bound, inst, runs=1, time_limit=10.0)
-        searching, found = seconds(cs.packs.solve, inst, "local-search", runs=1, time_limit=10.0)
+        searching, result = seconds(cs.packs.solve, inst, "local-search", runs=1, time_limit=10.0)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
             f"  n = {n:6,}, p = {p}, k = {k}: column bound in {bounding:5.2f} s; local-search "
-            f"{100 * (found.value / bound.value - 1):.2f}% above it in {searching:5.2f} s; "
+            f"{100 * (result.value / bound.value - 1):.2f}% above it in {searching:5.2f} s; "
             f"peak memory {memory:.0f} MB"
         )
 

@@ -150,10 +150,10 @@ def saga_ranks(inst, name):
         upward[j] += max((moved[e] + upward[k] for e, (i, k) in edges if i == j), default=0.0)
     if name == "heft":
         return upward
-    own = inst.times[:, 0] / np.mean(times[0, 0] / times[0])
+    own_times = inst.times[:, 0] / np.mean(times[0, 0] / times[0])
     for j in inst.order:
         before = (moved[e] + downward[i] for e, (i, k) in edges if k == j)
-        downward[j] = own[j] + max(before, default=0.0)
+        downward[j] = own_times[j] + max(before, default=0.0)
     return upward + downward
 
 
@@ -166,10 +166,10 @@ def plain(inst, rank):
         blocked = {k for _, (i, k) in edges if i not in end}
         j = max(set(range(inst.tasks)) - blocked - set(end), key=lambda j: (rank[j], -j))
         best = (np.inf, (0, 0), 0.0)
-        for place, taken in busy.items():
+        for place, intervals in busy.items():
             arrivals = (end[i] + inst.transfer(e, at[i], place) for e, (i, k) in edges if k == j)
             start = max(arrivals, default=0.0)
-            for begin, until in sorted(taken):
+            for begin, until in sorted(intervals):
                 if start + inst.times[j, place[0]] <= begin:
                     break
                 start = max(start, until)

@@ -98,8 +98,10 @@ def measure(log: Log, past: int) -> str:
         model = run_times.RunTimes(history, DRAWS, seed, jobs, now)
         parts, true_parts = [], []
         for row in following:
-            own = np.random.default_rng([seed, int(row)])
-            drawn = model.draw(job_of(log, row), log.limit[row], 0.0, own) / log.limit[row]
+            row_generator = np.random.default_rng([seed, int(row)])
+            drawn = (
+                model.draw(job_of(log, row), log.limit[row], 0.0, row_generator) / log.limit[row]
+            )
             true = (log.end[row] - log.start[row]) / log.limit[row]
             waiting.append(place_of(drawn, true, rng))
             spread = np.abs(drawn[:, None] - drawn).mean()
@@ -108,8 +110,8 @@ def measure(log: Log, past: int) -> str:
             true_parts.append(true)
         means.append(place_of(np.mean(parts, axis=0), float(np.mean(true_parts)), rng))
         for row, job in zip(running, jobs, strict=True):
-            own = np.random.default_rng([seed, int(row), 1])
-            drawn = model.draw(job, log.limit[row], now - log.start[row], own)
+            row_generator = np.random.default_rng([seed, int(row), 1])
+            drawn = model.draw(job, log.limit[row], now - log.start[row], row_generator)
             active.append(place_of(drawn, log.end[row] - log.start[row], rng))
     return (
         f"next jobs {inside(waiting)}, score {np.mean(scores):.4f}; running {inside(active)}; "
@@ -130,10 +132,10 @@ def main(paths: list[Path], weights: list[float], places: list[float]) -> None:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
+    script_arguments = sys.argv[1:]
     options = {"--weights": "2", "--places": "0,0.7"}
-    while len(given) > 1 and given[-2] in options:
-        options[given[-2]] = given[-1]
-        del given[-2:]
+    while len(script_arguments) > 1 and script_arguments[-2] in options:
+        options[script_arguments[-2]] = script_arguments[-1]
+        del script_arguments[-2:]
     values = [[float(text) for text in text_list.split(",")] for text_list in options.values()]
-    main([Path(name) for name in given], *values)
+    main([Path(name) for name in script_arguments], *values)

@@ -63,8 +63,8 @@ def written(folder: Path) -> Path:
 
 def cosched(folder: Path, codes: Codes) -> None:
     command = [sys.executable, "-m", "cosched", "run", "plan.json", "--codes", "codes.toml"]
-    more = ["--again"] if (folder / "plan.journal.jsonl").exists() else []
-    subprocess.run([*command, *more], cwd=folder, check=True, capture_output=True)
+    resume_options = ["--again"] if (folder / "plan.journal.jsonl").exists() else []
+    subprocess.run([*command, *resume_options], cwd=folder, check=True, capture_output=True)
 
 
 def lines(codes: Codes) -> list[str]:
@@ -74,9 +74,9 @@ def lines(codes: Codes) -> list[str]:
 
 
 def parallel(folder: Path, codes: Codes) -> None:
-    given = ["parallel", "--will-cite", "-j2", "--joblog", "log", "--results", "results"]
+    command = ["parallel", "--will-cite", "-j2", "--joblog", "log", "--results", "results"]
     todo = "\n".join(lines(codes))
-    subprocess.run(given, input=todo, text=True, cwd=folder, check=True, capture_output=True)
+    subprocess.run(command, input=todo, text=True, cwd=folder, check=True, capture_output=True)
     shutil.rmtree(folder / "results")
 
 
@@ -104,12 +104,14 @@ def hyperqueue(folder: Path, codes: Codes) -> None:
 
 
 def runners() -> dict[str, Callable[[Path, Codes], None]]:
-    found: dict[str, Callable[[Path, Codes], None]] = {"cosched": cosched}
-    found |= {"parallel": parallel} if shutil.which("parallel") else {}
-    found |= {"xargs": xargs} if shutil.which("xargs") else {}
+    runners_by_name: dict[str, Callable[[Path, Codes], None]] = {"cosched": cosched}
+    runners_by_name |= {"parallel": parallel} if shutil.which("parallel") else {}
+    runners_by_name |= {"xargs": xargs} if shutil.which("xargs") else {}
     python = os.environ.get("HYPERQUEUE_PYTHON", sys.executable)
-    there = subprocess.run([python, "-c", "import hyperqueue"], capture_output=True).returncode
-    return found | ({} if there else {"hyperqueue": hyperqueue})
+    import_exit_code = subprocess.run(
+        [python, "-c", "import hyperqueue"], capture_output=True
+    ).returncode
+    return runners_by_name | ({} if import_exit_code else {"hyperqueue": hyperqueue})
 
 
 def nine(rounds: int) -> None:

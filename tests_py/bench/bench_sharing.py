@@ -25,18 +25,21 @@ def small(cases):
     ratios = {name: [] for name in cs.packs.BOUNDS}
     for seed in range(cases):
         inst = packs_case(seed)
-        least = brute_force(inst)
+        optimum = brute_force(inst)
         best = cs.packs.solve(inst, "optimal")
-        wrong["optimal"] += abs(best.value - least) > 1e-9 * least or best.gap > 1e-9
+        wrong["optimal"] += abs(best.value - optimum) > 1e-9 * optimum or best.gap > 1e-9
         if inst.max_tasks <= 2:
             pairs = cs.packs.solve(inst, "pairs").value
-            wrong["pairs"] += abs(pairs - least) > 1e-9 * least
-        for name, found in ratios.items():
-            found.append(float(cs.packs.bound(inst, name)) / least)
-            wrong["bound"] += found[-1] > 1 + 1e-9
+            wrong["pairs"] += abs(pairs - optimum) > 1e-9 * optimum
+        for name, bound_ratios in ratios.items():
+            bound_ratios.append(float(cs.packs.bound(inst, name)) / optimum)
+            wrong["bound"] += bound_ratios[-1] > 1 + 1e-9
     print(f"{cases} instances, wrong: { {name: int(count) for name, count in wrong.items()} }")
-    for name, found in ratios.items():
-        print(f"{name}: mean {np.mean(found):.4f}, worst {min(found):.4f} of the optimum")
+    for name, bound_ratios in ratios.items():
+        print(
+            f"{name}: mean {np.mean(bound_ratios):.4f}, "
+            f"worst {min(bound_ratios):.4f} of the optimum"
+        )
 
 
 def mid():
@@ -57,12 +60,13 @@ def mid():
         best = cs.packs.solve(inst, "optimal", time_limit=60)
         seconds = time.process_time() - begin
         unaware = cs.packs.solve(inst.without_slowdowns(), "optimal", time_limit=60)
-        beside = cs.packs.co_schedule(inst, unaware.pack_of, unaware.procs).value
+        unaware_value = cs.packs.co_schedule(inst, unaware.pack_of, unaware.procs).value
         search = cs.packs.solve(inst, "local-search").value
         bound = float(cs.packs.bound(inst))
         print(
             f"{n} {p} {k} | {best.value:.3f} {best.gap:.2%} {best.stopped_by} {seconds:.1f} | "
-            f"{beside / best.value - 1:+.1%} (promised {unaware.value / best.value - 1:+.1%}) | "
+            f"{unaware_value / best.value - 1:+.1%} "
+            f"(promised {unaware.value / best.value - 1:+.1%}) | "
             f"{search / best.value - 1:+.2%} | {bound / best.value:.4f}",
             flush=True,
         )
@@ -74,10 +78,11 @@ def jobs():
     for n, m in ((15, 8), (25, 8), (40, 4), (40, 8), (40, 16)):
         rows = np.array([jobs_row(7 * n + m + shift, n, m) for shift in (0, 1000, 2000)])
         gap, spent, wall, bounding, area, _ = rows.mean(axis=0)
-        least, most = rows[:, 0].min(), rows[:, 0].max()
+        smallest_gap, largest_gap = rows[:, 0].min(), rows[:, 0].max()
         values = " ".join(f"{value:.2f}" for value in rows[:, -1])
         print(
-            f"{n} {m} | {gap:.2%} {least:.2%} to {most:.2%} | {spent:.1f} {wall:.1f} | "
+            f"{n} {m} | {gap:.2%} {smallest_gap:.2%} to {largest_gap:.2%} | "
+            f"{spent:.1f} {wall:.1f} | "
             f"{bounding:.1f} | {area:.1%} | {values}",
             flush=True,
         )
@@ -87,13 +92,13 @@ def jobs_row(seed, n, m):
     packs = packs_large(seed, n, m, m)
     inst = cs.moldable.Instance(packs.times, np.ones(n), **packs.sharing.arguments())
     begin, clock = time.process_time(), time.perf_counter()
-    found = cs.moldable.solve(inst, "local-search")
+    result = cs.moldable.solve(inst, "local-search")
     middle, wall = time.process_time(), time.perf_counter() - clock
     bound = float(cs.moldable.bound(inst, "configurations"))
     end = time.process_time()
     area = float(cs.moldable.bound(inst, "area"))
-    gaps = found.value / bound - 1, found.value / area - 1
-    return gaps[0], middle - begin, wall, end - middle, gaps[1], found.value
+    gaps = result.value / bound - 1, result.value / area - 1
+    return gaps[0], middle - begin, wall, end - middle, gaps[1], result.value
 
 
 if __name__ == "__main__":

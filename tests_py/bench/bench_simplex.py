@@ -94,22 +94,22 @@ def replay(trace):
     empty = np.zeros(0, dtype=np.int32)
     starts = np.zeros(rows, dtype=np.int32)
     solver.addRows(rows, trace["lower"], trace["upper"], 0, starts, empty, np.zeros(0))
-    taken = 0.0
+    elapsed = 0.0
     for index, step in enumerate(trace["rounds"]):
         change(solver, step)
         if index == 0:
             solver.setBasis(first_basis(trace, len(step["cost"])))
-        taken += timed_run(solver)
+        elapsed += timed_run(solver)
         if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             raise RuntimeError(f"{trace['name']}: {solver.getModelStatus()}")
-    return taken, solver.getObjectiveValue()
+    return elapsed, solver.getObjectiveValue()
 
 
 def compare(trace, runs=3):
-    taken, value = min(replay(trace) for _ in range(runs))
+    elapsed, value = min(replay(trace) for _ in range(runs))
     print(
         f"  {trace['name']:48} {len(trace['rounds']):4} solves: {1e3 * trace['seconds']:8.3f} ms, "
-        f"HiGHS {1e3 * taken:9.3f} ms = {taken / trace['seconds']:5.1f}x; "
+        f"HiGHS {1e3 * elapsed:9.3f} ms = {elapsed / trace['seconds']:5.1f}x; "
         f"difference {abs(trace['value'] / value - 1):.0e}",
         flush=True,
     )

@@ -259,8 +259,10 @@ def run_tests(
     settings.finished = [record.test for record in ended if record.outcome != "not run"]
     processes = []
     for worker in range(settings.workers):
-        own = dataclasses.replace(settings, worker=worker, records=f"{records}.{worker}")
-        processes.append(start_pytest(sources, own, tests))
+        worker_settings = dataclasses.replace(
+            settings, worker=worker, records=f"{records}.{worker}"
+        )
+        processes.append(start_pytest(sources, worker_settings, tests))
     deadline = time.monotonic() + 60 * settings.minutes + 2 * settings.seconds
     try:
         for process in processes:
@@ -313,7 +315,9 @@ def read_records(records: Path) -> list[Record]:
     return list(last.values())
 
 
-def print_report(mode: str, records: Sequence[Record], again: dict[str, dict[str, Record]]) -> None:
+def print_report(
+    mode: str, records: Sequence[Record], repeat_records: dict[str, dict[str, Record]]
+) -> None:
     """Counts, and a row for each failure."""
     counted = [record for record in records if record.is_changed]
     passed = [record for record in counted if record.outcome == "passed"]
@@ -326,7 +330,9 @@ def print_report(mode: str, records: Sequence[Record], again: dict[str, dict[str
     print("|---|---|---|---|")
     for record in failed:
         others = [
-            again[name][record.test].outcome if record.test in again[name] else "not run"
+            repeat_records[name][record.test].outcome
+            if record.test in repeat_records[name]
+            else "not run"
             for name in ("unchanged", "cluster-generic")
         ]
         message = record.message.replace("|", "\\|")
@@ -360,15 +366,15 @@ def main() -> None:
         failed = [
             record.test for record in records if record.is_changed and record.outcome == "failed"
         ]
-        again: dict[str, dict[str, Record]] = {"unchanged": {}, "cluster-generic": {}}
-        for mode, of_mode in again.items():
+        repeat_records: dict[str, dict[str, Record]] = {"unchanged": {}, "cluster-generic": {}}
+        for mode, of_mode in repeat_records.items():
             if failed:
-                minutes = options.minutes_again / len(again)
+                minutes = options.minutes_again / len(repeat_records)
                 settings_again = dataclasses.replace(settings, mode=mode, minutes=minutes, every=1)
                 path = records_folder / f"{options.mode}-again-{mode}"
                 others = run_tests(sources, path, settings_again, failed)
                 of_mode.update((record.test, record) for record in others)
-        print_report(options.mode, records, again)
+        print_report(options.mode, records, repeat_records)
 
 
 if __name__ == "__main__":

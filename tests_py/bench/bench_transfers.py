@@ -31,8 +31,8 @@ MEMORIES = ("host", "unit")
 
 def timed(work):
     begin = time.process_time()
-    found = work()
-    return found, time.process_time() - begin
+    outcome = work()
+    return outcome, time.process_time() - begin
 
 
 def with_data(graph, ccr, random, memories):
@@ -114,17 +114,17 @@ def small_table(count):
         for number in range(count):
             inst = small(random, number, ccr)
             best = optimum(inst)
-            found, took = timed(lambda inst=inst: cs.dags.transfers(inst))
-            assert found.certificate.bound(inst) == found.value <= best * (1 + 1e-9)
+            bound, took = timed(lambda inst=inst: cs.dags.transfers(inst))
+            assert bound.certificate.bound(inst) == bound.value <= best * (1 + 1e-9)
             seconds += took
             plans = cs.dags.transfers_relaxation(inst).value
-            values = (cs.dags.hlp(inst).value, plans, cs.dags.windows(inst).value, found.value)
+            values = (cs.dags.hlp(inst).value, plans, cs.dags.windows(inst).value, bound.value)
             rows.append([value / best for value in values])
         lp, plans, windows, transfers = np.mean(rows, axis=0)
-        least = min(row[-1] for row in rows)
+        best_value = min(row[-1] for row in rows)
         print(
-            f"  {ccr:>5} {lp:>9.3f} {plans:>9.3f} {windows:>9.3f} {transfers:>9.4f} {least:>9.3f} "
-            f"{seconds / count:>9.4f}",
+            f"  {ccr:>5} {lp:>9.3f} {plans:>9.3f} {windows:>9.3f} {transfers:>9.4f} "
+            f"{best_value:>9.3f} {seconds / count:>9.4f}",
             flush=True,
         )
 
@@ -149,14 +149,14 @@ def larger_table(limit):
     for label, ccr, inst in larger():
         lp, windows = cs.dags.hlp(inst).value, cs.dags.windows(inst).value
         plans, plan_seconds = timed(lambda inst=inst: cs.dags.transfers_relaxation(inst).value)
-        found, seconds = timed(lambda inst=inst: cs.dags.transfers(inst))
-        assert found.certificate.bound(inst) == found.value
+        bound, seconds = timed(lambda inst=inst: cs.dags.transfers(inst))
+        assert bound.certificate.bound(inst) == bound.value
         best = min(
             cs.dags.solve(inst, "heft").value,
             cs.dags.solve(inst, "hlp-best", time_limit=limit).value,
         )
-        values = (f"{value:.5g}" for value in (lp, plans, windows, found.value, best))
-        ratio, took = f"{found.value / best:.3f}", (f"{plan_seconds:.3f}", f"{seconds:.3f}")
+        values = (f"{value:.5g}" for value in (lp, plans, windows, bound.value, best))
+        ratio, took = f"{bound.value / best:.3f}", (f"{plan_seconds:.3f}", f"{seconds:.3f}")
         print(
             ("  {:20}" + " {:>9}" * 10).format(label, inst.tasks, ccr, *values, ratio, *took),
             flush=True,
@@ -179,13 +179,13 @@ def networks():
 
 def answers():
     """For another process: bound and seconds of the network whose number is asked."""
-    known = [inst for _, inst in networks()]
+    instances = [inst for _, inst in networks()]
     for line in sys.stdin:
-        inst = known[int(line)].with_units(known[int(line)].units)
+        inst = instances[int(line)].with_units(instances[int(line)].units)
         cs.dags.windows(inst)
-        found, seconds = timed(lambda inst=inst: cs.dags.transfers(inst))
-        assert found.certificate.bound(inst) == found.value
-        print(found.value, seconds, flush=True)
+        bound, seconds = timed(lambda inst=inst: cs.dags.transfers(inst))
+        assert bound.certificate.bound(inst) == bound.value
+        print(bound.value, seconds, flush=True)
 
 
 def asker(folder):
@@ -214,19 +214,22 @@ def network_table(against):
     )
     rows = {}
     for number, (key, inst) in enumerate(networks()):
-        found = [min((ask(number) for _ in range(3)), key=lambda row: row[1]) for ask in asked]
+        answers = [min((ask(number) for _ in range(3)), key=lambda row: row[1]) for ask in asked]
         plans = cs.dags.transfers_relaxation(inst).value
-        rows.setdefault(key, []).append([found[0][0] / plans, *found[0], *found[-1]])
-    for key, mine in rows.items():
-        over, bound, seconds, _, before = np.mean(mine, axis=0)
-        least = min(row[1] / row[3] for row in mine)
-        text = f"  {key[0]:>5} {key[1]:>5} {key[2]:>3} {bound:>8.2f} {over:>8.3f} {seconds:>7.3f}"
+        rows.setdefault(key, []).append([answers[0][0] / plans, *answers[0], *answers[-1]])
+    for key, group_rows in rows.items():
+        bound_to_plan, bound, seconds, _, before = np.mean(group_rows, axis=0)
+        smallest_ratio = min(row[1] / row[3] for row in group_rows)
+        text = (
+            f"  {key[0]:>5} {key[1]:>5} {key[2]:>3} {bound:>8.2f} {bound_to_plan:>8.3f} "
+            f"{seconds:>7.3f}"
+        )
         print(
             text
             + (
                 ""
                 if against is None
-                else f" {before:>7.3f} {before / seconds:>5.1f}x {least:>20.6f}"
+                else f" {before:>7.3f} {before / seconds:>5.1f}x {smallest_ratio:>20.6f}"
             ),
             flush=True,
         )

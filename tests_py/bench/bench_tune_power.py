@@ -128,7 +128,7 @@ def one_search(train, test, count):
     return proves
 
 
-def cross_fitted(count, *, neighbours=False, relative=False, least=0.0):
+def cross_fitted(count, *, neighbours=False, relative=False, least_gain=0.0):
     """Four folds; the setting that most of them choose is tested in the weeks of these.
 
     `count`: parts of a week; None: at most 14, none shorter than the mean response time. `least`:
@@ -145,7 +145,7 @@ def cross_fitted(count, *, neighbours=False, relative=False, least=0.0):
         parts = count or int(np.clip(1 / table.response_time, 2, 14))
         own_weeks = [week for week in weeks if chosen[week] == winner]
         today, then = table.pairs(own_weeks, winner, parts)
-        if not then.sum() <= (1 - least) * today.sum():
+        if not then.sum() <= (1 - least_gain) * today.sum():
             return False
         differences = relative_pseudo_values(today, then) if relative else today - then
         return len(differences) > 1 and is_positive(differences, neighbours=neighbours)
@@ -205,7 +205,7 @@ CANDIDATES = {
     "four folds, half days": cross_fitted(14),
     "four folds, half days and neighbours": cross_fitted(14, neighbours=True),
     "four folds, response times and neighbours": cross_fitted(None, neighbours=True),
-    "the same, of gains of 1% or more (tune)": cross_fitted(None, neighbours=True, least=0.01),
+    "the same, of gains of 1% or more (tune)": cross_fitted(None, neighbours=True, least_gain=0.01),
     "four folds, half days and neighbours, shares": cross_fitted(
         14, neighbours=True, relative=True
     ),

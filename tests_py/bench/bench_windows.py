@@ -35,8 +35,8 @@ ROW = "  {:30} {:>6} {:>10} {:>10} {:>10} {:>7} {:>7} {:>8} {:>8} {:>8}"
 
 def timed(work):
     begin = time.process_time()  # other work on the machine does not count
-    found = work()
-    return time.process_time() - begin, found
+    outcome = work()
+    return time.process_time() - begin, outcome
 
 
 def graphs():
@@ -105,7 +105,7 @@ def stg(limit):
     if not archive.exists():
         print(f"dags: STG skipped, COSCHED_DATA lacks {archive.name}")
         return
-    solved = found = proved = 0
+    solved = equal_count = proved = 0
     seconds = []
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(archive) as opened:
@@ -120,11 +120,11 @@ def stg(limit):
                 if interval:
                     continue
                 solved += 1
-                found += best.value == float(optimum)
+                equal_count += best.value == float(optimum)
                 proved += best.bound.value == best.value == float(optimum)
     print(
-        f"dags: STG, 50 tasks on 2, 4, 8, 16 units: {solved} with a known optimum, found {found}, "
-        f"proved {proved}; {len(seconds)} graphs in {sum(seconds):.2f} s, "
+        f"dags: STG, 50 tasks on 2, 4, 8, 16 units: {solved} with a known optimum, "
+        f"found {equal_count}, proved {proved}; {len(seconds)} graphs in {sum(seconds):.2f} s, "
         f"longest {max(seconds):.3f} s"
     )
 
@@ -132,18 +132,20 @@ def stg(limit):
 def curves(seconds, wanted):
     """hlp-best: value after so many seconds (by the clock), of an instance that keeps nothing."""
     chosen = ("1000genome-chameleon-10ch", "spotri-512-10, 16+2", "layered 300", "layered 1000")
-    known = {label: inst for _, label, inst in graphs() if label.startswith(chosen)}
+    instances = {label: inst for _, label, inst in graphs() if label.startswith(chosen)}
     for ccr in (1, 5):
-        known[f"layered 300, ccr {ccr}"] = cs.workloads.layered(300, seed=1, units=(4, 2), ccr=ccr)
+        instances[f"layered 300, ccr {ccr}"] = cs.workloads.layered(
+            300, seed=1, units=(4, 2), ccr=ccr
+        )
     five = {"acceleration": [(0.5, 2)] * 4, "units": (1,) * 5, "ccr": 5}
-    known["layered 30, 5 types, ccr 5"] = cs.workloads.layered(30, 0.3, seed=1, **five)
-    known["layered 100,000, 3 types"] = cs.workloads.layered(
+    instances["layered 30, 5 types, ccr 5"] = cs.workloads.layered(30, 0.3, seed=1, **five)
+    instances["layered 100,000, 3 types"] = cs.workloads.layered(
         100_000, 0.005, seed=1, units=(64, 16, 4), acceleration=[(0.5, 50)] * 2
     )
     print(
         f"  {'':30} {'heft':>9}" + "".join(f" {limit:>8g}s" for limit in seconds) + "   bound end"
     )
-    for label, inst in known.items():
+    for label, inst in instances.items():
         if wanted and not any(text in label for text in wanted):
             continue
         row = [f"{cs.dags.solve(inst, 'heft').value:9.6g}"]

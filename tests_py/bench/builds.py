@@ -81,21 +81,21 @@ def _copy(instance: object) -> object:
     return pickle.loads(pickle.dumps(instance))
 
 
-def least(work: Callable[[], object], enough: float = 0.3) -> float:
+def fastest_run(work: Callable[[], object], enough: float = 0.3) -> float:
     """Least processor seconds of calls that together take `enough`, but for the first."""
     work()
     best, spent = float("inf"), 0.0
     while spent < enough:
         begin = time.process_time()
         work()
-        taken = time.process_time() - begin
-        best, spent = min(best, taken), spent + taken
+        elapsed = time.process_time() - begin
+        best, spent = min(best, elapsed), spent + elapsed
     return best
 
 
 def child() -> None:
     """Measure everything once, as JSON."""
-    print(json.dumps({name: least(work) for name, work in works().items()}))
+    print(json.dumps({name: fastest_run(work) for name, work in works().items()}))
 
 
 def start(site: str, code: str) -> float:
@@ -138,13 +138,13 @@ def main() -> None:
     before, after = sys.argv[1:3]
     best: list[dict[str, float]] = [{}, {}]
     for _ in range(ROUNDS):
-        for kept, site in zip(best, (before, after), strict=True):
-            for name, taken in measure(site).items():
-                kept[name] = min(taken, kept.get(name, float("inf")))
+        for best_seconds, site in zip(best, (before, after), strict=True):
+            for name, elapsed in measure(site).items():
+                best_seconds[name] = min(elapsed, best_seconds.get(name, float("inf")))
     print(f"{'processor seconds, least of several':44} {'before':>9} {'after':>9} after / before")
-    for name, taken in best[0].items():
+    for name, elapsed in best[0].items():
         ours = best[1][name]
-        print(f"{name:44} {taken:9.4f} {ours:9.4f} {ours / taken:.2f}")
+        print(f"{name:44} {elapsed:9.4f} {ours:9.4f} {ours / elapsed:.2f}")
 
 
 if __name__ == "__main__":

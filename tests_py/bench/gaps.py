@@ -53,8 +53,8 @@ def instances() -> Iterator[tuple[str, object]]:
     for types, machines in ((3, 2), (5, 3), (8, 4)):
         etc = random.uniform(10, 100, (types, machines))
         apc = random.uniform(50, 200, (types, machines))
-        for few in (5, 50):
-            counts = random.integers(1, 2 * few, types)
+        for size in (5, 50):
+            counts = random.integers(1, 2 * size, types)
             yield "bags", cs.bags.Instance(counts, np.full(machines, 3), etc, apc, gamma=1.3)
 
 
@@ -65,13 +65,13 @@ def gaps(family: str, instance: object) -> list[float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = getattr(cs, family).compare(instance, time_limit=LIMIT)
-    found = [gap for gap in frame["gap"] if gap is not None and math.isfinite(gap)]
-    return sorted(found)
+    gap_list = [gap for gap in frame["gap"] if gap is not None and math.isfinite(gap)]
+    return sorted(gap_list)
 
 
 def child() -> None:
-    found = [(family, gaps(family, instance)) for family, instance in instances()]
-    print(json.dumps(found))
+    family_gaps = [(family, gaps(family, instance)) for family, instance in instances()]
+    print(json.dumps(family_gaps))
 
 
 def measure(site: str) -> list[tuple[str, list[float]]]:

@@ -38,15 +38,15 @@ def of(family: str) -> list[tuple[str, str, Solver]]:
         },
         "anrg-saga": {"dags": {"SAGA HEFT": saga_heft, "SAGA CPOP": saga_cpop}},
     }
-    found = [
+    solvers = [
         (name, f"{package} {version(package)}", solver)
         for package, families in by_package.items()
         if find_spec(package.removeprefix("anrg-")) is not None
         for name, solver in families.get(family, {}).items()
     ]
     if family == "packs":
-        found.append(("ILP", f"GLPK {_glpk_version()}", packs_by_glpk))
-    return found
+        solvers.append(("ILP", f"GLPK {_glpk_version()}", packs_by_glpk))
+    return solvers
 
 
 def _glpk_version() -> str:
@@ -91,23 +91,25 @@ def moldable_by_cp_sat(instance: cs.moldable.Instance, seconds: float) -> Any:
     begins, ends, intervals, demands, chosen = [], [], [], [], []
     for job in range(instance.jobs):
         begin, end = model.new_int_var(0, GRID, ""), model.new_int_var(0, 2 * GRID, "")
-        there = []
+        count_flags = []
         for count in range(1, instance.machines + 1):
             length = int(np.ceil(instance.time(job, count) / unit))
-            there.append(model.new_bool_var(""))
-            intervals.append(model.new_optional_interval_var(begin, length, end, there[-1], ""))
+            count_flags.append(model.new_bool_var(""))
+            intervals.append(
+                model.new_optional_interval_var(begin, length, end, count_flags[-1], "")
+            )
             demands.append(count)
-        model.add_exactly_one(there)
+        model.add_exactly_one(count_flags)
         begins.append(begin)
         ends.append(end)
-        chosen.append(there)
+        chosen.append(count_flags)
     model.add_cumulative(intervals, demands, instance.machines)
     last = model.new_int_var(0, 2 * GRID, "")
     model.add_max_equality(last, ends)
     model.minimize(last)
     if (solver := _solved(model, seconds)) is None:
         return None
-    counts = [[solver.value(flag) for flag in there].index(1) + 1 for there in chosen]
+    counts = [[solver.value(flag) for flag in count_flags].index(1) + 1 for count_flags in chosen]
     return _moldable_schedule(instance, [solver.value(begin) for begin in begins], counts)
 
 
@@ -168,10 +170,10 @@ def graph_by_pyjobshop(instance: cs.dags.Instance, seconds: float) -> Any:
             kinds.append(kind)
     for before, after in instance.edges.tolist():
         model.add_end_before_start(tasks[before], tasks[after])
-    if (found := _by_pyjobshop(model, seconds)) is None:
+    if (solved_tasks := _by_pyjobshop(model, seconds)) is None:
         return None
-    begins = [task.start for task in found]
-    return _graph_schedule(instance, begins, [kinds[task.mode] for task in found])
+    begins = [task.start for task in solved_tasks]
+    return _graph_schedule(instance, begins, [kinds[task.mode] for task in solved_tasks])
 
 
 def saga_heft(instance: cs.dags.Instance, seconds: float) -> Any:
@@ -207,8 +209,8 @@ def _by_saga(instance: cs.dags.Instance, scheduler: Any) -> Any:
 
 def graph_by_cp_sat(instance: cs.dags.Instance, seconds: float) -> Any:
     """The schedule of `graph_and_bound_by_cp_sat`."""
-    found = graph_and_bound_by_cp_sat(instance, seconds)
-    return None if found is None else found[0]
+    answer = graph_and_bound_by_cp_sat(instance, seconds)
+    return None if answer is None else answer[0]
 
 
 def graph_and_bound_by_cp_sat(
@@ -232,15 +234,15 @@ def graph_and_bound_by_cp_sat(
     for place, (kind, units) in enumerate(places):
         intervals = []
         for task in np.flatnonzero(np.isfinite(instance.times[:, kind])).tolist():
-            there = model.new_bool_var("")
+            presence = model.new_bool_var("")
             length = int(np.ceil(instance.times[task, kind] / unit))
-            chosen[task][place] = there
+            chosen[task][place] = presence
             intervals.append(
-                model.new_optional_interval_var(begins[task], length, ends[task], there, "")
+                model.new_optional_interval_var(begins[task], length, ends[task], presence, "")
             )
         model.add_cumulative(intervals, [1] * len(intervals), len(units))
-    for there in chosen:
-        model.add_exactly_one(there.values())
+    for presence in chosen:
+        model.add_exactly_one(presence.values())
     for edge, (before, after) in enumerate(instance.edges.tolist()):
         model.add(begins[after] >= ends[before])
         for a, first in chosen[before].items():
@@ -255,7 +257,9 @@ def graph_and_bound_by_cp_sat(
     model.minimize(last)
     if (solver := _solved(model, seconds)) is None:
         return None
-    on = [next(p for p, flag in there.items() if solver.value(flag)) for there in chosen]
+    on = [
+        next(p for p, flag in place_flags.items() if solver.value(flag)) for place_flags in chosen
+    ]
     schedule = _graph_schedule(instance, [solver.value(begin) for begin in begins], on)
     return schedule, solver.best_objective_bound * unit
 
@@ -270,10 +274,10 @@ def _places(instance: cs.dags.Instance) -> list[tuple[int, list[int]]]:
     return places
 
 
-def _cost(instance: cs.dags.Instance, edge: int, one: Any, other: Any) -> float:
-    if instance.data is None or one is other:
+def _cost(instance: cs.dags.Instance, edge: int, first_place: Any, other: Any) -> float:
+    if instance.data is None or first_place is other:
         return 0.0
-    return instance.transfer(edge, (one[0], one[1][0]), (other[0], other[1][0]))
+    return instance.transfer(edge, (first_place[0], first_place[1][0]), (other[0], other[1][0]))
 
 
 def _graph_schedule(instance: cs.dags.Instance, begins: list[float], on: list[int]) -> Any:

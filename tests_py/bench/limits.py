@@ -75,40 +75,46 @@ INSTANCES: dict[str, Callable[[], Any]] = {
 #: Calls beside the algorithms and bounds: ``f(instance)``, made by ``make(instance)`` untimed.
 EXTRA: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
     "packs/validate": (
-        lambda it: cs.packs.solve(it, "sequential").schedule,
-        lambda it, schedule: schedule.validate(),
+        lambda instance: cs.packs.solve(instance, "sequential").schedule,
+        lambda instance, schedule: schedule.validate(),
     ),
     "packs/one-pack-dp": (
-        lambda it: it.times[:32],
-        lambda it, times: cs.packs.one_pack_dynamic_programme(
+        lambda instance: instance.times[:32],
+        lambda instance, times: cs.packs.one_pack_dynamic_programme(
             np.repeat(times, 400, axis=1), 12_800
         ),
     ),
     "dags/validate": (
-        lambda it: cs.dags.heft(it).schedule,
-        lambda it, schedule: schedule.validate(),
+        lambda instance: cs.dags.heft(instance).schedule,
+        lambda instance, schedule: schedule.validate(),
     ),
-    "dags/hlp-glpk": (lambda it: None, lambda it, _: cs.dags.hlp(it, method="glpk")),
-    "dags/hlp-highs": (lambda it: None, lambda it, _: cs.dags.hlp(it, method="highs")),
+    "dags/hlp-glpk": (
+        lambda instance: None,
+        lambda instance, _: cs.dags.hlp(instance, method="glpk"),
+    ),
+    "dags/hlp-highs": (
+        lambda instance: None,
+        lambda instance, _: cs.dags.hlp(instance, method="highs"),
+    ),
     "cluster/validate": (
-        lambda it: cs.cluster.solve(it, "EASY").schedule,
-        lambda it, schedule: schedule.validate(),
+        lambda instance: cs.cluster.solve(instance, "EASY").schedule,
+        lambda instance, schedule: schedule.validate(),
     ),
     "moldable/validate": (
-        lambda it: cs.moldable.solve(it, "list-shelf").schedule,
-        lambda it, schedule: schedule.validate(),
+        lambda instance: cs.moldable.solve(instance, "list-shelf").schedule,
+        lambda instance, schedule: schedule.validate(),
     ),
     "moldable/minsum-glpk": (
-        lambda it: None,
-        lambda it, _: cs.moldable.minsum_bound(it, method="glpk"),
+        lambda instance: None,
+        lambda instance, _: cs.moldable.minsum_bound(instance, method="glpk"),
     ),
     "bags/validate": (
-        lambda it: cs.bags.min_energy(it).schedule,
-        lambda it, schedule: schedule.validate(),
+        lambda instance: cs.bags.min_energy(instance).schedule,
+        lambda instance, schedule: schedule.validate(),
     ),
     "bags/relaxation-glpk": (
-        lambda it: 2 * cs.bags.least_makespan(it),
-        lambda it, makespan: cs.bags.relaxation(it, makespan, method="glpk"),
+        lambda instance: 2 * cs.bags.least_makespan(instance),
+        lambda instance, makespan: cs.bags.relaxation(instance, makespan, method="glpk"),
     ),
 }
 
@@ -135,8 +141,8 @@ def call_of(case: str) -> tuple[Callable[..., Any], bool]:
     instance = INSTANCES.get(case, INSTANCES[family])()
     if case in EXTRA:
         make, call = EXTRA[case]
-        made = make(instance)
-        return lambda: call(instance, made), False
+        input_value = make(instance)
+        return lambda: call(instance, input_value), False
     bound = name.startswith("bound:")
     function = module.BOUNDS[name[6:]] if bound else module.FAMILY.algorithm(name)
     names = getattr(function, "func", function).__code__.co_varnames
@@ -154,29 +160,29 @@ def child(case: str, mode: str, limit: float) -> None:
     print("ready", flush=True)
     try:
         with _core.time_limit(limit) if mode == "around" else nullcontext():
-            found = call(**options)
-        outcome = getattr(found, "status", "ok")
+            answer = call(**options)
+        outcome = getattr(answer, "status", "ok")
     except (cs.errors.TimeLimit, KeyboardInterrupt, cs.CoschedError) as error:
         outcome = type(error).__name__
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # what came too late is no outcome
-    late = max(0.0, time.monotonic() - begin - limit)
-    print(json.dumps({"outcome": outcome, "late": late}), flush=True)
+    overrun = max(0.0, time.monotonic() - begin - limit)
+    print(json.dumps({"outcome": outcome, "late": overrun}), flush=True)
 
 
 def run(case: str, mode: str, limit: float) -> dict[str, Any]:
     command = [sys.executable, __file__, "--child", mode, "--limit", str(limit), case]
     # Unbuffered: what is read behind the first line would be lost to communicate().
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "bufsize": 0}
-    with subprocess.Popen(command, **pipes) as it:
-        assert it.stdout is not None
-        first = it.stdout.readline().decode()
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline().decode()
         if mode == "SIGINT" and first == "ready\n":
             time.sleep(limit)
-            it.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)
         try:
-            rest, errors = it.communicate(timeout=PATIENCE)
+            rest, errors = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            it.kill()
+            process.kill()
             return {"outcome": "killed", "late": PATIENCE}
     lines = [line for line in [first, *rest.decode().splitlines()] if line.startswith("{")]
     if lines:
@@ -193,24 +199,24 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=1.0, help="seconds")
     parser.add_argument("--check", action="store_true", help="exit code 1 if 1 s or 10% late")
     parser.add_argument("--child", choices=MODES, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.child:
-        child(given.names[0], given.child, given.limit)
+    arguments = parser.parse_args()
+    if arguments.child:
+        child(arguments.names[0], arguments.child, arguments.limit)
         return 0
-    allowed, late = max(1.0, 0.1 * given.limit), 0
-    print(f"{'':40}" + "".join(f"{mode:>28}" for mode in MODES) + f"   ({given.limit:g} s)")
-    for case in cases(given.names):
+    allowed, overrun_count = max(1.0, 0.1 * arguments.limit), 0
+    print(f"{'':40}" + "".join(f"{mode:>28}" for mode in MODES) + f"   ({arguments.limit:g} s)")
+    for case in cases(arguments.names):
         cells = []
         for mode in MODES:
-            found = run(case, mode, given.limit)
-            if found["late"] is None:
+            outcome = run(case, mode, arguments.limit)
+            if outcome["late"] is None:
                 cells.append("-")
                 continue
-            mark = " LATE" if found["late"] > allowed else ""
-            late += bool(mark)
-            cells.append(f"{found['outcome']} +{found['late']:.2f}{mark}")
+            mark = " LATE" if outcome["late"] > allowed else ""
+            overrun_count += bool(mark)
+            cells.append(f"{outcome['outcome']} +{outcome['late']:.2f}{mark}")
         print(f"{case:40}" + "".join(f"{cell:>28}" for cell in cells), flush=True)
-    return 1 if given.check and late else 0
+    return 1 if arguments.check and overrun_count else 0
 
 
 if __name__ == "__main__":

@@ -40,24 +40,26 @@ class Model:
     """An instance on the grid of times, with list-shelf's schedule there."""
 
     def __init__(self, inst, objective):
-        known = cs.moldable.list_shelf(inst)
-        self.inst, self.objective, self.unit = inst, objective, known.makespan / RESOLUTION
+        shelf_schedule = cs.moldable.list_shelf(inst)
+        self.inst, self.objective, self.unit = inst, objective, shelf_schedule.makespan / RESOLUTION
         self.releases = np.ceil(np.asarray(inst.release) / self.unit).astype(int)
         self.weights = np.round(100 * np.asarray(inst.weights)).astype(int)
         self.modes = [self._useful(job) for job in range(inst.jobs)]
-        lengths = np.array([dict(m)[q] for m, q in zip(self.modes, known.procs, strict=True)])
-        self.procs, order = known.procs, np.argsort(known.start, kind="stable")
-        self.starts = earliest(order, known.procs, lengths, self.releases, inst.machines)
+        lengths = np.array(
+            [dict(m)[q] for m, q in zip(self.modes, shelf_schedule.procs, strict=True)]
+        )
+        self.procs, order = shelf_schedule.procs, np.argsort(shelf_schedule.start, kind="stable")
+        self.starts = earliest(order, shelf_schedule.procs, lengths, self.releases, inst.machines)
         self.ends = self.starts + lengths
         self.horizon = 2 * int(self.ends.max())
 
     def _useful(self, job):
         """(processors, length) where the time is less than on any fewer."""
-        least, modes = np.inf, []
+        best_time, modes = np.inf, []
         for q in range(1, self.inst.machines + 1):
-            if self.inst.time(job, q) < least:
-                least = self.inst.time(job, q)
-                modes.append((q, int(np.ceil(least / self.unit))))
+            if self.inst.time(job, q) < best_time:
+                best_time = self.inst.time(job, q)
+                modes.append((q, int(np.ceil(best_time / self.unit))))
         return modes
 
     def value(self, starts, procs):
@@ -106,8 +108,8 @@ def by_cp_sat(inst, objective, seconds, workers=8):
         next(q for literal, (q, _) in zip(*pair, strict=True) if solver.value(literal))
         for pair in zip(chosen, data.modes, strict=True)
     ]
-    found = data.value([solver.value(start) for start in starts], procs)
-    return found, status == cp_model.OPTIMAL
+    value = data.value([solver.value(start) for start in starts], procs)
+    return value, status == cp_model.OPTIMAL
 
 
 def by_pyjobshop(inst, objective, seconds, workers=8):
@@ -116,24 +118,24 @@ def by_pyjobshop(inst, objective, seconds, workers=8):
 
     data, model = Model(inst, objective), JobShop()
     machine = model.add_renewable(inst.machines)
-    counts, known = [], []
+    counts, hints = [], []
     for job, modes in enumerate(data.modes):
         owner = model.add_job(weight=int(data.weights[job]), due_date=0)
         task = model.add_task(owner, earliest_start=int(data.releases[job]))
         for q, length in modes:
             if q == data.procs[job]:
                 start, end = int(data.starts[job]), int(data.ends[job])
-                known.append(ScheduledTask(len(counts), [0], start, end))
+                hints.append(ScheduledTask(len(counts), [0], start, end))
             model.add_mode(task, machine, length, q)
             counts.append(q)
     if objective == "minsum":
         model.set_objective(weight_makespan=0, weight_total_tardiness=1)
-    start = Solution(model.data(), known)
+    start = Solution(model.data(), hints)
     result = model.solve(
         time_limit=seconds, display=False, num_workers=workers, initial_solution=start
     )
     if not result.best or not np.isfinite(result.objective):
         return np.inf, False
     tasks = result.best.tasks
-    found = data.value([task.start for task in tasks], [counts[task.mode] for task in tasks])
-    return found, result.status.name == "OPTIMAL"
+    value = data.value([task.start for task in tasks], [counts[task.mode] for task in tasks])
+    return value, result.status.name == "OPTIMAL"

@@ -65,10 +65,10 @@ def test_figure_3(figure_3):
     findings = figure_3.tables["findings"].set_index("the paper says").verdict
     assert findings.filter(like="where ttb is not below TMS").tolist() == ["agrees"]
     # Far ahead where there are few tasks a machine; the two meet where there are many.
-    over = figure_3.tables["advantage"].set_index(["algorithm over tms", "q"])["mean %"]
+    advantage = figure_3.tables["advantage"].set_index(["algorithm over tms", "q"])["mean %"]
     for name in (study.GRID, "ttb"):
-        assert over[name][1] > 10
-        assert abs(over[name][25]) < 10
+        assert advantage[name][1] > 10
+        assert abs(advantage[name][25]) < 10
     assert {path.name for path in (figure_3.out / "figures").iterdir()} == {"fig3.svg", "fig3.png"}
     plan = study._plan_3(quick=False)
     assert len(plan) == 25 * 40 * len(study.ALGORITHMS)
@@ -77,8 +77,8 @@ def test_figure_3(figure_3):
 def test_advantage_and_its_picture(figure_3):
     rows = figure_3.frame
     ratio = study.advantage(rows).set_index(["algorithm", "q", "draw"]).ratio
-    some = rows[(rows.q == 7) & (rows.draw == 2)].set_index("algorithm").value
-    assert ratio["ttb-best", 7, 2] == some["ttb-best"] / some["tms"]
+    draw_values = rows[(rows.q == 7) & (rows.draw == 2)].set_index("algorithm").value
+    assert ratio["ttb-best", 7, 2] == draw_values["ttb-best"] / draw_values["tms"]
     ax = cs.plot.lines(ratio.reset_index(), "q", "ratio", bars=True)
     assert [box.get_label() for box in ax.containers] == list(study.ALGORITHMS[1:])
     plt.close("all")
@@ -109,8 +109,8 @@ def test_table_1(tmp_path):
     assert advantage.loc[("ttb-best", 1.2), "even split %"] == pytest.approx(expected, abs=1e-3)
     gaps = result.tables["tarplee-gap"]
     assert (gaps["ttb-best %"] <= gaps["goal of ttb-best %"]).all()
-    over = result.tables["tarplee-over-tms"]
-    assert (over[["ttb %", "ttb-exact %", "ttb-best %"]] >= 0).all(axis=None)
+    over_tms = result.tables["tarplee-over-tms"]
+    assert (over_tms[["ttb %", "ttb-exact %", "ttb-best %"]] >= 0).all(axis=None)
     shares = {tuple(study._bag("programs", draw).counts) for draw in range(3)}
     assert (2400,) * 5 in shares
     assert {sum(each) for each in shares} == {12_000}

@@ -20,14 +20,14 @@ def earliest(reserved, cells, allowed, now, tasks, length):
     """
 
     def free(time):
-        held = [share for begin, end, share in reserved if begin <= time < end]
-        return [cells[c] - sum(share[c] for share in held) for c in range(len(cells))]
+        active_shares = [share for begin, end, share in reserved if begin <= time < end]
+        return [cells[c] - sum(share[c] for share in active_shares) for c in range(len(cells))]
 
     for start in sorted({now, *(end for _, end, _ in reserved if end > now)}):
         points = [start, *(b for b, _, _ in reserved if start < b < start + length)]
-        least = [min(at) for at in zip(*map(free, points), strict=True)]
+        least_free = [min(at) for at in zip(*map(free, points), strict=True)]
         share = []
-        for c, count in enumerate(least):
+        for c, count in enumerate(least_free):
             share.append(min(max(count, 0), tasks - sum(share)) if c in allowed else 0)
         if sum(share) == tasks:
             return start, share
@@ -48,10 +48,12 @@ def naive(jobs, nodes, expected, key=None, allowed=None):
     free, next_, was_late, now = list(cells), 0, False, 0.0
 
     def plan(j):
-        held = [(start[r], start[r] + expected[r], share[r]) for r in running]
-        held += [(promise[q], promise[q] + expected[q], share[q]) for q in queue if q in promise]
+        reservations = [(start[r], start[r] + expected[r], share[r]) for r in running]
+        reservations += [
+            (promise[q], promise[q] + expected[q], share[q]) for q in queue if q in promise
+        ]
         open_to = {0} if allowed is None else allowed[j]
-        promise[j], share[j] = earliest(held, cells, open_to, now, tasks[j], expected[j])
+        promise[j], share[j] = earliest(reservations, cells, open_to, now, tasks[j], expected[j])
 
     while len(start) < len(submit) or running:
         times = [submit[order[next_]]] if next_ < len(order) else []
@@ -70,8 +72,8 @@ def naive(jobs, nodes, expected, key=None, allowed=None):
             queue.append(order[next_])
             next_ += 1
         queue.sort(key=lambda j: (0 if key is None else key[j], rank[j]))
-        late = any(start[r] + expected[r] <= now and start[r] + run[r] > now for r in running)
-        if late or was_late:
+        is_overdue = any(start[r] + expected[r] <= now and start[r] + run[r] > now for r in running)
+        if is_overdue or was_late:
             for j in queue:
                 promise.pop(j, None)
             for j in queue:
@@ -85,7 +87,7 @@ def naive(jobs, nodes, expected, key=None, allowed=None):
                     plan(j)
                     if promise[j] >= old[0]:
                         promise[j], share[j] = old
-        was_late = late
+        was_late = is_overdue
         for j in list(queue):
             fits = all(a <= b for a, b in zip(share[j], free, strict=True))
             if promise[j] <= now and fits:
@@ -196,8 +198,8 @@ def test_with_kills_no_promise_is_broken(seed):
     jobs = random_jobs(seed)
     inst = cs.cluster.Instance(jobs, 8)
     res = cs.cluster.conservative(inst, estimates="requested", kill=True, log=True)
-    told = res.log[(res.log.action == "wait")]
-    for job, reason in zip(told.job, told.reason, strict=True):
+    wait_rows = res.log[(res.log.action == "wait")]
+    for job, reason in zip(wait_rows.job, wait_rows.reason, strict=True):
         promised = float(reason.removeprefix("promised a start at ").removesuffix(" s"))
         assert res.jobs.start[job] <= promised
 

@@ -19,7 +19,7 @@ from cosched.experiments.cluster.sections import (
 
 def plain_equipartition(submit, length):
     """Ends under equal shares: an event loop of its own."""
-    left, end, now = list(map(float, length)), [0.0] * len(length), 0.0
+    remaining, end, now = list(map(float, length)), [0.0] * len(length), 0.0
     todo = set(range(len(length)))
     while todo:
         here = [j for j in todo if submit[j] <= now + 1e-12 * max(1, now)]
@@ -27,12 +27,12 @@ def plain_equipartition(submit, length):
         if not here:
             now = min(later)
             continue
-        step = min(left[j] for j in here) * len(here)
+        step = min(remaining[j] for j in here) * len(here)
         step = min([step, *(s - now for s in later)])
         now += step
         for j in here:
-            left[j] -= step / len(here)
-            if left[j] <= 1e-9 * length[j]:
+            remaining[j] -= step / len(here)
+            if remaining[j] <= 1e-9 * length[j]:
                 end[j] = now
                 todo.discard(j)
     return np.array(end)

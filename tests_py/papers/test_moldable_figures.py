@@ -42,7 +42,7 @@ def test_rows_are_what_the_algorithms_give(quality):
 def test_findings(quality):
     table = quality.tables["findings"]
     assert set(table.verdict) <= {"agrees", "numbers differ", "claim fails"}
-    for text, most in {  # what few runs show as well
+    for text, allowed_verdicts in {  # what few runs show as well
         "DEMT is clearly the best": ("agrees", "claim fails"),
         "gang is good with a small number": ("agrees",),
         "sequential is good for a large number only": ("agrees",),
@@ -51,7 +51,7 @@ def test_findings(quality):
     }.items():
         verdicts = table.verdict[table["the paper says"].str.contains(text)]
         assert len(verdicts)
-        assert set(verdicts) <= set(most), table.to_string()
+        assert set(verdicts) <= set(allowed_verdicts), table.to_string()
 
 
 def test_demt_best_dominates_demt_on_average(quality):
@@ -70,8 +70,8 @@ def test_ratios(quality):
     assert (table["mean"] <= table.greatest).all()
     assert (table.least >= 1 - 1e-9).all()
     rows = study.with_bounds(quality.frame)
-    some = rows.query("kind == 'mixed' and jobs == 25 and algorithm == 'demt'")
-    mean = some.minsum.sum() / some.minsum_bound.sum()
+    mixed_rows = rows.query("kind == 'mixed' and jobs == 25 and algorithm == 'demt'")
+    mean = mixed_rows.minsum.sum() / mixed_rows.minsum_bound.sum()
     means = quality.tables["means"].query("kind == 'mixed' and jobs == 25")
     assert means.set_index("criterion").demt["minsum"] == pytest.approx(mean, abs=1e-4)
     wide = quality.tables["means"].set_index("criterion")[list(ALGORITHMS)]
@@ -83,8 +83,8 @@ def test_figures(quality):
         f"fig{number}.{suffix}" for number in (3, 4, 5, 6) for suffix in ("png", "svg")
     ]
     table = study.ratios(quality.frame)
-    left, right = study._figures(quality.frame)["fig5"].axes
-    assert left.get_ylabel() == "minsum / lower bound"
+    left_axis, right = study._figures(quality.frame)["fig5"].axes
+    assert left_axis.get_ylabel() == "minsum / lower bound"
     assert right.get_ylabel() == "makespan / lower bound"
     lines = {box.get_label(): box for box in right.containers}
     assert list(lines) == list(study.ALGORITHMS)

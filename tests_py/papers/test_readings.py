@@ -35,9 +35,9 @@ def test_the_pooled_bound_of_jobs_that_share_a_processor():
 def test_easy_that_backfills_less_is_between_the_two():
     inst = trace(1)
     fcfs, easy = (cs.cluster.solve(inst, name).max_stretch for name in ("FCFS", "EASY"))
-    found = {variant: readings.max_stretch(inst, variant) for variant in readings.EASY}
-    assert found["FCFS"] == pytest.approx(fcfs)
-    assert found["textbook"] == pytest.approx(easy)
+    stretches = {variant: readings.max_stretch(inst, variant) for variant in readings.EASY}
+    assert stretches["FCFS"] == pytest.approx(fcfs)
+    assert stretches["textbook"] == pytest.approx(easy)
 
 
 def test_counts_move_pauses_to_migrations_and_lose_none():

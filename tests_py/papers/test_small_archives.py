@@ -66,9 +66,9 @@ def test_measured_codes_beside_their_optimum(archives):
     best = frame[frame.algorithm == "optimal"]
     assert best.tasks.tolist() == [10, 10]
     assert (best.gap == 0).all()  # proved
-    over = study.tables(frame)["over-optimal"].drop(columns="max_tasks")
-    assert (over >= 1 - 1e-9).all(axis=None)
-    assert (over["random-proc-1"] > 1.05).all()
+    over_optimal = study.tables(frame)["over-optimal"].drop(columns="max_tasks")
+    assert (over_optimal >= 1 - 1e-9).all(axis=None)
+    assert (over_optimal["random-proc-1"] > 1.05).all()
 
 
 def test_logs_as_they_were_and_under_other_policies(archives):
@@ -92,9 +92,9 @@ def test_weeks_of_a_log(archives):
     log = archives / "pwa" / "HPC2N-2002-2.1-cln.swf.gz"
     weeks = cs.workloads.hpc2n_weeks(log)
     assert len(weeks) == 182
-    one = cs.cluster.from_swf(log, week=5)
-    assert one.nodes == 120  # a known machine
-    assert np.array_equal(one.column("submit"), weeks[5].submit)
+    week_instance = cs.cluster.from_swf(log, week=5)
+    assert week_instance.nodes == 120  # a known machine
+    assert np.array_equal(week_instance.column("submit"), weeks[5].submit)
     assert frame[frame.trace == 5].jobs.unique().tolist() == [len(weeks[5])]
 
 
@@ -109,10 +109,10 @@ def test_memory_of_known_machines(archives):
 
 @pytest.mark.parametrize("name", ["dags-fig3-4", "dags-fig5", "dags-fig6-7"])
 def test_graphs_of_an_archive(archives, name):
-    there = tuple(f"{one}.txt" for one in small_archives.GRAPHS)
+    graph_files = tuple(f"{graph_name}.txt" for graph_name in small_archives.GRAPHS)
     study, frame = rows_of(
         name,
-        lambda task: task["graph"].endswith(there) and set(task["units"]) <= {16, 2}
+        lambda task: task["graph"].endswith(graph_files) and set(task["units"]) <= {16, 2}
         and task["algorithm"] != "hlp-best",
     )  # fmt: skip
     assert frame.application.nunique() == 3

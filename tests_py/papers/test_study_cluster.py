@@ -24,12 +24,12 @@ def no_data(monkeypatch, tmp_path):
 
 
 def test_the_paper_s_tables_are_complete():
-    known = {*paper_policies(), "FCFS", "EASY"}
+    policies = {*paper_policies(), "FCFS", "EASY"}
     assert [len(table_cells.paper_table(number)) for number in (2, 3, 4, 5)] == [20, 19, 3, 118]
     assert tuple(table_cells.paper_table(2)) == TABLE_2
-    assert set(table_cells.paper_table(5)) == known
+    assert set(table_cells.paper_table(5)) == policies
     for number, columns in ((2, 9), (3, 12), (4, 3), (5, 3)):
-        assert set(table_cells.paper_table(number)) <= known
+        assert set(table_cells.paper_table(number)) <= policies
         assert {len(cells) for cells in table_cells.paper_table(number).values()} == {columns}
     for name, cells in table_cells.paper_table(2).items():  # the same numbers stand in two tables
         assert table_cells.paper_table(5)[name] == cells[:3]
@@ -53,17 +53,19 @@ def test_reduced_size_without_the_log(name, no_data):
     assert not study.missing(quick=True)
     plan = study.plan(True)
     assert {task["traces"] for task in plan} <= {"generated", "unscaled", "scaled"}
-    some = [task for task in plan if task["trace"] == 0]
+    first_trace_tasks = [task for task in plan if task["trace"] == 0]
     if name == "cluster-table5":
-        some = [task for task in some if "minft" not in task["algorithm"]]
-    frame = rows_of(study, [{**task, "size": 80} for task in some])
+        first_trace_tasks = [task for task in first_trace_tasks if "minft" not in task["algorithm"]]
+    frame = rows_of(study, [{**task, "size": 80} for task in first_trace_tasks])
     assert (frame.degradation >= 1 - 1e-9).all()
     tables = study.tables(frame)
     assert all(len(table) for table in tables.values())
     for table in tables.values():
         if {"avg", "factor"} <= set(table.columns):
-            known = table.dropna(subset=["paper avg"])
-            assert (known.factor - known.avg / known["paper avg"]).abs().max() < 0.0051
+            published_rows = table.dropna(subset=["paper avg"])
+            assert (
+                published_rows.factor - published_rows.avg / published_rows["paper avg"]
+            ).abs().max() < 0.0051
     assert all(figure.axes for figure in study.figures(frame).values())
 
 

@@ -84,10 +84,10 @@ def test_tables(generated):
     name, frame, tables = generated
     ratio = tables["ratio-to-lp"].set_index("application")
     assert {"fork-join", "potrf", "getrf", "all", "greatest"} <= set(ratio.index)
-    one = "heft" if name != "dags-fig6-7" else "eft"
+    heuristic = "heft" if name != "dags-fig6-7" else "eft"
     wide = frame.pivot(index=["application", "graph", "units"], columns="algorithm", values="value")
-    expected = (wide[one] / wide[BOUND]).groupby("application").mean()["potrf"]
-    assert ratio[one]["potrf"] == pytest.approx(expected, abs=1e-4)
+    expected = (wide[heuristic] / wide[BOUND]).groupby("application").mean()["potrf"]
+    assert ratio[heuristic]["potrf"] == pytest.approx(expected, abs=1e-4)
     pairs = tables["pairs"]
     assert (pairs.least <= pairs["mean"]).all()
     assert (pairs["mean"] <= pairs.greatest).all()
@@ -112,8 +112,10 @@ def test_findings_on_a_few_real_graphs(name):
     assert set(frame.application) == {"fork-join", *module._CHAMELEON.values()}
     findings = ledger.findings(catalogue.claims_of(name), name, frame)
     # A mean that small graphs show as well: its sign at least.
-    shown = {"dags-fig3-4": "close to 8%", "dags-fig5": "QHEFT presents 5%"}
-    rows = findings[findings["the paper says"].str.contains(shown.get(name, "by EFT by 11%"))]
+    findings_by_study = {"dags-fig3-4": "close to 8%", "dags-fig5": "QHEFT presents 5%"}
+    rows = findings[
+        findings["the paper says"].str.contains(findings_by_study.get(name, "by EFT by 11%"))
+    ]
     assert (rows.paper.astype(float) * rows.here.astype(float) > 0).all()
     assert len(rows) == 1
 
@@ -122,10 +124,10 @@ def test_a_scheduler_of_one_s_own_takes_part(own_algorithm):
     study = experiments.find("dags-fig3-4")
     before = {task["algorithm"] for task in study.plan(True)}
 
-    def mine(instance, *, seed):
+    def own_scheduler(instance, *, seed):
         return cs.dags.solve(instance, "random", seed=seed)
 
-    own_algorithm("dags", "mine", mine)
+    own_algorithm("dags", "mine", own_scheduler)
     plan = study.plan(True)
     assert {task["algorithm"] for task in plan} - before == {"mine"}
     row = study.run(next(task for task in plan if task["algorithm"] == "mine"))

@@ -31,8 +31,8 @@ def test_tables(study):
     assert len(means) == (2 + 1) * 8
     assert (means.gap >= 0).all()
     assert means.relative_cost.between(0, 1.2).all()
-    some = study.frame.query("workload == 'packs_ii' and max_tasks == 4")
-    mean = some[some.algorithm == "pack-approx"].relative_cost.mean()
+    approx_rows = study.frame.query("workload == 'packs_ii' and max_tasks == 4")
+    mean = approx_rows[approx_rows.algorithm == "pack-approx"].relative_cost.mean()
     row = means.query("workload == 'packs_ii' and max_tasks == 4 and algorithm == 'pack-approx'")
     assert row.relative_cost.iloc[0] == pytest.approx(mean, abs=1e-4)
 
@@ -76,18 +76,18 @@ def test_tables_of_the_report_sort(study, browser):
     assert column(page, "table-findings", 4).count("agrees") == 11
     expected = study.tables["means"].relative_cost
 
-    def shown():
+    def sorted_texts():
         return [float(text) for text in column(page, "table-means", 3)]
 
-    first = shown()
+    first = sorted_texts()
     assert first == expected.tolist()
     header = page.find_elements("css selector", "#table-means thead th")[3]
     assert header.text.strip() == "relative_cost"
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", header)
     header.click()
-    wait(page, lambda: shown() == sorted(first) != first)
+    wait(page, lambda: sorted_texts() == sorted(first) != first)
     header.click()
-    wait(page, lambda: shown() == sorted(first, reverse=True))
+    wait(page, lambda: sorted_texts() == sorted(first, reverse=True))
     assert_no_errors(page)
 
 

@@ -60,11 +60,11 @@ def test_links_of_the_machine():
 
 def test_tables(frame):
     study = experiments.find("dags-transfers")
-    found = study.tables(frame)
-    ratio = found["ratio-to-bound"].set_index(["source", "ccr"])
+    tables = study.tables(frame)
+    ratio = tables["ratio-to-bound"].set_index(["source", "ccr"])
     assert set(ratio.index.get_level_values("source")) == {"tiles", "layered", "all"}
     assert (ratio[list(module.ALGORITHMS)] >= 1).all(axis=None)
-    tiles = found["bounds"][found["bounds"].source == "tiles"]
+    tiles = tables["bounds"][tables["bounds"].source == "tiles"]
     assert tiles.ccr.tolist() == ["0.1", "1.0", "10.0", module.MACHINE]
-    assert (found["bounds"][list(module.BOUNDS)] <= 1).all(axis=None)
-    assert (found["ratio-to-best"]["hlp-best"] == 1).all()
+    assert (tables["bounds"][list(module.BOUNDS)] <= 1).all(axis=None)
+    assert (tables["ratio-to-best"]["hlp-best"] == 1).all()

@@ -107,7 +107,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "endless": itertools.count,
     "slice": lambda: slice(1, 2),
     "Ellipsis": lambda: Ellipsis,
-    "function": lambda: lambda *given, **named: 1,
+    "function": lambda: lambda *arguments, **named: 1,
     "class": lambda: Odd,
     "odd": Odd,
     "no array": NoArray,
@@ -260,10 +260,10 @@ def public_names() -> Iterator[Called]:
 
 def parameters_of(called: Called) -> list[inspect.Parameter]:
     """Those that can be given by name."""
-    found = inspect.signature(called.call).parameters.values()
+    parameters = inspect.signature(called.call).parameters.values()
     only = ENUMERATIONS.get(called.label)
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return [p for p in found if p.kind in kinds and only in (None, p.name)]
+    return [p for p in parameters if p.kind in kinds and only in (None, p.name)]
 
 
 def good_value(called: Called, parameter: inspect.Parameter) -> Any:
@@ -290,15 +290,15 @@ def good_value(called: Called, parameter: inspect.Parameter) -> Any:
 
 def arguments_of(called: Called, hostile: str, value: Any) -> dict[str, Any]:
     """A call with one hostile value, and good ones of what is required beside it."""
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for parameter in parameters_of(called):
         if parameter.name == hostile:
-            given[hostile] = value
+            arguments[hostile] = value
         elif parameter.default is parameter.empty:
-            given[parameter.name] = good_value(called, parameter)
+            arguments[parameter.name] = good_value(called, parameter)
         elif parameter.name == "time_limit":
-            given["time_limit"] = LIMIT
-    return given | ALWAYS.get(called.label, {})
+            arguments["time_limit"] = LIMIT
+    return arguments | ALWAYS.get(called.label, {})
 
 
 class TakesLong(BaseException):
@@ -309,17 +309,17 @@ def _end_call(*_: Any) -> None:
     raise TakesLong
 
 
-def outcome_of(called: Called, given: dict[str, Any]) -> tuple[str, str]:
+def outcome_of(called: Called, arguments: dict[str, Any]) -> tuple[str, str]:
     """The kind of what came of a call, and its message."""
     signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
     silent = contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO())
     try:
         with silent[0], silent[1], cs.time_limit(LIMIT):
-            made = called.call(**given)
-            if inspect.isgenerator(made):
-                next(made, None)
-            elif isinstance(made, cosched.border.GuardedContext):
-                with made:
+            outcome = called.call(**arguments)
+            if inspect.isgenerator(outcome):
+                next(outcome, None)
+            elif isinstance(outcome, cosched.border.GuardedContext):
+                with outcome:
                     pass
         return "returned", ""
     except TakesLong:
@@ -327,13 +327,13 @@ def outcome_of(called: Called, given: dict[str, Any]) -> tuple[str, str]:
     except cs.CoschedError as error:
         return "an error of cosched", str(error)
     except Exception as error:
-        return _kind_of(called, given, error), f"{type(error).__name__}: {error}"
+        return _kind_of(called, arguments, error), f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         plt.close("all")
 
 
-def _kind_of(called: Called, given: dict[str, Any], error: Exception) -> str:
+def _kind_of(called: Called, arguments: dict[str, Any], error: Exception) -> str:
     """Of an error that is none of the package."""
     if cosched.border._is_documented(called.call, error):
         return "an error that the docstring names"
@@ -342,9 +342,9 @@ def _kind_of(called: Called, given: dict[str, Any], error: Exception) -> str:
         last = last.tb_next
     if last is not None and last.tb_frame.f_code.co_filename == fuzz_hostile.__file__:
         return "an error of the caller's own object"
-    if isinstance(error, OSError) and any(name in given for name in OF_FILES):
+    if isinstance(error, OSError) and any(name in arguments for name in OF_FILES):
         return "an OSError of a file"
-    named = (re.search(rf"\b{re.escape(name)}\b", str(error)) for name in given)
+    named = (re.search(rf"\b{re.escape(name)}\b", str(error)) for name in arguments)
     if isinstance(error, TypeError) and any(named):
         return "a TypeError that names the argument"
     if isinstance(error, MemoryError):
@@ -363,9 +363,9 @@ def is_allowed(kind: str, message: str) -> bool:
     return kind in ALLOWED and "\n" not in message and len(message) < 2500
 
 
-def shown_call(called: Called, given: dict[str, Any]) -> str:
+def shown_call(called: Called, arguments: dict[str, Any]) -> str:
     parts = []
-    for name, value in given.items():
+    for name, value in arguments.items():
         try:
             text = repr(value)
         except Exception as error:
@@ -382,10 +382,10 @@ def one_argument(rnd: random.Random) -> tuple[str, str]:
     called = rnd.choice(NAMES)
     parameters = parameters_of(called)
     hostile = rnd.choice(parameters).name if parameters else ""
-    given = arguments_of(called, hostile, VALUES[rnd.choice(list(VALUES))]())
-    kind, message = outcome_of(called, given)
+    arguments = arguments_of(called, hostile, VALUES[rnd.choice(list(VALUES))]())
+    kind, message = outcome_of(called, arguments)
     if not is_allowed(kind, message):
-        raise AssertionError(f"{shown_call(called, given)}: {kind}: {message}"[:3000])
+        raise AssertionError(f"{shown_call(called, arguments)}: {kind}: {message}"[:3000])
     return kind, message
 
 
@@ -404,16 +404,18 @@ def every_argument() -> int:
                 if (number + offset) % share:
                     continue
                 faulthandler.dump_traceback_later(60, exit=True)
-                given = arguments_of(called, parameter.name, make())
-                kind, message = outcome_of(called, given)
+                arguments = arguments_of(called, parameter.name, make())
+                kind, message = outcome_of(called, arguments)
                 counts[kind] += 1
                 if kind == "took long" and "--times" in sys.argv:
-                    print(f"took long: {shown_call(called, given)}", file=sys.stderr, flush=True)
+                    print(
+                        f"took long: {shown_call(called, arguments)}", file=sys.stderr, flush=True
+                    )
                 if not is_allowed(kind, message):
                     place = f"{called.label}({parameter.name})"
                     wrong.setdefault(place, []).append(f"{name}: {message[:160]}")
-                    shown = f"{place}: {name}: {message[:160]}"
-                    print(shown.encode("utf-8", "replace").decode(), flush=True)
+                    failure_line = f"{place}: {name}: {message[:160]}"
+                    print(failure_line.encode("utf-8", "replace").decode(), flush=True)
         if "--times" in sys.argv:
             print(f"{time.monotonic() - begun:8.2f} s {called.label}", file=sys.stderr, flush=True)
     faulthandler.cancel_dump_traceback_later()

@@ -40,24 +40,24 @@ def _times(rows: int, columns: int) -> np.ndarray:
     return np.array([[float(rnd.randrange(1, 9)) for _ in range(columns)] for _ in range(rows)])
 
 
-def _some(count: int, *values: float) -> list[float]:
+def random_values(count: int, *values: float) -> list[float]:
     """All of one value, or drawn."""
-    one = rnd.choice(values)
-    return [one if rnd.random() < 0.5 else rnd.choice(values) for _ in range(count)]
+    common_value = rnd.choice(values)
+    return [common_value if rnd.random() < 0.5 else rnd.choice(values) for _ in range(count)]
 
 
 def _shared(tasks: int, procs: int) -> dict[str, Any]:
     """What binds never, or always, and slow-downs that are none, or ruin everything."""
     shared: dict[str, Any] = {}
     if rnd.random() < 0.5:
-        shared["resources"] = {"m": _some(tasks, 0, 1, 1, 3)}
+        shared["resources"] = {"m": random_values(tasks, 0, 1, 1, 3)}
         shared["capacity"] = {"m": rnd.choice([0, 1, 3, 3, 3.0 * tasks, 1e9])}
     if rnd.random() < 0.4:
-        table = np.array([_some(tasks, 1, 1, 0.5, 2, 100) for _ in range(tasks)])
+        table = np.array([random_values(tasks, 1, 1, 0.5, 2, 100) for _ in range(tasks)])
         shared["slowdowns"] = Slowdowns(table, rnd.choice(["sum", "product", "max"]))
     if rnd.random() < 0.3:
-        demand = np.array([_some(procs, 0, 1, 5) for _ in range(tasks)])
-        stall = np.array(_some(tasks, 0, 1, 0.5))
+        demand = np.array([random_values(procs, 0, 1, 5) for _ in range(tasks)])
+        stall = np.array(random_values(tasks, 0, 1, 0.5))
         shared["bandwidth"] = Bandwidth(demand, rnd.choice([5.0, 1e9]), stall)
     return shared
 
@@ -80,12 +80,16 @@ def packs() -> cs.packs.Instance:
 
 def moldable() -> cs.moldable.Instance:
     n, m = rnd.randrange(1, 7), rnd.randrange(1, 6)
-    more = _shared(n, m) if rnd.random() < 0.6 else {}
+    extra_arguments = _shared(n, m) if rnd.random() < 0.6 else {}
     if rnd.random() < 0.25:
-        more["edges"] = _edges(n)
-    release = rnd.choice([None, None, _some(n, 0, 1), _some(n, 0, 1e9), _some(n, 5)])
-    weights = rnd.choice([None, _some(n, 0, 0, 1), _some(n, 1, 1e9), _some(n, 1e-12)])
-    return cs.moldable.Instance(_times(n, m), weights, release, **more)
+        extra_arguments["edges"] = _edges(n)
+    release = rnd.choice(
+        [None, None, random_values(n, 0, 1), random_values(n, 0, 1e9), random_values(n, 5)]
+    )
+    weights = rnd.choice(
+        [None, random_values(n, 0, 0, 1), random_values(n, 1, 1e9), random_values(n, 1e-12)]
+    )
+    return cs.moldable.Instance(_times(n, m), weights, release, **extra_arguments)
 
 
 def dags() -> cs.dags.Instance:
@@ -94,16 +98,16 @@ def dags() -> cs.dags.Instance:
     if rnd.random() < 0.2:
         times[rnd.randrange(n)] = 0
     edges = _edges(n)
-    more: dict[str, Any] = {}
+    extra_arguments: dict[str, Any] = {}
     if rnd.random() < 0.4:
-        more["data"] = _some(len(edges), 0, 1, 1e9)
-        more["bandwidth"] = rnd.choice([1.0, 1e-6, 1e12])
-        more["latency"] = rnd.choice([0.0, 0.0, 1e3])
-        more["memories"] = rnd.choice(["host", "unit"])
+        extra_arguments["data"] = random_values(len(edges), 0, 1, 1e9)
+        extra_arguments["bandwidth"] = rnd.choice([1.0, 1e-6, 1e12])
+        extra_arguments["latency"] = rnd.choice([0.0, 0.0, 1e3])
+        extra_arguments["memories"] = rnd.choice(["host", "unit"])
         if rnd.random() < 0.4:
-            more["memory_capacity"] = rnd.choice([1.0, 2.0, 1e10])
+            extra_arguments["memory_capacity"] = rnd.choice([1.0, 2.0, 1e10])
     units = [rnd.choice([1, 1, 2, 5]) for _ in range(q)]
-    return cs.dags.Instance(times, edges, units, **more)
+    return cs.dags.Instance(times, edges, units, **extra_arguments)
 
 
 def bags() -> cs.bags.Instance:
@@ -112,7 +116,7 @@ def bags() -> cs.bags.Instance:
         [rnd.choice([1, 1, 2, 40, 100_000]) for _ in range(t)],
         [rnd.choice([1, 1, 2, 30]) for _ in range(m)],
         _times(t, m),
-        np.array([_some(m, 1, 1, 200) for _ in range(t)]),
+        np.array([random_values(m, 1, 1, 200) for _ in range(t)]),
         price=rnd.choice([None, 0, 1, 1e9]),
         energy_cost=rnd.choice([0.0, 1.0, 1.0]),
         gamma=rnd.choice([None, 1.0, 1.0, 2.0]),
@@ -124,14 +128,14 @@ def bags() -> cs.bags.Instance:
 def cluster() -> cs.cluster.Instance:
     n, nodes = rnd.randrange(1, 8), rnd.choice([1, 1, 2, 4])
     jobs: dict[str, Any] = {
-        "submit": _some(n, 0, 0, 0, 10, 1e7),
-        "tasks": [int(k) for k in _some(n, 1, 1, nodes)],
-        "cpu": _some(n, 1, 1, 0.5, 0.01),
-        "memory": _some(n, 0.1, 1, 0.01),
-        "runtime": _some(n, 0, 1, 60, 60, 1e7),
+        "submit": random_values(n, 0, 0, 0, 10, 1e7),
+        "tasks": [int(k) for k in random_values(n, 1, 1, nodes)],
+        "cpu": random_values(n, 1, 1, 0.5, 0.01),
+        "memory": random_values(n, 0.1, 1, 0.01),
+        "runtime": random_values(n, 0, 1, 60, 60, 1e7),
     }
     if rnd.random() < 0.6:
-        jobs["estimate"] = _some(n, 0, 1, 60, 3600, float("nan"))
+        jobs["estimate"] = random_values(n, 0, 1, 60, 3600, float("nan"))
     if rnd.random() < 0.6:
         return _on_machine(jobs, nodes)
     running = None
@@ -149,11 +153,13 @@ def _on_machine(jobs: dict[str, Any], nodes: int) -> cs.cluster.Instance:
     n, cores = len(jobs["tasks"]), rnd.choice([1, 2, 4])
     kinds = (NodeType("n", nodes, cores, rnd.choice([0.0, 8.0]), 0),)
     wide = Partition("all", ((0, nodes),), rnd.choice([np.inf, 60.0]), rnd.choice([0.0, 1.0]))
-    few = Partition("few", ((0, rnd.choice([1, nodes])),), np.inf, 1.0)
+    small_partition = Partition("few", ((0, rnd.choice([1, nodes])),), np.inf, 1.0)
     empty = Partition("none", (), np.inf, 5.0)
-    parts = rnd.choice([(), (wide,), (wide, few), (wide, few, empty), (wide, empty)])
+    parts = rnd.choice(
+        [(), (wide,), (wide, small_partition), (wide, small_partition, empty), (wide, empty)]
+    )
     machine = Machine(kinds, parts)
-    jobs = {**jobs, "nodes": jobs["tasks"], "memory_gb": _some(n, 0, 0, 1, 8)}
+    jobs = {**jobs, "nodes": jobs["tasks"], "memory_gb": random_values(n, 0, 0, 1, 8)}
     jobs["tasks"] = [many * rnd.choice([1, cores]) for many in jobs["nodes"]]
     jobs["partition"] = [rnd.choice([part.name for part in parts] or [""]) for _ in range(n)]
     return cs.cluster.Instance(jobs, machine.cores, machine=machine)
@@ -180,27 +186,27 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 def _budget(accepted: frozenset[str] | set[str]) -> dict[str, Any]:
     """A limit, work, both, and rarely nothing."""
-    given: dict[str, Any] = {}
+    budget: dict[str, Any] = {}
     if rnd.randrange(UNLIMITED) == 0:
-        return given
+        return budget
     work = sorted(accepted & {"work", "evaluations"})
     if work and rnd.random() < 0.7:
-        given[rnd.choice(work)] = rnd.choice(WORK)
-    if "time_limit" in accepted and (not given or rnd.random() < 0.3):
-        given["time_limit"] = rnd.choice(LIMITS)
-    return given
+        budget[rnd.choice(work)] = rnd.choice(WORK)
+    if "time_limit" in accepted and (not budget or rnd.random() < 0.3):
+        budget["time_limit"] = rnd.choice(LIMITS)
+    return budget
 
 
 def _asked(function: Any) -> dict[str, Any]:
     accepted = set(accepted_options(function) or ())
-    given = _budget(accepted)
+    options = _budget(accepted)
     for name in sorted(accepted & set(CHOICES)):
         if rnd.random() < 0.5:
-            given[name] = rnd.choice(CHOICES[name])
-    return given
+            options[name] = rnd.choice(CHOICES[name])
+    return options
 
 
-def _more(name: str, instance: Any) -> list[Callable[[], Any]]:
+def extra_calls(name: str, instance: Any) -> list[Callable[[], Any]]:
     """Loops that are neither an algorithm of the table nor a bound."""
     if name == "moldable":
         online = lambda: cs.moldable.online(instance, rnd.choice(["demt", "gang", "list-lptf"]))  # noqa: E731
@@ -219,9 +225,9 @@ def one_call(name: str) -> tuple[str, Callable[[], Any]]:
     instance = MAKE[name]()
     of = family(name)
     draw = rnd.random()
-    more = _more(name, instance)
-    if more and draw < 0.1:
-        return f"{name} further", rnd.choice(more)
+    further_calls = extra_calls(name, instance)
+    if further_calls and draw < 0.1:
+        return f"{name} further", rnd.choice(further_calls)
     with_bounds = draw < 0.35
     table = of.bounds if with_bounds else of.algorithms
     chosen = rnd.choice(sorted(table))

@@ -59,10 +59,10 @@ def child(seed: int, first: int, last: int, families: list[str], until: float) -
         print(f"at {number} {name}", flush=True)
         signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
         faulthandler.dump_traceback_later(WAITING, exit=True)
-        begin, told, end = time.process_time(), name, "well"
+        begin, reading_name, end = time.process_time(), name, "well"
         try:
-            told, call = one_reading(name) if name in READERS else one_call(name)
-            print(f"call {told}", flush=True)
+            reading_name, call = one_reading(name) if name in READERS else one_call(name)
+            print(f"call {reading_name}", flush=True)
             call()
         except (cs.InvalidInstance, cs.InfeasibleError, cs.TimeLimit):
             end = "refused"
@@ -70,12 +70,14 @@ def child(seed: int, first: int, last: int, families: list[str], until: float) -
             end = "wrong"
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{Path(frame.filename).name}:{frame.lineno}"
-            print(f"WRONG: seed {seed} at {number} {told}: {error!r} in {place}", flush=True)
+            print(
+                f"WRONG: seed {seed} at {number} {reading_name}: {error!r} in {place}", flush=True
+            )
         took = time.process_time() - begin
-        limit = re.search(r"'time_limit': ([\d.]+)", told)
+        limit = re.search(r"'time_limit': ([\d.]+)", reading_name)
         if took > (float(limit[1]) + BEYOND if limit else READING if name in READERS else LONGEST):
             end = "late"
-            print(f"LATE: seed {seed} at {number} {told}: {took:.1f} s", flush=True)
+            print(f"LATE: seed {seed} at {number} {reading_name}: {took:.1f} s", flush=True)
         print(f"end {name} {end}", flush=True)
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     faulthandler.cancel_dump_traceback_later()
@@ -92,17 +94,17 @@ def batches(seed: int, count: int, until: float, families: list[str]) -> Iterato
             [*command, "--family", *families], capture_output=True, text=True, check=False,
             timeout=(last - first) * WAITING,
         )  # fmt: skip
-        said = done.stdout.splitlines()
-        for line in said:
+        lines = done.stdout.splitlines()
+        for line in lines:
             if line.startswith(("WRONG", "LATE")):
                 print(line, flush=True)
             elif line.startswith("end "):
                 _, name, end = line.split()
                 yield name, end
         if done.returncode != 0:
-            at = next(line for line in reversed(said) if line.startswith("at "))
+            at = next(line for line in reversed(lines) if line.startswith("at "))
             _, number, name = at.split()
-            print(f"DID NOT END: seed {seed} {at}; {said[-1]}\n{done.stderr[-2500:]}", flush=True)
+            print(f"DID NOT END: seed {seed} {at}; {lines[-1]}\n{done.stderr[-2500:]}", flush=True)
             yield name, "wrong"
             last = int(number) + 1
         first = last
@@ -126,11 +128,11 @@ def main() -> int:
         child(args.seed, *args.child, args.family, args.until)
         return 0
     until = time.monotonic() + args.seconds
-    found = Counter(batches(args.seed, args.count, until, args.family))
-    for name in sorted({name for name, _ in found}):
-        print(f"{name}: " + ", ".join(f"{found[name, end]} {end}" for end in ENDS))
-    bad = sum(count for (_, end), count in found.items() if end in ("wrong", "late"))
-    print(f"{found.total()} calls, {bad} wrong or late")
+    ends = Counter(batches(args.seed, args.count, until, args.family))
+    for name in sorted({name for name, _ in ends}):
+        print(f"{name}: " + ", ".join(f"{ends[name, end]} {end}" for end in ENDS))
+    bad = sum(count for (_, end), count in ends.items() if end in ("wrong", "late"))
+    print(f"{ends.total()} calls, {bad} wrong or late")
     return 1 if bad else 0
 
 

@@ -77,7 +77,7 @@ def others():
             lambda: decimal.Decimal("nan"),
             lambda: fractions.Fraction(1, 3),
             lambda: datetime.datetime(2026, 1, 1),
-            lambda: lambda *given, **named: number(),
+            lambda: lambda *arguments, **named: number(),
             lambda: Odd(),
             lambda: NoArray(),
             lambda: Odd,

@@ -50,7 +50,7 @@ CELLS = ["", " ", "-1", "-5", "0", "1", "2", "nan", "inf", "-inf", "NaN", "Infin
 @cache
 def moments() -> list[dict[str, str]]:
     """Texts by the names of their files, each of few jobs."""
-    found = []
+    snapshot_texts = []
     for archive, prefix in MOMENTS.items():
         path = FIXTURES / "slurm" / "snapshots" / f"{archive}.tar.xz"
         texts = {
@@ -58,8 +58,8 @@ def moments() -> list[dict[str, str]]:
             for name, text in members(path)
             if f"/{prefix}" in name and "show_" not in name
         }
-        found.append({name: fewer(name, text) for name, text in texts.items()})
-    return found
+        snapshot_texts.append({name: fewer(name, text) for name, text in texts.items()})
+    return snapshot_texts
 
 
 def fewer(name: str, text: str) -> str:
@@ -73,24 +73,26 @@ def fewer(name: str, text: str) -> str:
 
 
 @cache
-def known() -> dict[str, Any]:
+def snapshot_files() -> dict[str, Any]:
     """A snapshot as it is written, and one of each moment."""
-    found = {"now.json": io.read_json(REPO / "notebooks" / "cluster" / "now.json")}
+    files_by_name = {"now.json": io.read_json(REPO / "notebooks" / "cluster" / "now.json")}
     for number, texts in enumerate(moments()):
         path = Path(_folder.name) / "written.json"
         Snapshot.of_texts(texts, "recorded").write(path)
-        found[f"{number}.json"] = io.read_json(path)
-    return found
+        files_by_name[f"{number}.json"] = io.read_json(path)
+    return files_by_name
 
 
 @cache
 def recordings() -> dict[str, Any]:
-    found = {name: io.read_json(RECORDINGS[name]) for name in RECORDED if name in RECORDINGS}
-    for data in found.values():
+    recordings_by_name = {
+        name: io.read_json(RECORDINGS[name]) for name in RECORDED if name in RECORDINGS
+    }
+    for data in recordings_by_name.values():
         data["runs"], data["phases"] = data["runs"][:1], data["phases"][:1]
         if "samples" in data:
             data["samples"] = data["samples"][:1]
-    return found
+    return recordings_by_name
 
 
 @cache
@@ -148,8 +150,8 @@ def cells_changed(text: str) -> str:
     elif kind == 2:
         del row[a]
     else:  # a column is not there
-        lines = [one[:a] + one[a + 1 :] for one in lines]
-    return "\n".join("|".join(one) for one in lines)
+        lines = [cells[:a] + cells[a + 1 :] for cells in lines]
+    return "\n".join("|".join(cells) for cells in lines)
 
 
 def one_line(text: str) -> str:
@@ -178,19 +180,21 @@ def with_cells(data: Any) -> Any:
     """Some leaves are other texts, or numbers that JSON does not have."""
     if isinstance(data, dict):
         chosen = rnd.choice(list(data) or [""])
-        return {key: with_cells(own) if key == chosen else own for key, own in data.items()}
+        return {key: with_cells(table) if key == chosen else table for key, table in data.items()}
     if isinstance(data, list) and data:
         at = rnd.randrange(len(data))
-        return [with_cells(own) if k == at else own for k, own in enumerate(data)]
+        return [with_cells(table) if k == at else table for k, table in enumerate(data)]
     return rnd.choice([cell(), float("nan"), float("inf"), -float("inf"), 2**64, -7, 1e300, None])
 
 
 def changed(name: str, text: str) -> str:
     """The text with one damage, or several."""
     general = [number_replaced, number_replaced, lines_changed, cut, damaged, nested]
-    own = [of_json] * 40 if name.endswith(".json") else [cells_changed, cells_changed, one_line]
+    own_changes = (
+        [of_json] * 40 if name.endswith(".json") else [cells_changed, cells_changed, one_line]
+    )
     for _ in range(rnd.choice([1, 1, 1, 2, 4])):
-        text = rnd.choice([*general, *own])(text)
+        text = rnd.choice([*general, *own_changes])(text)
     return text
 
 
@@ -217,14 +221,14 @@ def refused_in_a_line(call: Callable[[], Any], named: str = "") -> Any:
     try:
         return call()
     except cs.CoschedError as error:
-        said = str(error)
-        assert "\n" not in said, said
-        assert len(said) < 2000, said
-        assert re.search(named, said), said
+        message = str(error)
+        assert "\n" not in message, message
+        assert len(message) < 2000, message
+        assert re.search(named, message), message
         raise
 
 
-def shown() -> tuple[str, Callable[[], Any]]:
+def printed_machine() -> tuple[str, Callable[[], Any]]:
     texts = dict(rnd.choice(moments()))
     where = folder()
     for name in rnd.sample(sorted(texts), rnd.choice([0, 0, 1, 3])):
@@ -240,33 +244,35 @@ def shown() -> tuple[str, Callable[[], Any]]:
 
 
 def now() -> tuple[str, Callable[[], Any]]:
-    name = rnd.choice(sorted(known()))
-    text = json.dumps(known()[name])
+    name = rnd.choice(sorted(snapshot_files()))
+    text = json.dumps(snapshot_files()[name])
     path = put(folder() / name, changed(name, text))
     return name, lambda: foreseen(lambda: Snapshot.read(path))
 
 
 def foreseen(read: Callable[[], Snapshot]) -> None:
     """Starts of what is read."""
-    found = refused_in_a_line(read, r"\.(txt|json)|shown|snapshot")
+    snapshot = refused_in_a_line(read, r"\.(txt|json)|shown|snapshot")
     use = rnd.random()
     if use < 0.6:
-        frame = refused_in_a_line(lambda: when(found, draws=2))
-        assert len(frame) == len(found.pending)
+        frame = refused_in_a_line(lambda: when(snapshot, draws=2))
+        assert len(frame) == len(snapshot.pending)
     elif use < 0.7:
-        refused_in_a_line(found.instance)
+        refused_in_a_line(snapshot.instance)
     elif use < 0.8:
-        found.anonymised()
+        snapshot.anonymised()
     elif use < 0.9:
         path = Path(_folder.name) / "again.json"
-        found.write(path)
-        assert len(Snapshot.read(path).jobs) == len(found.jobs)
+        snapshot.write(path)
+        assert len(Snapshot.read(path).jobs) == len(snapshot.jobs)
 
 
 def accounts() -> tuple[str, Callable[[], Any]]:
     names = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sshare_long.txt", "sshare.txt",
              "scontrol_assoc_mgr.txt")  # fmt: skip
-    texts = rnd.choice([one for one in moments() if "sshare.txt" in one])
+    texts = rnd.choice(
+        [texts_of_moment for texts_of_moment in moments() if "sshare.txt" in texts_of_moment]
+    )
     where = folder()
     for name in names:
         if rnd.random() < 0.6:
@@ -274,9 +280,9 @@ def accounts() -> tuple[str, Callable[[], Any]]:
     (where / "slurm.conf").write_text(logs()["slurm.conf"])
 
     def call() -> None:
-        found = refused_in_a_line(lambda: read_accounts(where), r"\.txt|no accounts")
+        accounts = refused_in_a_line(lambda: read_accounts(where), r"\.txt|no accounts")
         machine = cs.cluster.Machine.read(where / "slurm.conf")
-        refused_in_a_line(lambda: Accounts(found, machine))
+        refused_in_a_line(lambda: Accounts(accounts, machine))
         log = where / "log.txt"
         log.write_text(logs()["sacct.txt"])
         machine = cs.cluster.Machine.read(where / "slurm.conf", accounts=where)
@@ -293,12 +299,12 @@ def recording() -> tuple[str, Callable[[], Any]]:
     path = put(folder() / f"{name}.json", changed("x.json", text))
 
     def call() -> None:
-        found = refused_in_a_line(
+        recording = refused_in_a_line(
             lambda: read_recording(path, approximate=rnd.random() < 0.5), re.escape(name)
         )
         if rnd.random() < 0.7:
             replay = rnd.random() < 0.5
-            refused_in_a_line(lambda: agreement(found, found.runs[0], replay=replay))
+            refused_in_a_line(lambda: agreement(recording, recording.runs[0], replay=replay))
 
     return name, call
 
@@ -317,8 +323,8 @@ def log() -> tuple[str, Callable[[], Any]]:
         if rnd.random() < 0.7:
             chosen = rnd.choice(["FCFS", "EASY", "slurm-backfill", "slurm-backfill"])
             options = {"approximate": True} if chosen == "slurm-backfill" else {}
-            found = refused_in_a_line(lambda: cs.cluster.solve(instance, chosen, **options))
-            found.schedule.validate()
+            result = refused_in_a_line(lambda: cs.cluster.solve(instance, chosen, **options))
+            result.schedule.validate()
         elif rnd.random() < 0.5:
             log_read = cs.cluster.Instance.read(path, machine=read.approximated())
             refused_in_a_line(lambda: cs.cluster.judge_log(log_read))
@@ -326,10 +332,16 @@ def log() -> tuple[str, Callable[[], Any]]:
     return f"{name} {other}", call
 
 
-READERS = {"shown": shown, "now": now, "accounts": accounts, "recording": recording, "log": log}
+READERS = {
+    "shown": printed_machine,
+    "now": now,
+    "accounts": accounts,
+    "recording": recording,
+    "log": log,
+}
 
 
 def one_reading(name: str) -> tuple[str, Callable[[], Any]]:
     """What is read, and the call that reads and uses it."""
-    told, call = READERS[name]()
-    return f"{name} {told}", call
+    description, call = READERS[name]()
+    return f"{name} {description}", call

@@ -174,18 +174,18 @@ def good(target: Target, parameter: str) -> Any:
 
 def arguments(target: Target) -> dict[str, Any]:
     """Good arguments of a call, one or two of them hostile."""
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     parameters = list(inspect.signature(target.call).parameters.values())
     named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     chosen = rnd.sample(named, min(len(named), rnd.choice([1, 1, 1, 2])))
     for p in named:
         if p in chosen and f"{target.label}.{p.name}" not in LEFT_OUT:
-            given[p.name] = hostile()
+            arguments[p.name] = hostile()
         elif p.default is p.empty or (p.name == "time_limit" or rnd.random() < 0.2):
-            given[p.name] = good(target, p.name)
+            arguments[p.name] = good(target, p.name)
     if any(p.kind is p.VAR_KEYWORD for p in parameters) and rnd.random() < 0.2:
-        given[rnd.choice(["eps", "work", "nonsense", "time_limit"])] = hostile()
-    return given
+        arguments[rnd.choice(["eps", "work", "nonsense", "time_limit"])] = hostile()
+    return arguments
 
 
 def allowed(target: Target) -> tuple[type[BaseException], ...]:
@@ -194,10 +194,12 @@ def allowed(target: Target) -> tuple[type[BaseException], ...]:
     raises = text.partition("Raises\n------\n")[2]
     extra = {"KeyError": KeyError, "IndexError": IndexError, "OSError": OSError}
     extra["AttributeError"] = AttributeError
-    found = [kind for name, kind in extra.items() if re.search(rf"^{name}$", raises, re.MULTILINE)]
+    allowed_errors = [
+        kind for name, kind in extra.items() if re.search(rf"^{name}$", raises, re.MULTILINE)
+    ]
     if "path" in inspect.signature(target.call).parameters:
-        found.append(OSError)
-    return (cs.CoschedError, ValueError, TypeError, *found)
+        allowed_errors.append(OSError)
+    return (cs.CoschedError, ValueError, TypeError, *allowed_errors)
 
 
 def peak() -> float:
@@ -208,30 +210,36 @@ def peak() -> float:
 def one_public(label: str | None = None) -> None:
     """Call something: a result, or what it may raise, in one line and within its budget."""
     target = rnd.choice([t for t in TARGETS if label is None or t.label == label])
-    given = arguments(target)
+    values = arguments(target)
     before = peak()
     try:
         with cs.time_limit(SECONDS):
-            outcome = target.call(**given)
+            outcome = target.call(**values)
             if inspect.isgenerator(outcome):
                 next(outcome, None)
     except Exception as error:
-        told = {key: shown(value) for key, value in given.items()}
-        theirs = THEIRS & set(given) and "odd\nlines" not in str(error)
+        argument_texts = {key: text_of(value) for key, value in values.items()}
+        theirs = THEIRS & set(values) and "odd\nlines" not in str(error)
         if not isinstance(error, allowed(target)) and not theirs:
-            raise AssertionError(f"{target.label}({told}) raises {error!r}"[:3000]) from error
+            raise AssertionError(
+                f"{target.label}({argument_texts}) raises {error!r}"[:3000]
+            ) from error
         if "\n" in str(error) or len(str(error)) > 2000:
-            raise AssertionError(f"{target.label}({told}) says {str(error)!r}"[:3000]) from error
+            raise AssertionError(
+                f"{target.label}({argument_texts}) says {str(error)!r}"[:3000]
+            ) from error
         raise cs.CoschedError(f"{target.label}: refused") from None
     finally:
         plt.close("all")
-        more = peak() - before
-        if more > MOST_MEMORY:
-            told = {key: shown(value) for key, value in given.items()}
-            raise AssertionError(f"{target.label}({told}) took {more / 1e9:.1f} GB"[:3000])
+        memory_growth = peak() - before
+        if memory_growth > MOST_MEMORY:
+            argument_texts = {key: text_of(value) for key, value in values.items()}
+            raise AssertionError(
+                f"{target.label}({argument_texts}) took {memory_growth / 1e9:.1f} GB"[:3000]
+            )
 
 
-def shown(value: Any) -> str:
+def text_of(value: Any) -> str:
     try:
         text = repr(value)
     except Exception as error:

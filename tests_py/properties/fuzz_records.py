@@ -99,9 +99,9 @@ def refused_by_name(read: Callable, path: Path):
     try:
         return read(path)
     except cs.CoschedError as error:
-        said = str(error)
-    assert path.name in said, said
-    assert "\n" not in said, said
+        message = str(error)
+    assert path.name in message, message
+    assert "\n" not in message, message
     return None
 
 
@@ -118,12 +118,12 @@ def one_plan():
 
 def one_execution():
     path = written("execution.json", text_of(cs.io.plain(EXECUTION.to_dict())))
-    found = refused_by_name(Execution.read, path)
-    if found is not None:
-        found.packs()
-        assert len(found.to_frame()) == len(found.tasks)
-        found.write(path)
-        assert repr(Execution.read(path)) == repr(found)  # nan is not itself
+    execution = refused_by_name(Execution.read, path)
+    if execution is not None:
+        execution.packs()
+        assert len(execution.to_frame()) == len(execution.tasks)
+        execution.write(path)
+        assert repr(Execution.read(path)) == repr(execution)  # nan is not itself
 
 
 def one_journal():

@@ -26,13 +26,16 @@ def random_graph(
         for i in range(jobs) for j in range(i + 1, jobs) if random.uniform() < density
     ]  # fmt: skip
     edges = edges or [(0, 1)]
-    given: dict = {}
+    needs_arguments: dict = {}
     if resources:
         needs = random.integers(0, 5, jobs).astype(float)
         counted = random.integers(0, 3, (jobs, 1)) + np.arange(machines) * random.uniform(0, 0.5)
         capacity = {"memory": 4.0 + random.integers(0, 4), "licences": float(counted.max())}
-        given = {"resources": {"memory": needs, "licences": counted}, "capacity": capacity}
-    return cs.moldable.Instance(times, edges=edges, **given)
+        needs_arguments = {
+            "resources": {"memory": needs, "licences": counted},
+            "capacity": capacity,
+        }
+    return cs.moldable.Instance(times, edges=edges, **needs_arguments)
 
 
 def exhaustive(instance: cs.moldable.Instance) -> float:

@@ -74,9 +74,9 @@ def test_every_algorithm(sample):
         assert copy.value == res.value
         copy.schedule.validate()
         data = json.loads(json.dumps(res.schedule.to_dict()))
-        again = of.schedule_type.from_dict(instance, data)
-        again.validate()
-        assert of.result_of(instance, again).value == pytest.approx(res.value, rel=1e-9)
+        restored_schedule = of.schedule_type.from_dict(instance, data)
+        restored_schedule.validate()
+        assert of.result_of(instance, restored_schedule).value == pytest.approx(res.value, rel=1e-9)
     assert seen >= 3
 
 
@@ -116,7 +116,7 @@ def test_command_line_round_trip(sample, tmp_path, capsys):
 def test_a_registered_algorithm_takes_part(sample, own_algorithm):
     of, instance, _ = sample
     name, best = next(results(of, instance))
-    own_algorithm(of.name, "mine", lambda given, *, seed: best.schedule)
+    own_algorithm(of.name, "mine", lambda given_instance, *, seed: best.schedule)
     table = of.compare(instance, ["mine", name], seed=1).set_index("algorithm")
     assert table.loc["mine", "status"] == "ok", table.loc["mine", "message"]
     assert table.loc["mine", "value"] == pytest.approx(table.loc[name, "value"], rel=1e-9)

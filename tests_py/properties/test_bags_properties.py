@@ -74,9 +74,9 @@ def test_every_schedule_is_valid_and_below_every_bound(inst):
 @given(instances(), st.floats(0, 1))
 @settings(max_examples=80)
 def test_rounding_never_raises_energy_nor_doubles_the_makespan(inst, where):
-    found = bags.front(inst)
-    least, most = found.makespan[0], found.makespan[-1]
-    makespan = least + where * (most - least)
+    front = bags.front(inst)
+    shortest, longest = front.makespan[0], front.makespan[-1]
+    makespan = shortest + where * (longest - shortest)
     relaxed = bags.relaxation(inst, makespan)
     assert relaxed.status == "optimal"
     counts = bags.round_relaxation(inst, relaxed)
@@ -93,14 +93,14 @@ def test_rounding_never_raises_energy_nor_doubles_the_makespan(inst, where):
 @given(instances())
 @settings(max_examples=50)
 def test_front_equals_the_linear_programme(inst):
-    found = bags.front(inst)
-    assert (np.diff(found.makespan) >= 0).all()
-    for makespan in found.makespan[0] + np.array([0.2, 0.5, 0.9]) * np.ptp(found.makespan):
+    front = bags.front(inst)
+    assert (np.diff(front.makespan) >= 0).all()
+    for makespan in front.makespan[0] + np.array([0.2, 0.5, 0.9]) * np.ptp(front.makespan):
         solved = bags.relaxation(inst, makespan, method="glpk")
         # Where a column opens the two may sit on different sides of the jump.
         assume(np.abs(inst.etc / makespan - 1).min() > 1e-9)
-        assert solved.energy <= found.energy_at(makespan) * (1 + 1e-6)
-        assert solved.energy >= found.energy_at(makespan) * (1 - 1e-6)
+        assert solved.energy <= front.energy_at(makespan) * (1 + 1e-6)
+        assert solved.energy >= front.energy_at(makespan) * (1 - 1e-6)
 
 
 def optimum(inst):
@@ -178,7 +178,7 @@ def test_algorithm_b_is_lpt(types, machines):
     table = [[float(length)] for length in seconds]
     inst = bags.Instance(counts, [machines], table, table, price=1e6)
     loads = [0] * machines
-    for count, length in sorted(types, key=lambda one: -one[1]):
+    for count, length in sorted(types, key=lambda machine_type: -machine_type[1]):
         for _ in range(count):
             loads[loads.index(min(loads))] += length
     assert bags.local_assignment(inst, [[count] for count in counts]).loads[0].tolist() == loads

@@ -72,9 +72,11 @@ def proven(instance, certificate):
 
 @given(instances(most=12))
 def test_the_relaxation_by_three_methods(instance):
-    found = {name: cs.dags.hlp(instance, method=name) for name in ("structured", "glpk", "highs")}
-    value = found["structured"].value
-    for name, relaxation in found.items():
+    relaxations = {
+        name: cs.dags.hlp(instance, method=name) for name in ("structured", "glpk", "highs")
+    }
+    value = relaxations["structured"].value
+    for name, relaxation in relaxations.items():
         exact = 1e-9 if name == "structured" else 1e-6
         assert relaxation.value == pytest.approx(value, rel=1e-7, abs=1e-9)
         bound = relaxation.certificate.bound(instance)

@@ -59,14 +59,17 @@ def test_fuzz_the_arguments():
 @pytest.mark.parametrize(("what", "calls"), [([], 300), (["--readers"], 100)], ids=["", "readers"])
 def test_fuzz_ends(what, calls):
     """`COSCHED_FUZZ_CALLS=20000` for so many calls, whatever they take."""
-    wanted, given = os.environ.get("COSCHED_FUZZ_SECONDS"), os.environ.get("COSCHED_FUZZ_CALLS")
-    seed = int.from_bytes(os.urandom(2), "big") if wanted or given else 42
-    count = given or ("1000000000" if wanted else str(calls))
+    wanted, fuzz_calls = (
+        os.environ.get("COSCHED_FUZZ_SECONDS"),
+        os.environ.get("COSCHED_FUZZ_CALLS"),
+    )
+    seed = int.from_bytes(os.urandom(2), "big") if wanted or fuzz_calls else 42
+    count = fuzz_calls or ("1000000000" if wanted else str(calls))
     command = [sys.executable, ENDS, str(seed), "--count", count, *what]
-    if wanted and not given:
+    if wanted and not fuzz_calls:
         command += ["--seconds", str(float(wanted) * SHARE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    made = int(re.findall(r"(\d+) calls, 0 wrong", done.stdout)[0])
+    call_count = int(re.findall(r"(\d+) calls, 0 wrong", done.stdout)[0])
     refused = sum(map(int, re.findall(r"(\d+) refused", done.stdout)))
-    assert 0 < refused < made * (0.9 if what else 0.5)
+    assert 0 < refused < call_count * (0.9 if what else 0.5)

@@ -21,11 +21,11 @@ def test_placements(jobs, nodes, yield_):
 @hypothesis.given(JOBS, st.integers(1, 40))
 def test_search(jobs, nodes):
     tasks, cpu, memory = (list(column) for column in zip(*jobs, strict=True))
-    found = cs.cluster.mcb8_search(tasks, cpu, memory, nodes)
-    assert found == plain_mcb8_search(tasks, cpu, memory, nodes)
-    if found is None:
+    packing = cs.cluster.mcb8_search(tasks, cpu, memory, nodes)
+    assert packing == plain_mcb8_search(tasks, cpu, memory, nodes)
+    if packing is None:
         return
-    share, placed = found
+    share, placed = packing
     for node in range(nodes):
         here = [(job, row.count(node)) for job, row in enumerate(placed)]
         assert sum(count * memory[job] for job, count in here) <= 1 + 1e-9

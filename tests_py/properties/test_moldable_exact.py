@@ -21,12 +21,14 @@ def test_the_optimum_is_found_and_proved(kind, objective, instances):
             cs.moldable.solve(inst, name, objective=objective)
             for name in ("local-search", "optimal")
         ]
-        best = optimum(inst, objective, known=min(value_of(found, objective) for found in results))
-        for found in results:
-            found.schedule.validate()
-            assert value_of(found, objective) == pytest.approx(best, rel=1e-9)
-            assert found.stopped_by == "proved"
-            bound = found.bound if objective == "makespan" else found.minsum_bound
+        best = optimum(
+            inst, objective, upper_bound=min(value_of(result, objective) for result in results)
+        )
+        for result in results:
+            result.schedule.validate()
+            assert value_of(result, objective) == pytest.approx(best, rel=1e-9)
+            assert result.stopped_by == "proved"
+            bound = result.bound if objective == "makespan" else result.minsum_bound
             assert float(bound) == pytest.approx(best, rel=1e-9)
 
 
@@ -36,9 +38,9 @@ def test_more_jobs_are_searched_with_waits(kind, objective):
     """Above the jobs of a proof: never worse than the jobs in the order of their releases."""
     random = np.random.default_rng((8, KINDS.index(kind)))
     inst = random_instance(random, kind, 20, 4)
-    found = cs.moldable.local_search(inst, objective=objective, work=3_000)
-    found.schedule.validate()
+    result = cs.moldable.local_search(inst, objective=objective, work=3_000)
+    result.schedule.validate()
     longer = cs.moldable.local_search(inst, objective=objective, work=30_000)
-    assert value_of(longer, objective) <= value_of(found, objective) * (1 + 1e-12)
-    again = cs.moldable.local_search(inst, objective=objective, work=3_000)
-    assert np.array_equal(found.start, again.start)
+    assert value_of(longer, objective) <= value_of(result, objective) * (1 + 1e-12)
+    repeated = cs.moldable.local_search(inst, objective=objective, work=3_000)
+    assert np.array_equal(result.start, repeated.start)

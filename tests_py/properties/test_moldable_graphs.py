@@ -25,9 +25,9 @@ def test_optimal_and_bounds_against_exhaustive_search(resources):
             random, int(random.integers(2, 5)), int(random.integers(1, 4)), resources=resources
         )
         best = exhaustive(inst)
-        found = cs.moldable.optimal(inst)
-        assert found.value == pytest.approx(best, rel=1e-9)
-        assert found.stopped_by == "proved"
+        result = cs.moldable.optimal(inst)
+        assert result.value == pytest.approx(best, rel=1e-9)
+        assert result.stopped_by == "proved"
         programme = cs.moldable.work_and_path(inst)
         assert programme.bound(inst) == pytest.approx(programme.value, rel=1e-7)
         for name in ("work-and-path", "area", "longest", "destructive"):
@@ -52,10 +52,10 @@ def test_ratios_hold_against_the_bound_itself(model):
             assert lp.ratio <= 3.2920
         assert lp.value <= lp.ratio * programme.value * (1 + 1e-9)
         local = cs.moldable.list_local(inst, model="general" if model == "power" else model)
-        least = np.array([inst.times[j].min() for j in range(inst.jobs)])
+        least_times = np.array([inst.times[j].min() for j in range(inst.jobs)])
         work = (inst.times * np.arange(1, inst.machines + 1)).min(axis=1).sum() / inst.machines
         if local.ratio is not None:  # a cut job can run on exactly the cut
-            lower = max(work, _longest(inst, least))
+            lower = max(work, _longest(inst, least_times))
             assert local.value <= local.ratio * lower * (1 + 1e-9)
             limit = {"roofline": 2.62, "communication": 3.61, "amdahl": 4.74, "general": 5.72}
             if model in limit:
@@ -85,10 +85,10 @@ def _of_model(random: np.random.Generator, model: str) -> cs.moldable.Instance:
     return cs.moldable.Instance(times, edges=edges)
 
 
-def _longest(inst: cs.moldable.Instance, least: np.ndarray) -> float:
-    ends = least.copy()
+def _longest(inst: cs.moldable.Instance, least_times: np.ndarray) -> float:
+    ends = least_times.copy()
     for i, j in sorted(map(tuple, inst.edges.tolist())):  # edges go up
-        ends[j] = max(ends[j], ends[i] + least[j])
+        ends[j] = max(ends[j], ends[i] + least_times[j])
     return float(ends.max())
 
 
@@ -110,11 +110,11 @@ def test_search_never_worse_than_lists_and_start():
     for _ in range(8):
         inst = random_graph(random, 25, 8, resources=True)
         lists = [cs.moldable.solve(inst, name) for name in ("list-lp", "list-local")]
-        found = cs.moldable.local_search(inst, work=3_000, start=lists[0])
-        found.schedule.validate()
-        assert found.value <= min(one.value for one in lists) * (1 + 1e-9)
-        again = cs.moldable.local_search(inst, work=3_000, start=lists[0])
-        assert np.array_equal(found.start, again.start)
+        result = cs.moldable.local_search(inst, work=3_000, start=lists[0])
+        result.schedule.validate()
+        assert result.value <= min(list_result.value for list_result in lists) * (1 + 1e-9)
+        repeated = cs.moldable.local_search(inst, work=3_000, start=lists[0])
+        assert np.array_equal(result.start, repeated.start)
 
 
 @pytest.mark.parametrize(
@@ -129,10 +129,10 @@ def test_what_knows_no_edges_refuses_by_name(name):
 def test_the_minsum_of_jobs_with_edges():
     inst = cs.moldable.Instance([[2.0], [1.0], [4.0]], weights=[1, 5, 1], edges=[(0, 1)])
     for name in ("local-search", "optimal"):
-        found = cs.moldable.solve(inst, name, objective="minsum")
-        assert found.weighted_completion == 2 + 5 * 3 + 7
-        assert found.stopped_by == "proved"
-        assert found.minsum_gap == 0
+        result = cs.moldable.solve(inst, name, objective="minsum")
+        assert result.weighted_completion == 2 + 5 * 3 + 7
+        assert result.stopped_by == "proved"
+        assert result.minsum_gap == 0
 
 
 def test_validator_sees_a_job_that_starts_too_early():

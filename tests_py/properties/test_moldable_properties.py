@@ -36,8 +36,8 @@ def test_every_schedule_is_valid_and_above_every_bound(inst, seed):
         assert np.allclose(res.end - res.start, lengths, rtol=1e-9)
         assert max(bounds) <= res.makespan * (1 + 1e-9)
         assert max(minsum) <= res.weighted_completion * (1 + 1e-9)
-        again = cs.moldable.solve(inst, name, seed=seed, **options)
-        assert again.start.tolist() == res.start.tolist()
+        repeated = cs.moldable.solve(inst, name, seed=seed, **options)
+        assert repeated.start.tolist() == res.start.tolist()
 
 
 @given(instances(most_jobs=4, most_machines=3))
@@ -75,7 +75,7 @@ def test_formulas_and_their_table_are_the_same(jobs, machines):
     table = cs.moldable.Instance(formulas.times, weights)
     assert table.monotone
     for name in ("demt", "list-saf", "gang", "sequential"):
-        one, other = cs.moldable.solve(formulas, name), cs.moldable.solve(table, name)
-        assert one.start.tolist() == other.start.tolist()
-    one, other = (float(cs.moldable.bound(inst, "minsum")) for inst in (formulas, table))
-    assert np.isclose(one, other, rtol=1e-9)
+        of_formulas, other = cs.moldable.solve(formulas, name), cs.moldable.solve(table, name)
+        assert of_formulas.start.tolist() == other.start.tolist()
+    of_formulas, other = (float(cs.moldable.bound(inst, "minsum")) for inst in (formulas, table))
+    assert np.isclose(of_formulas, other, rtol=1e-9)

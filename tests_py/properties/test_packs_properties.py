@@ -45,8 +45,8 @@ def test_every_schedule_is_valid_and_above_every_bound(inst, seed):
 @settings(max_examples=120)
 def test_optimal_is_optimal_and_columns_is_a_bound(inst):
     best = packs_optimum(inst.times, inst.max_tasks)
-    found = cs.packs.solve(inst, "optimal")
-    assert abs(found.value / best - 1) < 1e-9
+    result = cs.packs.solve(inst, "optimal")
+    assert abs(result.value / best - 1) < 1e-9
     assert float(cs.packs.bound(inst)) <= best * (1 + 1e-9)
     assert float(cs.packs.bound(inst)) >= float(cs.packs.bound(inst, "area")) * (1 - 1e-9)
 
@@ -56,10 +56,10 @@ def test_optimal_is_optimal_and_columns_is_a_bound(inst):
 def test_local_search_never_loses_and_repeats(inst, seed):
     start = cs.packs.solve(inst, "pack-by-pack-9").value
     first = cs.packs.solve(inst, "local-search", seed=seed)
-    again = cs.packs.solve(inst, "local-search", seed=seed)
+    repeated = cs.packs.solve(inst, "local-search", seed=seed)
     assert first.value <= start
-    assert first.pack_of.tolist() == again.pack_of.tolist()
-    assert first.procs.tolist() == again.procs.tolist()
+    assert first.pack_of.tolist() == repeated.pack_of.tolist()
+    assert first.procs.tolist() == repeated.procs.tolist()
 
 
 @given(instances())

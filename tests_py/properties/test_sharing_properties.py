@@ -31,23 +31,23 @@ def effort(name):
 def test_packs_against_exhaustive_search(part):
     for seed in range(part, CASES, 3):
         inst = packs_case(seed)
-        least = brute_force(inst)
+        optimum = brute_force(inst)
         best = cs.packs.solve(inst, "optimal")
-        assert best.value == pytest.approx(least, rel=1e-9), seed
+        assert best.value == pytest.approx(optimum, rel=1e-9), seed
         assert best.gap <= 1e-9
         assert best.stopped_by == "proved"
         if inst.max_tasks <= 2:
-            assert cs.packs.solve(inst, "pairs").value == pytest.approx(least, rel=1e-9), seed
+            assert cs.packs.solve(inst, "pairs").value == pytest.approx(optimum, rel=1e-9), seed
         for name in cs.packs.BOUNDS:
-            assert float(cs.packs.bound(inst, name)) <= least * (1 + 1e-9), (seed, name)
+            assert float(cs.packs.bound(inst, name)) <= optimum * (1 + 1e-9), (seed, name)
         plain = inst.without_slowdowns()
         for name in PACK_HEURISTICS:
-            found = cs.packs.solve(inst, name, **effort(name))
-            found.schedule.validate()
-            assert found.value >= least * (1 - 1e-9)
+            result = cs.packs.solve(inst, name, **effort(name))
+            result.schedule.validate()
+            assert result.value >= optimum * (1 - 1e-9)
             unaware = cs.packs.solve(plain, name, **effort(name))
-            beside = cs.packs.co_schedule(inst, unaware.pack_of, unaware.procs)
-            assert found.value <= beside.value * (1 + 1e-9), (seed, name)
+            unaware_cost = cs.packs.co_schedule(inst, unaware.pack_of, unaware.procs)
+            assert result.value <= unaware_cost.value * (1 + 1e-9), (seed, name)
 
 
 @pytest.mark.parametrize("case", [packs_case, moldable_case])
@@ -59,12 +59,12 @@ def test_every_algorithm_solves_what_is_shared_or_refuses_it(case):
         of = getattr(cs, inst.family)
         for name in of.ALGORITHMS:
             try:
-                found = of.solve(inst, name, **effort(name))
+                result = of.solve(inst, name, **effort(name))
             except cs.InvalidInstance:
                 refused.add(name)
                 continue
-            found.schedule.validate()
-            assert found.gap is None or found.gap >= -1e-9, (seed, name)
+            result.schedule.validate()
+            assert result.gap is None or result.gap >= -1e-9, (seed, name)
             solved.add(name)
     assert solved | refused == set(of.ALGORITHMS)
     assert len(solved) > 5
@@ -147,16 +147,16 @@ def test_moldable_schedules_validate_and_no_bound_passes_one():
         values = []
         for name in LISTS:
             options = {"work": 3000} if name == "local-search" else {}
-            found = cs.moldable.solve(inst, name, **options)
-            found.schedule.validate()
-            values.append(found.value)
+            result = cs.moldable.solve(inst, name, **options)
+            result.schedule.validate()
+            values.append(result.value)
             if inst.sharing.slows and not inst.has_releases:
-                assert found.metrics()["value_if_constant"] >= found.value * (1 - 1e-9)
+                assert result.metrics()["value_if_constant"] >= result.value * (1 - 1e-9)
             if name == "local-search" and inst.sharing.slows and not inst.has_releases:
                 plain = cs.moldable.solve(inst.without_slowdowns(), name, **options)
                 unaware = cs.moldable.replay(inst, plain)
                 unaware.schedule.validate()
-                assert found.value <= unaware.value * (1 + 1e-9), seed
+                assert result.value <= unaware.value * (1 + 1e-9), seed
         assert values[0] <= min(values) * (1 + 1e-9) or inst.has_releases
         for name in ("configurations", "area", "longest", "slots", "dual-approximation"):
             assert float(cs.moldable.bound(inst, name)) <= min(values) * (1 + 1e-9), (seed, name)
@@ -167,11 +167,11 @@ def test_configurations_are_the_programme_over_all_sets():
         inst = moldable_case(seed)
         if inst.jobs > 6 or inst.machines > 5 or inst.has_releases:
             continue
-        least = configuration_programme(inst)
-        found = cs.moldable.bound(inst, "configurations")
-        assert found.status == "ok"
-        assert float(found) <= least * (1 + 1e-9), seed
-        assert float(found) >= least * (1 - 2e-3), seed
+        programme_value = configuration_programme(inst)
+        bound = cs.moldable.bound(inst, "configurations")
+        assert bound.status == "ok"
+        assert float(bound) <= programme_value * (1 + 1e-9), seed
+        assert float(bound) >= programme_value * (1 - 2e-3), seed
 
 
 def test_the_configurations_of_one_processor_are_a_partition():
@@ -185,9 +185,9 @@ def test_a_ban_waits_beside_idle_processors():
     # Side by side each takes three times as long: one after the other is better.
     slow = [[1, 3, 3], [3, 1, 3], [3, 3, 1]]
     inst = cs.moldable.Instance([[4.0], [4.0], [4.0]], [1, 1, 1], machines=3, slowdowns=slow)
-    found = cs.moldable.solve(inst, "local-search", work=1000)
-    assert found.value == pytest.approx(12)
-    assert found.metrics()["value_if_constant"] == found.value
+    result = cs.moldable.solve(inst, "local-search", work=1000)
+    assert result.value == pytest.approx(12)
+    assert result.metrics()["value_if_constant"] == result.value
     assert float(cs.moldable.bound(inst)) == pytest.approx(12, rel=3e-3)
 
 

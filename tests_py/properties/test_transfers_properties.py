@@ -54,9 +54,9 @@ def test_every_schedule_is_valid_and_no_bound_above_it(inst):
         result.schedule.validate()
         values[result.algorithm] = result.value
         assert all(result.value >= bound * (1 - 1e-9) for bound in bounds)
-    least = min(values[name] for name in ("heft", "cpop", "peft", "hlp-ols"))
+    best_value = min(values[name] for name in ("heft", "cpop", "peft", "hlp-ols"))
     assert values["optimal"] <= min(values.values()) * (1 + 1e-9)
-    assert values["hlp-best"] <= least * (1 + 1e-12)  # sums in another order
+    assert values["hlp-best"] <= best_value * (1 + 1e-12)  # sums in another order
 
 
 @given(moving())
@@ -69,9 +69,9 @@ def test_what_moves_for_free_changes_nothing(inst):
     ]
     expected = list(runs(plain))
     for other in free:
-        for one, same in zip(expected, runs(other), strict=True):
+        for expected_run, same in zip(expected, runs(other), strict=True):
             for field in ("kind", "unit", "start", "end"):
-                assert np.array_equal(getattr(one, field), getattr(same, field))
-            assert one.ratio == same.ratio
+                assert np.array_equal(getattr(expected_run, field), getattr(same, field))
+            assert expected_run.ratio == same.ratio
         for name in cs.dags.BOUNDS:
             assert cs.dags.bound(plain, name).value == cs.dags.bound(other, name).value

@@ -20,10 +20,10 @@ bags = cs.bags
 
 def test_relaxation_by_two_methods():
     inst = small()
-    least = bags.least_makespan(inst)
-    for makespan in least * np.array([0.9, 1.0, 1.05, 1.3, 2.0, 10.0]):
+    least_makespan = bags.least_makespan(inst)
+    for makespan in least_makespan * np.array([0.9, 1.0, 1.05, 1.3, 2.0, 10.0]):
         walked = bags.relaxation(inst, makespan)
-        if makespan < least:
+        if makespan < least_makespan:
             assert (walked.status, walked.energy, walked.x) == ("infeasible", np.inf, None)
             with pytest.raises(cs.InfeasibleError, match="makespan"):
                 bags.round_relaxation(inst, walked)
@@ -44,14 +44,14 @@ def test_relaxation_by_two_methods():
 
 def test_front_says_what_the_relaxation_says():
     for inst in (small(), small(idle_power=[30, 20]), cs.workloads.bags_random(3, seed=4)):
-        found = bags.front(inst)
-        assert (np.diff(found.makespan) >= 0).all()
-        assert found.least_makespan == bags.least_makespan(inst)
-        probes = np.linspace(found.makespan[0], 1.3 * found.makespan[-1], 40)
-        energies = found.energy_at(probes)
+        front = bags.front(inst)
+        assert (np.diff(front.makespan) >= 0).all()
+        assert front.least_makespan == bags.least_makespan(inst)
+        probes = np.linspace(front.makespan[0], 1.3 * front.makespan[-1], 40)
+        energies = front.energy_at(probes)
         for makespan, energy in zip(probes, energies, strict=True):
             assert bags.relaxation(inst, makespan).energy == pytest.approx(energy, rel=1e-9)
-        assert found.energy_at(0.99 * found.makespan[0]) == np.inf
+        assert front.energy_at(0.99 * front.makespan[0]) == np.inf
         uncut = bags.front(inst, cut=False)
         assert (uncut.energy_at(probes) <= energies * (1 + 1e-9)).all()
 
@@ -59,8 +59,8 @@ def test_front_says_what_the_relaxation_says():
 def test_front_jumps_where_a_type_becomes_short_enough():
     # One task: 10 s at 1 W, or 4 s at 10 W. From 10 s on the cheap machine can take it.
     inst = bags.Instance([1], [1, 1], [[10.0, 4.0]], [[1.0, 10.0]], price=100)
-    found = bags.front(inst)
-    assert found.energy_at(np.array([3.9, 4.0, 9.99, 10.0, 12.0])).tolist() == [
+    front = bags.front(inst)
+    assert front.energy_at(np.array([3.9, 4.0, 9.99, 10.0, 12.0])).tolist() == [
         np.inf,
         40,
         40,
@@ -77,21 +77,21 @@ def test_front_jumps_where_a_type_becomes_short_enough():
 
 def test_rounding_rules():
     inst = small()
-    found = bags.relaxation(inst, 1.2 * bags.least_makespan(inst))
-    counts = bags.round_relaxation(inst, found)
+    relaxation = bags.relaxation(inst, 1.2 * bags.least_makespan(inst))
+    counts = bags.round_relaxation(inst, relaxation)
     assert counts.dtype == np.int64
     assert counts.sum(axis=1).tolist() == inst.counts.tolist()
-    assert (counts * inst.joules).sum() <= found.energy * (1 + 1e-9)
-    largest = bags.round_relaxation(inst, found.x, rule="largest-part")
-    assert (np.abs(largest - found.x) < 1).all()
+    assert (counts * inst.joules).sum() <= relaxation.energy * (1 + 1e-9)
+    largest = bags.round_relaxation(inst, relaxation.x, rule="largest-part")
+    assert (np.abs(largest - relaxation.x) < 1).all()
     with pytest.raises(cs.InvalidInstance, match=r"x\[0\] sums to"):
-        bags.round_relaxation(inst, found.x * 0.9)
+        bags.round_relaxation(inst, relaxation.x * 0.9)
     with pytest.raises(cs.InvalidInstance, match="x has shape"):
-        bags.round_relaxation(inst, found.x[:1])
+        bags.round_relaxation(inst, relaxation.x[:1])
     with pytest.raises(cs.InvalidInstance, match="x"):
         bags.round_relaxation(inst, None)
     with pytest.raises(cs.InvalidInstance, match="rule"):
-        bags.round_relaxation(inst, found, rule="up")
+        bags.round_relaxation(inst, relaxation, rule="up")
 
 
 def test_local_assignment_refuses_what_does_not_fit():
@@ -149,8 +149,8 @@ def test_schedule_stays_compressed_and_expands():
     assert np.bincount(single.task_type).tolist() == [40, 30, 7]
     length = inst.etc[single.task_type, single.machine_type]
     assert np.allclose(single.end - single.start, length)
-    for _, own in single.groupby(["machine_type", "machine"]):
-        tasks = own.sort_values("start")
+    for _, machine_rows in single.groupby(["machine_type", "machine"]):
+        tasks = machine_rows.sort_values("start")
         assert (tasks.start.to_numpy()[1:] >= tasks.end.to_numpy()[:-1] - 1e-9).all()
     with pytest.raises(cs.InvalidInstance, match="limit = 10"):
         schedule.expand(limit=10)
@@ -297,9 +297,9 @@ def test_pictures():
 
     inst = small()
     results = [bags.solve(inst, name) for name in ("ttb", "tms")]
-    _, mine = plt.subplots()
-    ax = cs.plot.energy_front(inst, results, ax=mine)
-    assert ax is mine
+    _, own_axes = plt.subplots()
+    ax = cs.plot.energy_front(inst, results, ax=own_axes)
+    assert ax is own_axes
     drawn = [line.get_xydata().tolist() for line in ax.lines]
     assert [[results[0].makespan, results[0].energy]] in drawn
     assert {"ttb", "tms"} <= {text.get_text() for text in ax.get_legend().get_texts()}
@@ -317,14 +317,14 @@ def test_a_power_cap_that_leaves_nothing():
 
 def test_more_work_finds_better_plans_and_proves_a_tighter_bound():
     inst = cs.workloads.bags_random(6, seed=3)  # 2.5 tasks a machine: the fluid bound is far off
-    default, more = cs.bags.ttb_best(inst), cs.bags.ttb_best(inst, work=8_000_000)
-    more.schedule.validate()
+    default, longer = cs.bags.ttb_best(inst), cs.bags.ttb_best(inst, work=8_000_000)
+    longer.schedule.validate()
     assert default.own_bound is None
     assert default.gap > 0.2
-    assert more.value > 1.03 * default.value
-    assert more.value <= float(more.bound) < 0.92 * float(default.bound)
-    assert more.bound.method == "ttb-best"
+    assert longer.value > 1.03 * default.value
+    assert longer.value <= float(longer.bound) < 0.92 * float(default.bound)
+    assert longer.bound.method == "ttb-best"
     options = {"ttb-best": {"work": 8_000_000}}
     table = cs.bags.compare(inst, ["ttb", "ttb-best"], options=options)
-    assert set(table.bound) == {float(more.bound)}  # the best that any row knows
-    assert table.value.max() == more.value  # and the same work gives the same plan
+    assert set(table.bound) == {float(longer.bound)}  # the best that any row knows
+    assert table.value.max() == longer.value  # and the same work gives the same plan

@@ -198,17 +198,17 @@ def test_types_of_which_there_are_none_change_nothing(drawn):
         assert given_wide.metrics()["makespan"] > 0
     for name in bags.BOUNDS:
         assert float(bags.bound(wide, name)) == pytest.approx(float(bags.bound(inst, name)))
-    least = bags.least_makespan(inst)
-    assert bags.least_makespan(wide) == pytest.approx(least)
-    for makespan in (least * 0.9, least * 1.1, least * 3):
+    least_makespan = bags.least_makespan(inst)
+    assert bags.least_makespan(wide) == pytest.approx(least_makespan)
+    for makespan in (least_makespan * 0.9, least_makespan * 1.1, least_makespan * 3):
         for method in ("front", "glpk"):
-            found = bags.relaxation(wide, makespan, method=method)
+            relaxation = bags.relaxation(wide, makespan, method=method)
             same = bags.relaxation(inst, makespan, method=method)
-            assert found.status == same.status
-            if found.status == "optimal":
-                assert found.energy == pytest.approx(same.energy)
-                assert found.x.shape == wide.etc.shape
-                rounded = bags.round_relaxation(wide, found)
+            assert relaxation.status == same.status
+            if relaxation.status == "optimal":
+                assert relaxation.energy == pytest.approx(same.energy)
+                assert relaxation.x.shape == wide.etc.shape
+                rounded = bags.round_relaxation(wide, relaxation)
                 assert rounded.sum(axis=1).tolist() == wide.counts.tolist()
 
 

@@ -111,10 +111,10 @@ def test_folder_round_trip(tmp_path):
     inst.write(tmp_path / "bag")
     with pytest.raises(cs.InvalidInstance, match=r"ETC.csv: line 2, column 2: empty cell"):
         bags.Instance.read(tmp_path / "bag", gamma=1.4)
-    again = bags.Instance.read(tmp_path / "bag", gamma=1.4, missing="drop")
-    assert np.array_equal(again.etc, inst.etc)
-    assert again.price == pytest.approx(inst.price)
-    assert has_note(again.notes, NoteKind.DROPPED, "task type 1 on machine type 1")
+    reread_instance = bags.Instance.read(tmp_path / "bag", gamma=1.4, missing="drop")
+    assert np.array_equal(reread_instance.etc, inst.etc)
+    assert reread_instance.price == pytest.approx(inst.price)
+    assert has_note(reread_instance.notes, NoteKind.DROPPED, "task type 1 on machine type 1")
     assert len(bags.Instance.read(tmp_path / "bag", gamma=1, missing="drop-tasks").counts) == 2
     assert len(bags.Instance.read(tmp_path / "bag", gamma=1, missing="drop-machines").machines) == 1
 
@@ -178,9 +178,9 @@ def test_openbenchmarking_table():
     assert np.argwhere(~inst.allowed).tolist() == [[4, 5], [4, 6]]
     # The same benchmark is in the data of Tarplee et al., with the gaps filled.
     theirs = bags.Instance.read(data("etc_apc", "tarplee_9machBig"), gamma=1.2)
-    known = inst.allowed
-    assert np.allclose(inst.etc[known], theirs.etc[:5][known], rtol=1e-3)
-    assert np.allclose(inst.apc[known], theirs.apc[:5][known], rtol=1e-3)
+    allowed_pairs = inst.allowed
+    assert np.allclose(inst.etc[allowed_pairs], theirs.etc[:5][allowed_pairs], rtol=1e-3)
+    assert np.allclose(inst.apc[allowed_pairs], theirs.apc[:5][allowed_pairs], rtol=1e-3)
     tasks = bags.Instance.read(path, gamma=1.2, missing="drop-tasks", counts=[1, 2, 3, 4, 5])
     assert (tasks.counts.tolist(), tasks.etc.shape) == ([1, 2, 3, 4], (4, 9))
     machines = bags.Instance.read(path, gamma=1.2, missing="drop-machines", machines=2)

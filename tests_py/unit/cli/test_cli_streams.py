@@ -103,8 +103,10 @@ def test_nobody_listens(verb, how, here):
     shell = f'exec "$0" -m cosched {command} {close}'
     done = subprocess.run(["bash", "-c", shell, sys.executable], stdout=write, check=False)
     os.close(write)
-    said = (here / "errors").read_text()
-    assert (done.returncode, "Traceback" in said, "Broken" in said) == (code, False, False), said
+    errors = (here / "errors").read_text()
+    assert (done.returncode, "Traceback" in errors, "Broken" in errors) == (code, False, False), (
+        errors
+    )
     assert (here / name).stat().st_size > 0
 
 
@@ -211,10 +213,10 @@ def test_a_stopped_comparison_shows_the_row_of_the_running_search(number, here):
     assert rows["search"]["status"] == "interrupted"
     assert 0 < float(rows["search"]["value"]) <= float(rows["sequential"]["value"])
     assert "interrupted" in out
-    said = (
+    expected_end = (
         "the 2 rows are in p.csv, that of search with what it had found; not run: pack-by-pack-1\n"
     )
-    assert err.endswith(said)
+    assert err.endswith(expected_end)
 
 
 @pytest.mark.parametrize("number", STOPPED)

@@ -40,16 +40,16 @@ def test_an_algorithm_of_any_name_is_solved_compared_and_drawn(name, table, tmp_
     solve = ["solve", "packs", str(table), "--algorithm", name]
     compare = ["compare", "packs", str(table), "--algorithms", name, "sequential", "-o", str(out)]
     assert main([*solve, "--plot", str(tmp_path / "one.svg")]) == 0
-    one = capsys.readouterr().out
-    assert f"packs: {printable(name)}" in one
+    output = capsys.readouterr().out
+    assert f"packs: {printable(name)}" in output
     if not set(name) & set("\udc80"):  # no file holds that
         assert main([*compare, "--plot", str(tmp_path / "best.svg")]) == 0
         assert printable(name) in capsys.readouterr().out
         rows = out.read_text().splitlines()
         assert len(rows) == 4
         assert {row.replace("\\|", "").count("|") for row in rows} == {rows[0].count("|")}
-    assert "\x1b" not in one
-    assert "\x07" not in one
+    assert "\x1b" not in output
+    assert "\x07" not in output
 
 
 def test_what_fails_names_it_plainly(table, tmp_path, capsys):
@@ -108,19 +108,29 @@ def test_texts_in_tables_stay_as_they_are(tmp_path):
 
 
 def test_a_terminal_of_few_letters(table, tmp_path):
-    own = tmp_path / "mine.py"
-    own.write_text(
+    scheduler_file = tmp_path / "mine.py"
+    scheduler_file.write_text(
         "import cosched as cs\n"
         "cs.register('packs', 'caf\u00e9 \u4e2d', lambda i: cs.packs.solve(i, 'sequential'))\n",
         encoding="utf-8",
     )
     done = subprocess.run(
-        [sys.executable, "-m", "cosched", "--import", str(own), "compare", "packs", str(table),
-         "--algorithms", "caf\u00e9 \u4e2d"],
+        [
+            sys.executable,
+            "-m",
+            "cosched",
+            "--import",
+            str(scheduler_file),
+            "compare",
+            "packs",
+            str(table),
+            "--algorithms",
+            "caf\u00e9 \u4e2d",
+        ],
         env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
         capture_output=True,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     assert rb"caf\xe9 \u4e2d" in done.stdout
 

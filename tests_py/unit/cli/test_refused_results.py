@@ -14,12 +14,12 @@ def test_solve_writes_nothing(tmp_path, monkeypatch, capsys, output):
     (tmp_path / "times.csv").write_text("task,1,2\na,4,2\nb,3,2\n")
     wrong = Bound(1e9, "wrong")
     monkeypatch.setattr(cs.packs.Result, "_bound_of", classmethod(lambda cls, instance: wrong))
-    given = ["packs", "times.csv", "--max-tasks", "1", "--algorithm", "sequential"]
-    assert main(["solve", *given, "-o", output, "--plot", "plan.png"]) == 2
-    said = capsys.readouterr()
-    assert "below the lower bound 1e+09 (wrong)" in said.err
-    assert len(said.err.splitlines()) == 1
-    assert said.out == ""
+    arguments = ["packs", "times.csv", "--max-tasks", "1", "--algorithm", "sequential"]
+    assert main(["solve", *arguments, "-o", output, "--plot", "plan.png"]) == 2
+    captured = capsys.readouterr()
+    assert "below the lower bound 1e+09 (wrong)" in captured.err
+    assert len(captured.err.splitlines()) == 1
+    assert captured.out == ""
     assert [path.name for path in tmp_path.iterdir()] == ["times.csv"]
 
 

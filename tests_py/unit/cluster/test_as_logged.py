@@ -32,8 +32,8 @@ def test_the_schedule_of_the_log():
     res.schedule.validate()
     frame = res.schedule.to_frame()
     assert frame.id.tolist() == [11, 13, 12, 14]
-    again = cs.cluster.Schedule.from_dict(res.instance, res.schedule.to_dict())
-    again.validate()
+    restored_schedule = cs.cluster.Schedule.from_dict(res.instance, res.schedule.to_dict())
+    restored_schedule.validate()
     changed = res.schedule.to_dict()
     changed["jobs"]["start"][1] += 10
     with pytest.raises(cs.InvalidSchedule, match="job 12 has start 90 s: the log has 80 s"):
@@ -49,9 +49,9 @@ def test_a_log_without_waits_is_refused():
         with pytest.raises(cs.InvalidInstance, match="the log has no waits"):
             cs.cluster.solve(inst, "FCFS").calibration()
         assert "as-logged" not in cs.cluster.FAMILY.names_of(inst, None)
-    some = logged(wait=[5.0, np.nan, 4.0, 0.0])
-    assert cs.cluster.FAMILY.names_of(some, None)[0] == "as-logged"
-    assert cs.cluster.solve(some, "as-logged").metrics()["unknown_waits"] == 1
+    jobs_with_gaps = logged(wait=[5.0, np.nan, 4.0, 0.0])
+    assert cs.cluster.FAMILY.names_of(jobs_with_gaps, None)[0] == "as-logged"
+    assert cs.cluster.solve(jobs_with_gaps, "as-logged").metrics()["unknown_waits"] == 1
 
 
 def test_waits_and_groups():
@@ -80,8 +80,8 @@ def test_waits_and_groups():
 
 
 def test_jobs_that_ran(tmp_path, capsys):
-    plain, ran = logged(), cs.cluster.Instance(logged().jobs, 4, min_runtime=30)
-    all_jobs, counted = (cs.cluster.solve(inst, "FCFS") for inst in (plain, ran))
+    plain, min_runtime_log = logged(), cs.cluster.Instance(logged().jobs, 4, min_runtime=30)
+    all_jobs, counted = (cs.cluster.solve(inst, "FCFS") for inst in (plain, min_runtime_log))
     assert all_jobs.value == 9  # the job of run time 0
     assert counted.value == 3
     assert counted.jobs.start.tolist() == all_jobs.jobs.start.tolist()
@@ -97,9 +97,9 @@ def test_jobs_that_ran(tmp_path, capsys):
     table = pd.read_csv(out).set_index("algorithm")
     assert table.loc["FCFS", "value"] == 3
     assert table.loc["as-logged", "overcommitted_hours"] > 0
-    shown = capsys.readouterr().out
+    page = capsys.readouterr().out
     for word in ("mean wait", "P95 wait", "utilization"):
-        assert word in shown
+        assert word in page
 
 
 @pytest.mark.data
@@ -128,11 +128,11 @@ def test_no_bound(tmp_path):
 def test_the_bound_of_a_long_stream_is_that_of_its_worst_part(seed):
     jobs = cs.workloads.lublin(3000, 16, seed=seed)
     inst = cs.cluster.Instance(jobs, 16)
-    whole = cs.cluster.bound(inst).value
-    assert cs.cluster.solve(inst, "GreedyPM *").value >= whole
+    bound_of_log = cs.cluster.bound(inst).value
+    assert cs.cluster.solve(inst, "GreedyPM *").value >= bound_of_log
     for first in range(0, 3000, 500):  # a part alone is never worse
         part = cs.cluster.Instance(jobs.iloc[first : first + 700], 16)
-        assert cs.cluster.bound(part).value <= whole * (1 + 1e-9)
+        assert cs.cluster.bound(part).value <= bound_of_log * (1 + 1e-9)
 
 
 def test_options_of_compare(tmp_path, capsys):
@@ -148,9 +148,9 @@ def test_options_of_compare(tmp_path, capsys):
     assert "--option estimate: none of the algorithms takes it" in capsys.readouterr().err
     capsys.readouterr()
     assert main([*command, "--option", "estimates=requested", "--option", "kill=true"]) == 0
-    told = capsys.readouterr().out
-    assert "without kill, which they do not take: as-logged\n" in told
-    assert "without estimates, which they do not take: as-logged\n" in told
+    output = capsys.readouterr().out
+    assert "without kill, which they do not take: as-logged\n" in output
+    assert "without estimates, which they do not take: as-logged\n" in output
     many = [
         "compare",
         "cluster",
@@ -195,7 +195,7 @@ def test_a_policy_that_never_runs_a_job_is_an_error():
 
 
 def test_a_resumption_at_the_instant_of_the_pause_says_what_it_costs():
-    found = 0
+    same_count = 0
     for seed in range(6):
         inst = cs.cluster.Instance(cs.workloads.lublin(60, 6, seed=seed), 6)
         inst = inst.replace(submit=np.floor(inst.column("submit") / 3600) * 3600)
@@ -206,16 +206,18 @@ def test_a_resumption_at_the_instant_of_the_pause_says_what_it_costs():
                 same = (actions[k - 1], actions[k]) == ("pause", "resume")
                 same = same and times[k] == times[k - 1]
                 assert same == ("costs the penalty" in reasons[k])
-                found += same
-    assert found > 0
+                same_count += same
+    assert same_count > 0
 
 
 def test_the_screen_says_what_is_the_same_and_what_was_overcommitted(tmp_path, capsys):
     logged().write(tmp_path / "log.json")
     compare = ["compare", "cluster", str(tmp_path / "log.json"), "--policies", "as-logged", "EASY"]
     assert main(compare) == 0
-    said = "as-logged: for 0.006944 h the log has more nodes in use than the machine or a partition"
-    assert said in capsys.readouterr().out
+    sentence = (
+        "as-logged: for 0.006944 h the log has more nodes in use than the machine or a partition"
+    )
+    assert sentence in capsys.readouterr().out
     waits = logged().jobs.drop(columns="wait")
     cs.cluster.Instance(waits, 4).write(tmp_path / "log.json")
     assert main(compare) == 0

@@ -97,26 +97,26 @@ def test_who_is_ahead_goes_by_the_priority_of_partitions(tmp_path):
     assert "DFRS policies are left out: they know no partitions" in text
 
 
-def long_log(**more):
+def long_log(**options):
     """Job 1 of 60 s fills both nodes; job 2 waited an hour, 58 minutes of it with room for it."""
     jobs = {"submit": [0.0, 0.0, 30.0, 600.0], "tasks": [2, 1, 1, 1], "cpu": [1] * 4,
             "memory": [1] * 4, "runtime": [60.0, 600.0, 600.0, 60.0],
             "wait": [0.0, 3600.0, 40.0, 0.0], "estimate": [100.0, 900.0, 900.0, 90.0],
             "gpus": [0, 1, 0, 0], "group": ["a", "b", "a", "a"]}  # fmt: skip
-    return cs.cluster.Instance(jobs | more.pop("jobs", {}), 2, **more)
+    return cs.cluster.Instance(jobs | options.pop("jobs", {}), 2, **options)
 
 
 def test_the_first_sentence_and_the_logs_own_waits(tmp_path):
     inst = long_log(begins=datetime(2026, 3, 1, 23, 30))
     text = page_of(tmp_path, inst)
-    said = lead_of(text)
-    assert said.startswith("4 jobs waited 15 min on average: half of them at most 20 s, 5% of ")
+    lead = lead_of(text)
+    assert lead.startswith("4 jobs waited 15 min on average: half of them at most 20 s, 5% of ")
     assert "From 1 March 2026 to 2 March 2026; 2 nodes" in text
     easy = cs.cluster.solve(inst, "EASY", estimates="requested")
     assert easy.waits.mean() == 37.5
     easy_sentence = "EASY backfilling with the requested time limits they would wait 38 s"
-    assert easy_sentence in said
-    assert "(observed: 7.0, EASY: 2.0)." in said  # (3600 + 600) / 600
+    assert easy_sentence in lead
+    assert "(observed: 7.0, EASY: 2.0)." in lead  # (3600 + 600) / 600
     policies, *groups, longest = tables_of(text)
     rows = [row[:2] for row in policies[1:]]
     assert rows == [
@@ -195,8 +195,8 @@ def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     assert "A lower bound was not reached in 15 s" in text
     assert lead_of(text).endswith("lower bound on the maximum bounded slowdown was computed.")
     inst.once("bound", lambda: cs.Bound(1.2, "max-stretch so far", "time_limit"))
-    said = "lower maximum than 1.2, max-stretch so far: what was proved in 15 s (--time-limit)."
-    assert said in page_of(tmp_path, inst)
+    sentence = "lower maximum than 1.2, max-stretch so far: what was proved in 15 s (--time-limit)."
+    assert sentence in page_of(tmp_path, inst)
 
 
 def test_a_job_that_the_machine_does_not_hold_ends_the_audit(tmp_path):
@@ -260,18 +260,20 @@ def test_what_if_of_several_changes(tmp_path):
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
     inst = cs.cluster.Instance(jobs, machine.cores, machine=machine)
     assert inst.column("estimate").tolist() == [350, 600, 350, 450]
-    both, said = what_if(inst, "partition.a.nodes=n[1-3],g2, partition.a.max_time=30:00,nodes=+1")
+    both, note_texts = what_if(
+        inst, "partition.a.nodes=n[1-3],g2, partition.a.max_time=30:00,nodes=+1"
+    )
     assert both.machine.node_count == 7
     (part,) = (part for part in both.machine.partitions if part.name == "a")
     assert part.nodes == ((1, 5),)  # of g1, g2, n1, ...
     assert both.column("estimate").tolist() == [350, 1250, 350, 450]
-    assert said == (
+    assert note_texts == (
         "jobs that had asked for more than the old limit: 1; that the old limit ended, and would "
         "run on for a time unknown: 1"
     )
-    again, said = what_if(both, "partition.a.max_time=500")
-    assert again.column("runtime").tolist() == [300, 540, 300, 300]  # Slurm has whole minutes
-    assert said.endswith("up to 9 minutes; jobs that ran longer and end at the new limit: 1")
+    undone, note_texts = what_if(both, "partition.a.max_time=500")
+    assert undone.column("runtime").tolist() == [300, 540, 300, 300]  # Slurm has whole minutes
+    assert note_texts.endswith("up to 9 minutes; jobs that ran longer and end at the new limit: 1")
     assert what_if(inst, "partition.all.max_time=1-0")[1] == ""
     for change, wrong in (("partition.a.nodes=n[1-9]", "no node 'n5'"), ("nodes=+1,", "'+1,'")):
         with pytest.raises(cs.InvalidInstance, match=re.escape(wrong)):
@@ -331,9 +333,9 @@ def test_what_if_of_a_slurm_conf_and_of_plain_nodes(tmp_path):
         "PartitionName=all Nodes=ALL\n"
     )
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
-    more, fewer = (with_nodes(machine, None, text) for text in ("+3", "-3"))
-    assert (more.cores, fewer.cores) == (24 + 6, 24 - 6)
-    for changed in (more, fewer):
+    larger_machine, fewer = (with_nodes(machine, None, text) for text in ("+3", "-3"))
+    assert (larger_machine.cores, fewer.cores) == (24 + 6, 24 - 6)
+    for changed in (larger_machine, fewer):
         sizes = {part.name: sum(b - a for a, b in part.nodes) for part in changed.partitions}
         assert sizes == {"a": changed.node_count - 2, "all": changed.node_count}
         assert len(changed.slurm.names) == changed.node_count
@@ -390,11 +392,11 @@ def test_the_page_in_a_browser(tmp_path, browser):
         ".map(row => [...row.cells].map(cell => cell.textContent))"
     )
     assert [row[0] for row in first[:4]] == ["as-logged", "FCFS", "EASY", "conservative"]
-    shown = browser.execute_script(
+    header_cells = browser.execute_script(
         "return [...document.querySelectorAll('table')[0].rows[0].cells].map(c => c.textContent)"
     )
     easy = cs.cluster.solve(inst, "EASY")
-    assert first[2][shown.index("maximum bounded slowdown")] == f"{easy.value:,.4g}"
+    assert first[2][header_cells.index("maximum bounded slowdown")] == f"{easy.value:,.4g}"
     # The picture is there, drawn, and says what it is; text in it is of the page's own colour.
     wide, about, drawn, colours = browser.execute_script(
         "const f = document.querySelector('figure'); return [f.getBoundingClientRect().width,"

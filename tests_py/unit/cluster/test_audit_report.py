@@ -17,7 +17,7 @@ from cosched.reports.document import Table
 HOUR = 3600.0
 
 
-def log(**more):
+def log(**extra_columns):
     """Three users on two nodes; ada's second job waits 30 hours."""
     jobs = {
         "submit": [0.0, 0.0, 60.0, 120.0],
@@ -30,7 +30,7 @@ def log(**more):
         "user": ["ada", "ada", "bob", "cleo"],
         "account": ["physics", "physics", "physics", "biology"],
     }
-    return cs.cluster.Instance(jobs, 2, begins=datetime(2026, 3, 1), **more)
+    return cs.cluster.Instance(jobs, 2, begins=datetime(2026, 3, 1), **extra_columns)
 
 
 def analysis(instance, *changes):

@@ -147,9 +147,9 @@ class Fcfs:
                 continue
             if job.tasks > len(free):
                 break
-            taken = sorted(free)[: job.tasks]
-            free -= set(taken)
-            runs[job.number] = (taken, 1.0)
+            job_nodes = sorted(free)[: job.tasks]
+            free -= set(job_nodes)
+            runs[job.number] = (job_nodes, 1.0)
         return runs
 
 
@@ -168,9 +168,9 @@ def test_a_policy_of_ones_own(inst, own_algorithm):
     for name, policy in (("mine", Fcfs), ("too much", TooMuch)):
         cs.cluster.register_policy(name, policy)
         own_algorithm("cluster", name, cs.cluster.ALGORITHMS[name])
-    mine, built_in = cs.cluster.solve(inst, "mine"), cs.cluster.solve(inst, "FCFS")
-    assert mine.jobs.start.tolist() == built_in.jobs.start.tolist()
-    mine.schedule.validate()
+    own_result, built_in = cs.cluster.solve(inst, "mine"), cs.cluster.solve(inst, "FCFS")
+    assert own_result.jobs.start.tolist() == built_in.jobs.start.tolist()
+    own_result.schedule.validate()
     table = cs.cluster.compare(inst, ["mine", "too much", "FCFS"]).set_index("algorithm")
     assert table.status.tolist() == ["ok", "error", "ok"]
     assert "InvalidSchedule" in table.loc["too much", "message"]
@@ -200,8 +200,10 @@ def test_evalys_loads_the_jobs(policy, tmp_path):
     assert read.df.jobID.tolist() == [str(name) for name in inst.ids]
     assert read.df.waiting_time.tolist() == pytest.approx(res.waits, abs=1e-6)
     assert read.df.finish_time.tolist() == pytest.approx(res.jobs.end, abs=1e-5)
-    kept = read.df.proc_alloc > 0
-    assert kept.all() if policy == "EASY" else 0 < kept.sum() < 60  # moved jobs have no one place
+    has_place = read.df.proc_alloc > 0
+    assert (
+        has_place.all() if policy == "EASY" else 0 < has_place.sum() < 60
+    )  # moved jobs have no one place
     if policy == "EASY":
         assert read.df.proc_alloc.tolist() == inst.jobs.tasks.tolist()
         span = res.jobs.end.max() - inst.jobs.submit.min()
@@ -229,11 +231,11 @@ def test_files_of_solve(inst, tmp_path, capsys):
     log, jobs = tmp_path / "log.csv", tmp_path / "rows.csv"
     command = ["solve", "cluster", source, "--algorithm", BEST, "-o", plan]
     assert main([*command, "--log", str(log), "--jobs", str(jobs)]) == 0
-    told = pd.read_csv(log)
+    log_rows = pd.read_csv(log)
     res = cs.cluster.solve(inst, BEST, log=True)
-    pd.testing.assert_frame_equal(told, res.log)
-    assert (told.action == "start").sum() == len(inst)
-    assert told.reason.notna().all()
+    pd.testing.assert_frame_equal(log_rows, res.log)
+    assert (log_rows.action == "start").sum() == len(inst)
+    assert log_rows.reason.notna().all()
     pd.testing.assert_frame_equal(
         pd.read_csv(jobs, keep_default_na=False)[["job_id", "finish_time", "allocated_resources"]],
         cs.cluster.jobs_table(res)[["job_id", "finish_time", "allocated_resources"]],
@@ -269,13 +271,13 @@ def test_changed_schedules_are_refused(inst, change, part):
 def test_a_schedule_of_a_table(inst, own_algorithm):
     res = cs.cluster.solve(inst, BEST)
     frame = res.schedule.to_frame()
-    made = cs.cluster.Schedule.from_frame(inst, frame.drop(columns=["kind", "nodes"]))
-    made.validate()
-    pd.testing.assert_frame_equal(made.to_frame(), frame)
-    own_algorithm("cluster", "as before", lambda instance, *, seed: made)
-    again = cs.cluster.solve(inst, "as before")
-    assert again.value == res.value
-    assert again.jobs.equals(res.jobs)
+    schedule = cs.cluster.Schedule.from_frame(inst, frame.drop(columns=["kind", "nodes"]))
+    schedule.validate()
+    pd.testing.assert_frame_equal(schedule.to_frame(), frame)
+    own_algorithm("cluster", "as before", lambda instance, *, seed: schedule)
+    repeated = cs.cluster.solve(inst, "as before")
+    assert repeated.value == res.value
+    assert repeated.jobs.equals(res.jobs)
     for broken in (
         frame.assign(yield_=frame.yield_ * 0.9, progress=frame.progress * 0.9),
         frame[frame.task != 3],
@@ -408,9 +410,9 @@ def test_periods_that_would_never_end_are_refused():
         with pytest.raises(cs.InvalidInstance, match=r"period = .*: expected at most 1e8 periods"):
             cs.cluster.dfrs(inst, "MCB8 */per", period=period)
         assert cs.cluster.dfrs(inst, "MCB8 *", period=period).max_stretch >= 1  # no period in it
-    late = cs.cluster.Instance(jobs | {"submit": [0, 1e300], "runtime": [10.0, 300.0]}, 2)
+    late_jobs = cs.cluster.Instance(jobs | {"submit": [0, 1e300], "runtime": [10.0, 300.0]}, 2)
     with pytest.raises(cs.InvalidInstance, match="too short for a clock at 1e"):
-        cs.cluster.solve(late, "MCB8 */per")
+        cs.cluster.solve(late_jobs, "MCB8 */per")
 
 
 def test_yields_need_no_memory_for_idle_nodes():

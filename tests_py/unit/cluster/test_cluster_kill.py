@@ -44,12 +44,12 @@ def test_the_bound_of_a_run_that_ended_jobs_is_its_own_and_waits_until_it_is_ask
     inst = cs.cluster.from_swf(log, convention="rigid")
     result = cs.cluster.solve(inst, "FCFS", kill=True)
     assert result.instance.cached("bound") is None
-    own, whole = cs.cluster.bound(result.instance), cs.cluster.bound(inst)
-    assert own != whole
-    assert result.bound == own
+    own_bound, full_bound = cs.cluster.bound(result.instance), cs.cluster.bound(inst)
+    assert own_bound != full_bound
+    assert result.bound == own_bound
     options = {"FCFS": {"kill": True}}
     frame = cs.cluster.compare(inst, ["FCFS", "EASY"], options=options).set_index("algorithm")
-    assert frame.bound.to_dict() == {"FCFS": own.value, "EASY": whole.value}
+    assert frame.bound.to_dict() == {"FCFS": own_bound.value, "EASY": full_bound.value}
 
 
 @pytest.mark.parametrize("name", ["EASY", "slurm-backfill"])
@@ -68,9 +68,9 @@ def test_a_schedule_may_not_end_a_job_before_its_limit(log, capsys):
     result = cs.cluster.solve(inst, "EASY", kill=True)
     data = result.schedule.to_dict()
     assert data["killed"] == [3]
-    again = cs.cluster.Schedule.from_dict(inst, data)
-    again.validate()
-    assert again.to_dict() == data
+    restored_schedule = cs.cluster.Schedule.from_dict(inst, data)
+    restored_schedule.validate()
+    assert restored_schedule.to_dict() == data
     with pytest.raises(cs.InvalidSchedule, match="job 2 is ended at its limit after 30 s: exp"):
         cs.cluster.Schedule.from_dict(inst, {**data, "killed": [1, 3]})
     with pytest.raises(cs.InvalidSchedule, match="killed"):
@@ -107,8 +107,8 @@ def test_who_runs_at_the_begin_keeps_its_nodes_under_any_order(log, name, priori
     assert cs.cluster.solve(inst, name, priority=order).jobs.start[0] == 0
     for file in ("x.json", "x.csv"):
         inst.write(tmp_path / file)
-        again = cs.cluster.Instance.read(tmp_path / file, nodes=8)
-        assert cs.cluster.solve(again, name, priority=order).jobs.start[0] == 0
+        reread_instance = cs.cluster.Instance.read(tmp_path / file, nodes=8)
+        assert cs.cluster.solve(reread_instance, name, priority=order).jobs.start[0] == 0
 
 
 def test_who_runs_at_the_begin_goes_before_partitions_of_a_greater_priority(log, tmp_path):

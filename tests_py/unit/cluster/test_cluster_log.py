@@ -44,10 +44,10 @@ def test_jobs_keep_the_names_of_their_log(tmp_path):
     assert set(res.log.id) == {4711, 4712, 4720}
     for suffix in ("json", "csv"):
         inst.write(tmp_path / f"jobs.{suffix}")
-        again = cs.cluster.Instance.read(tmp_path / f"jobs.{suffix}", 8)
-        assert again == inst
-        assert again.jobs.wait.tolist() == [5, 0, 90]
-        assert again.jobs.status.tolist() == jobs.status.tolist()
+        reread_instance = cs.cluster.Instance.read(tmp_path / f"jobs.{suffix}", 8)
+        assert reread_instance == inst
+        assert reread_instance.jobs.wait.tolist() == [5, 0, 90]
+        assert reread_instance.jobs.status.tolist() == jobs.status.tolist()
 
 
 def test_reasons_name_jobs_as_the_log_does():
@@ -72,10 +72,10 @@ def test_a_job_that_is_too_wide_is_named_and_can_be_dropped(tmp_path, capsys):
     assert counts(inst.notes, NoteKind.DROPPED)["drop"] == 2
     command = ["compare", "cluster", str(path), "--nodes", "6", "--convention", "rigid"]
     assert main([*command, "--policies", "EASY", "--drop", "too-wide"]) == 0
-    shown = capsys.readouterr().out
-    assert "assumed: left out: 1 too-wide" in shown
-    assert "6 processors (option)" in shown
-    assert "status completed 1, cancelled 1" in shown
+    output = capsys.readouterr().out
+    assert "assumed: left out: 1 too-wide" in output
+    assert "6 processors (option)" in output
+    assert "status completed 1, cancelled 1" in output
     with pytest.raises(cs.InvalidInstance, match=r"drop = 'wide': expected some of too-wide"):
         cs.cluster.from_swf(path, 6, "rigid", drop=["wide"])
     with pytest.raises(cs.InvalidInstance, match="no job is left"):

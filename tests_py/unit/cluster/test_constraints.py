@@ -21,13 +21,15 @@ from support import FIXTURES
 
 POLICIES = ("FCFS", "EASY", "conservative", "slurm-backfill")
 #: A node of each set of features.
-ALL_SETS = [frozenset(some) for size in range(4) for some in combinations("abc", size)]
+ALL_SETS = [
+    frozenset(feature_subset) for size in range(4) for feature_subset in combinations("abc", size)
+]
 
 
 def node_types(features, count=1):
     return tuple(
-        NodeType(f"t{k}", count, 8, 0.0, 0, features=tuple(sorted(one)))
-        for k, one in enumerate(features)
+        NodeType(f"t{k}", count, 8, 0.0, 0, features=tuple(sorted(node_features)))
+        for k, node_features in enumerate(features)
     )
 
 
@@ -59,7 +61,7 @@ def node_types(features, count=1):
 )
 def test_which_nodes_a_constraint_allows(text, meets):
     nodes = constraint_nodes(text, node_types(ALL_SETS))
-    expected = [bool(meets(*(name in own for name in "abc"))) for own in ALL_SETS]
+    expected = [bool(meets(*(name in feature_set for name in "abc"))) for feature_set in ALL_SETS]
     assert nodes.allowed.tolist() == expected
     assert nodes.reason == ""
     # The validator reads it for itself.
@@ -70,8 +72,8 @@ def test_which_nodes_a_constraint_allows(text, meets):
 def test_all_nodes_of_a_bracket_are_of_one_alternative():
     nodes = constraint_nodes("c&[a|b]", node_types(ALL_SETS))
     first, second = nodes.alternatives
-    assert first.tolist() == [{"a", "c"} <= own for own in ALL_SETS]
-    assert second.tolist() == [{"b", "c"} <= own for own in ALL_SETS]
+    assert first.tolist() == [{"a", "c"} <= feature_set for feature_set in ALL_SETS]
+    assert second.tolist() == [{"b", "c"} <= feature_set for feature_set in ALL_SETS]
     assert np.array_equal(with_features(ALL_SETS, "c&[a|b]"), [first, second])
 
 
@@ -208,9 +210,9 @@ def test_a_constraint_that_no_nodes_satisfy_is_refused_with_its_reason(read, nam
     assert reason in str(caught.value)
     assert "job 2" in str(caught.value)
     assert "and 1 other job that cannot start: 3" in str(caught.value)
-    left = read(events("-n 8", options, options), drop="too-wide")
-    assert [str(one) for one in left.ids] == ["1"]
-    assert counts(left.notes, NoteKind.DROPPED) == {"drop": 2}
+    remaining_log = read(events("-n 8", options, options), drop="too-wide")
+    assert [str(job_id) for job_id in remaining_log.ids] == ["1"]
+    assert counts(remaining_log.notes, NoteKind.DROPPED) == {"drop": 2}
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -220,7 +222,7 @@ def test_constraints_that_nodes_satisfy_are_followed(read, name):
     result = cs.cluster.solve(inst, name)
     result.schedule.validate()
     names = result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
-    assert [set(own) <= set(may) for own, may in zip(
+    assert [set(job_nodes) <= set(may) for job_nodes, may in zip(
         names, (["a1", "a2", "b1", "b2"], ["c1", "c2"], ["a1", "a2", "b1", "b2"], ["c1", "c2"]),
         strict=True,
     )] == [True] * 4  # fmt: skip
@@ -260,9 +262,9 @@ def test_a_table_of_jobs_that_did_not_run_keeps_its_constraints(read):
     inst = read(f"{header}\n1,0,8,1,1,9,type_a\n2,0,8,1,1,9,type_z\n", "csv")
     with pytest.raises(cs.InfeasibleError, match="job 2: wants constraint 'type_z': no node has"):
         cs.cluster.solve(inst, "EASY")
-    ran = read(f"{header},wait\n1,0,8,1,1,9,type_a,0\n2,0,8,1,1,9,type_z,3\n", "csv")
-    assert cs.cluster.solve(ran, "EASY").jobs.start.tolist() == [0, 0]
-    assert counts(ran.notes, NoteKind.NOT_FOLLOWED)["constraint type_z"] == 1
+    waited_log = read(f"{header},wait\n1,0,8,1,1,9,type_a,0\n2,0,8,1,1,9,type_z,3\n", "csv")
+    assert cs.cluster.solve(waited_log, "EASY").jobs.start.tolist() == [0, 0]
+    assert counts(waited_log.notes, NoteKind.NOT_FOLLOWED)["constraint type_z"] == 1
 
 
 def test_a_comparison_says_why_no_policy_runs_a_job(read):
@@ -293,5 +295,5 @@ def test_a_real_slurm_reads_constraints_so():
 def test_the_simulator_gives_the_nodes_that_a_real_slurm_gave():
     recording = read_recording(FIXTURES / "slurm" / "constraints_a.json.gz")
     (run,) = recording.runs
-    found = agreement(recording, run)
-    assert (found.off_by_60, found.good) == (0, len(run.start))
+    run_agreement = agreement(recording, run)
+    assert (run_agreement.off_by_60, run_agreement.good) == (0, len(run.start))

@@ -64,10 +64,10 @@ def test_header_comments(instance, tmp_path):
 
 def test_what_was_written_is_read_as_the_same_jobs(instance, tmp_path):
     instance.write(tmp_path / "log.swf")
-    again = cs.cluster.Instance.read(tmp_path / "log.swf", convention="rigid")
+    reread_log = cs.cluster.Instance.read(tmp_path / "log.swf", convention="rigid")
     for column in ("id", "submit", "tasks", "runtime", "wait", "cpu_seconds", "memory_gb",
                    "partition", "status"):  # fmt: skip
-        written, read = instance.jobs[column].tolist(), again.jobs[column].tolist()
+        written, read = instance.jobs[column].tolist(), reread_log.jobs[column].tolist()
         if column == "status":  # the format has no word for a job that was killed at its limit
             written = ["failed" if text == "timeout" else text for text in written]
         assert read == pytest.approx(written, nan_ok=True) if column in (
@@ -137,10 +137,10 @@ def test_the_command_writes_what_another_command_reads(tmp_path, capsys, suffix)
     output = tmp_path / f"log.{suffix}"
     assert main(["convert", *arguments, "--anonymise", "-o", str(output)]) == 0
     assert f"wrote {output}: 3 jobs" in capsys.readouterr().out
-    again = cs.cluster.Instance.read(
+    reread_log = cs.cluster.Instance.read(
         output, **({"convention": "rigid"} if suffix == "swf" else {"nodes": 16})
     )
-    assert again.jobs["runtime"].tolist() == [60.0, 121.0, 1.0]
+    assert reread_log.jobs["runtime"].tolist() == [60.0, 121.0, 1.0]
 
 
 def test_another_suffix_is_refused_before_the_log_is_read(tmp_path, capsys):

@@ -151,8 +151,8 @@ def test_a_log_that_uses_more_than_the_machine_has(tmp_path):
 
 def test_a_second_too_much_is_no_other_machine(tmp_path):
     machine = machine_of(tmp_path, THREADS + ALL)
-    late = [line.replace("01:00:00", "01:00:01", 1) for line in BUSY]  # clocks are rough
-    inst = read(tmp_path, machine, *late)
+    late_rows = [line.replace("01:00:00", "01:00:01", 1) for line in BUSY]  # clocks are rough
+    inst = read(tmp_path, machine, *late_rows)
     result = cs.cluster.solve(inst, "as-logged")
     assert result.metrics()["overcommitted_hours"] > 0
     assert result.metrics()["utilisation"] == pytest.approx(1, abs=1e-3)

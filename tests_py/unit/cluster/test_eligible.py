@@ -48,10 +48,10 @@ def test_waits_count_from_eligible(read, tmp_path, capsys):
     assert logged.calibration()["median"] == 0
     logged.schedule.validate()
     for name in ("FCFS", "EASY", "conservative"):
-        found = cs.cluster.solve(inst, name)
-        found.schedule.validate()
-        assert found.jobs.start.tolist() == [0, 7200, 1800]  # not before
-        assert found.gap >= 0
+        result = cs.cluster.solve(inst, name)
+        result.schedule.validate()
+        assert result.jobs.start.tolist() == [0, 7200, 1800]  # not before
+        assert result.gap >= 0
     assert counts(inst.notes, NoteKind.ASSUMED)["waits"] == 1
     submitted = read(*rows, wait_from="submit")
     assert "eligible" not in submitted.jobs
@@ -194,6 +194,8 @@ def test_slurm_backfill_gets_a_job_when_it_is_eligible():
     eligible = jobs["submit"] + rng.integers(0, 2, n) * rng.integers(0, 600, n)
     blocked = cs.cluster.Instance({**jobs, "eligible": eligible}, 8)
     later = cs.cluster.Instance({**jobs, "submit": eligible}, 8)
-    found, expected = (cs.cluster.solve(one, "slurm-backfill") for one in (blocked, later))
-    assert found.jobs.start.tolist() == expected.jobs.start.tolist()
-    assert found.metrics()["mean_wait"] == expected.metrics()["mean_wait"]
+    result, expected = (
+        cs.cluster.solve(instance, "slurm-backfill") for instance in (blocked, later)
+    )
+    assert result.jobs.start.tolist() == expected.jobs.start.tolist()
+    assert result.metrics()["mean_wait"] == expected.metrics()["mean_wait"]

@@ -8,11 +8,11 @@ import cosched as cs
 from cosched.cli import main
 
 
-def guessed_jobs(**more):
+def guessed_jobs(**extra_columns):
     """Two jobs on two nodes, and a third that starts at once only where its run time is known."""
     jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1], "memory": [0.3, 0.3, 0.3],
             "runtime": [60.0, 60.0, 30.0]}  # fmt: skip
-    return cs.cluster.Instance(jobs | more, nodes=2)
+    return cs.cluster.Instance(jobs | extra_columns, nodes=2)
 
 
 GUESSED = {"estimate": [60.0, 60.0, 90.0]}
@@ -62,11 +62,11 @@ def test_tables_say_the_gap_in_percent_however_far_it_is(tmp_path, capsys):
     log = tmp_path / "log.json"
     guessed_jobs(**GUESSED).write(log)
     assert main(["compare", "cluster", str(log), "--policies", "FCFS,EASY"]) == 0
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     gap = cs.cluster.solve(guessed_jobs(**GUESSED), "FCFS").gap
     assert gap > 1
-    assert f"{100 * gap:,.0f}%" in shown
-    assert " x " not in shown
-    assert "estimates" in shown
-    assert "P95 wait" in shown
-    assert "utilisation" not in shown
+    assert f"{100 * gap:,.0f}%" in output
+    assert " x " not in output
+    assert "estimates" in output
+    assert "P95 wait" in output
+    assert "utilisation" not in output

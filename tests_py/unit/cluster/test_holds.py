@@ -45,8 +45,8 @@ def test_memory_asked_for(read):
     cells = {"4000Mn": 2 * 4000 / 1024, "2Gc": 16, "512Mc": 4, "8G": 8, "2000M": 2000 / 1024,
              "1.50T": 1536, "1048576K": 1, "500": 500 / 1024, "0n": np.nan, "": np.nan,
              "lots": np.nan}  # fmt: skip
-    found = read("ReqMem", *cells).jobs.memory_gb
-    np.testing.assert_allclose(found, list(cells.values()))
+    memory = read("ReqMem", *cells).jobs.memory_gb
+    np.testing.assert_allclose(memory, list(cells.values()))
     assert "memory_gb" not in read("ReqMem", "", "").jobs
     assert "gpus" not in read("ReqMem", "1G").jobs
 
@@ -67,9 +67,9 @@ def test_memory_asked_for(read):
 def test_cells_that_cannot_be_read_are_counted(read, column, bad, good):
     inst = read(column, *bad, *good)
     lines = [str(2 + k) for k in range(len(bad))]
-    shown = ", ".join(lines[:5]) + ", ..." * (len(bad) > 5)
+    line_list = ", ".join(lines[:5]) + ", ..." * (len(bad) > 5)
     repaired = places(inst.notes, NoteKind.REPAIRED)
-    assert repaired[column] == (len(bad), f"lines {shown}")
+    assert repaired[column] == (len(bad), f"lines {line_list}")
     assert repaired.keys() <= {column, "NCPUS"}
     assert len(inst) == len(bad) + len(good)
     assert inst.jobs.nodes.tolist() == [2] * len(inst)
@@ -132,8 +132,8 @@ def test_use_of_each_resource(read):
     np.testing.assert_allclose(table.utilisation, [1, 0.8, 0.75, 0.5, 1])
     np.testing.assert_allclose(table.peak, table.utilisation)
     assert result.utilisation == table.utilisation["cores"]
-    late = inst.replace(wait=[0, 3600, 3600])
-    table = cs.cluster.solve(late, "as-logged").by("resource").set_index("resource")
+    waited_log = inst.replace(wait=[0, 3600, 3600])
+    table = cs.cluster.solve(waited_log, "as-logged").by("resource").set_index("resource")
     np.testing.assert_allclose(table.utilisation, [0.5, 0.4, 0.375, 0.25, 0.5])
     np.testing.assert_allclose(table.peak, [96 / 112, 0.7, 0.5, 0.5, 1])
 
@@ -188,11 +188,11 @@ def test_they_are_kept_in_files(read, tmp_path):
     inst = read("AllocTRES", "cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1", "cpu=8,node=1")
     for name in ("jobs.csv", "jobs.json"):
         inst.write(tmp_path / name)
-        again = cs.cluster.Instance.read(tmp_path / name, inst.nodes)
-        assert again == inst
+        reread_instance = cs.cluster.Instance.read(tmp_path / name, inst.nodes)
+        assert reread_instance == inst
         for column in ("gpus", "gpu_type", "threads"):
-            assert again.jobs[column].tolist() == inst.jobs[column].tolist()
-        np.testing.assert_array_equal(again.jobs.memory_gb, inst.jobs.memory_gb)
+            assert reread_instance.jobs[column].tolist() == inst.jobs[column].tolist()
+        np.testing.assert_array_equal(reread_instance.jobs.memory_gb, inst.jobs.memory_gb)
 
 
 @pytest.mark.parametrize(

@@ -55,23 +55,26 @@ def of_snakemake(comments):
 
 def test_jobs_that_are_called_by_a_uuid_are_grouped_by_the_rule_in_their_comment():
     inst = of_snakemake([f"rule_{'ab'[k % 2]}_wildcards_{k}" for k in range(200)])
-    found = cs.cluster.rightsize(inst, 0.1)
-    assert found.advice.set_index("name")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
-    assert counts(found.notes, NoteKind.ASSUMED) == {"JobName": 200}
+    recommendation = cs.cluster.rightsize(inst, 0.1)
+    assert recommendation.advice.set_index("name")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
+    assert counts(recommendation.notes, NoteKind.ASSUMED) == {"JobName": 200}
     by_comment = cs.cluster.rightsize(inst, 0.1, by="comment")
     assert by_comment.advice.set_index("comment")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
-    assert "  a:  # 100 jobs\n" in export(found.advice, "snakemake", 0.1)
-    assert found.amounts(inst)[0].tolist() == np.where(np.arange(200) % 2, 3600.0, 900.0).tolist()
+    assert "  a:  # 100 jobs\n" in export(recommendation.advice, "snakemake", 0.1)
+    assert (
+        recommendation.amounts(inst)[0].tolist()
+        == np.where(np.arange(200) % 2, 3600.0, 900.0).tolist()
+    )
     table = cs.cluster.solve(inst, "FCFS").by("name")
     assert table[["name", "jobs"]].to_numpy().tolist() == [["a", 100], ["b", 100]]
 
 
 @pytest.mark.parametrize("form", ["snakemake", "nextflow", "sbatch"])
 def test_nothing_is_exported_under_a_name_that_differs_in_every_run(form):
-    found = cs.cluster.rightsize(of_snakemake([""] * 200), 0.1)
-    assert counts(found.notes, NoteKind.UNKNOWN) == {"JobName": 200}
-    assert found.advice["limit"][0] > 0
-    text = export(found.advice, form, 0.1)
+    recommendation = cs.cluster.rightsize(of_snakemake([""] * 200), 0.1)
+    assert counts(recommendation.notes, NoteKind.UNKNOWN) == {"JobName": 200}
+    assert recommendation.advice["limit"][0] > 0
+    text = export(recommendation.advice, form, 0.1)
     assert "200 jobs left out, whose names differ in every run" in text
     assert "mem_mb" not in text
     assert "withName" not in text
@@ -128,8 +131,8 @@ def test_advice_of_groups_without_steps_is_a_default_for_all_steps(form, what):
 def test_results_and_advice_have_the_same_groups(what):
     columns = {"account": ["x", "y"] * 100, "qos": ["high"] * 200, "comment": ["one", "two"] * 100}
     inst = log(**columns)
-    found = cs.cluster.rightsize(inst, 0.1, by=what).advice
+    advice_table = cs.cluster.rightsize(inst, 0.1, by=what).advice
     table = cs.cluster.solve(inst, "FCFS").by(what)
-    assert dict(zip(found[what], found["jobs"], strict=True)) == dict(
+    assert dict(zip(advice_table[what], advice_table["jobs"], strict=True)) == dict(
         zip(table[what], table["jobs"], strict=True)
     )

@@ -51,13 +51,13 @@ def test_arrivals_against_the_loop_over_buckets():
     g = _gamma_below(
         np.random.default_rng(5), np.full(400, of.aarr * of.arar), np.full(400, of.barr), 13
     )
-    weights, bucket, left, expected = daily_cycle(of), 0, 0.0, []
+    weights, bucket, remaining_points, expected = daily_cycle(of), 0, 0.0, []
     for points in np.exp(g) / 1800:
-        left += points
-        while left > weights[bucket % 48]:
-            left -= weights[bucket % 48]
+        remaining_points += points
+        while remaining_points > weights[bucket % 48]:
+            remaining_points -= weights[bucket % 48]
             bucket += 1
-        expected.append((bucket + left / weights[bucket % 48]) * 1800)
+        expected.append((bucket + remaining_points / weights[bucket % 48]) * 1800)
     assert got == pytest.approx(np.array(expected), rel=1e-9)
 
 

@@ -118,14 +118,14 @@ def test_jobs_stay_in_their_partition(machine, seed):
     # The naive count: at each moment, jobs of a partition (main has all nodes) and its nodes.
     start, end = (logged.jobs[c].to_numpy() for c in ("start", "end"))
     times = np.unique(np.concatenate([start, end]))
-    over = 0.0
+    excess = 0.0
     for now, then in pairwise(times):
         run = (start <= now) & (end > now)
         tasks = inst.jobs.tasks.to_numpy()
         used = {name: tasks[run & (parts == name)].sum() for name in ("short", "gpu")}
         if tasks[run].sum() > 16 or used["short"] > 8 or used["gpu"] > 8:
-            over += then - now
-    assert logged.metrics()["overcommitted_hours"] * 3600 == pytest.approx(over)
+            excess += then - now
+    assert logged.metrics()["overcommitted_hours"] * 3600 == pytest.approx(excess)
 
 
 def test_what_the_log_ran_is_in_its_partition(machine):
@@ -206,16 +206,16 @@ def test_a_job_too_wide_for_its_partition_can_be_dropped(machine, tmp_path, kind
     path = tmp_path / f"log.{suffix}"
     path.write_text(files[suffix])
     inst = cs.cluster.Instance.read(path, machine=machine)
-    said = "job 2.*needs 12 cores, its partition has 8; drop it with --drop too-wide"
-    with pytest.raises(cs.InfeasibleError, match=said):
+    message = "job 2.*needs 12 cores, its partition has 8; drop it with --drop too-wide"
+    with pytest.raises(cs.InfeasibleError, match=message):
         cs.cluster.solve(inst, "EASY")
-    left = cs.cluster.Instance.read(
+    remaining_log = cs.cluster.Instance.read(
         path, machine=machine, drop="cancelled, too-wide", min_runtime=5
     )
-    assert [str(one) for one in left.ids] == ["1"]
-    assert cs.cluster.solve(left, "EASY").value == 1
-    assert counts(left.notes, NoteKind.DROPPED)["drop"] == 1
-    assert counts(left.notes, NoteKind.MEASURED_JOBS) == {"min_runtime": 1}
+    assert [str(job_id) for job_id in remaining_log.ids] == ["1"]
+    assert cs.cluster.solve(remaining_log, "EASY").value == 1
+    assert counts(remaining_log.notes, NoteKind.DROPPED)["drop"] == 1
+    assert counts(remaining_log.notes, NoteKind.MEASURED_JOBS) == {"min_runtime": 1}
 
 
 def test_an_option_that_the_machine_overrules_is_named(machine, tmp_path):

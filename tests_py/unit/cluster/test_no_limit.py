@@ -60,8 +60,8 @@ def plain_nodes(machine):
 def random_jobs(rng, machine, count):
     _, nodes, features = plain_nodes(machine)
     jobs = []
-    known = {name for kind in machine.nodes for name in kind.features}
-    texts = [text for text in CONSTRAINTS if {c for c in text if c.isalpha()} <= known]
+    known_features = {name for kind in machine.nodes for name in kind.features}
+    texts = [text for text in CONSTRAINTS if {c for c in text if c.isalpha()} <= known_features]
     for _ in range(200):
         if len(jobs) == count:
             break
@@ -74,12 +74,15 @@ def random_jobs(rng, machine, count):
             "expected": INF if rng.random() < 0.4 else max(0.0, runtime + rng.integers(-9, 40)),
             "cores": int(rng.integers(1, 12)),
             "kb": int(rng.integers(0, 24 * KB)),
-            "gpus": 0, "type": "",
+            "gpus": 0,
+            "type": "",
             "partition": str(rng.choice([part.name for part in machine.partitions])),
             "nodes": 1 if text.startswith("[") or rng.random() < 0.5 else 0,
-            "may": [k for k, own in enumerate(features) if meets(own.__contains__)],
+            "may": [
+                k for k, node_features in enumerate(features) if meets(node_features.__contains__)
+            ],
             "text": text,
-        }  # fmt: skip
+        }
         if Naive(nodes, [job], "FCFS").fits[0]:
             jobs.append(job)
     return sorted(jobs, key=lambda job: job["submit"])
@@ -166,8 +169,8 @@ def test_files_say_that_there_is_no_limit(tmp_path, text):
     assert inst.column("estimate").tolist() == [INF, 9]
     for suffix in ("csv", "json"):
         inst.write(tmp_path / f"again.{suffix}")
-        again = cs.cluster.Instance.read(tmp_path / f"again.{suffix}", nodes=1)
-        assert again.column("estimate").tolist() == [INF, 9]
+        reread_instance = cs.cluster.Instance.read(tmp_path / f"again.{suffix}", nodes=1)
+        assert reread_instance.column("estimate").tolist() == [INF, 9]
 
 
 CONF = """SelectType=select/cons_tres
@@ -192,13 +195,15 @@ def test_limits_of_sacct_are_those_of_slurm(tmp_path):
     inst = cs.cluster.Instance.read(tmp_path / "log.txt", machine=tmp_path / "slurm.conf")
     # The last one's limit is not known: its run time is taken, which the notes say.
     assert inst.column("estimate").tolist() == [INF, INF, 3600, 3600, 1800, 3600]
-    (said,) = [note for note in inst.notes if "without estimate" in note]
-    assert "1 without estimate (their run time is taken)" in said
-    assert "3 without a time limit (plans expect no end of them)" in said
+    (limit_note,) = [note for note in inst.notes if "without estimate" in note]
+    assert "1 without estimate (their run time is taken)" in limit_note
+    assert "3 without a time limit (plans expect no end of them)" in limit_note
     raw = SACCT.replace("Timelimit", "TimelimitRaw")
     (tmp_path / "log.txt").write_text(raw)
-    again = cs.cluster.Instance.read(tmp_path / "log.txt", machine=tmp_path / "slurm.conf")
-    assert again.column("estimate").tolist() == inst.column("estimate").tolist()
+    reread_instance = cs.cluster.Instance.read(
+        tmp_path / "log.txt", machine=tmp_path / "slurm.conf"
+    )
+    assert reread_instance.column("estimate").tolist() == inst.column("estimate").tolist()
 
 
 EVENT = "-dt {} -e submit_batch_job | -jid {} -sim-walltime {} --uid=u {} job.sh\n"
@@ -267,5 +272,5 @@ def test_a_real_slurm_has_jobs_without_a_limit_when_the_simulator_has(name):
     waits does so for another without a limit (its plan is beyond bf_window), before it."""
     recording = read_recording(FIXTURES / "slurm" / f"{name}.json.gz")
     (run,) = recording.runs
-    found = agreement(recording, run)
-    assert (found.off_by_60, found.good) == (0, len(run.start))
+    run_agreement = agreement(recording, run)
+    assert (run_agreement.off_by_60, run_agreement.good) == (0, len(run.start))

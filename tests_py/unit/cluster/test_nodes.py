@@ -94,10 +94,13 @@ def test_every_start_is_that_of_a_naive_plan(seed):
     lowest = np.inf
     for name in ("FCFS", "EASY", "conservative"):
         for estimates in ("perfect", "requested"):
-            known = "runtime" if estimates == "perfect" else "estimate"
-            told = [{**job, "expected": job[known]} for job in jobs]
+            length_column = "runtime" if estimates == "perfect" else "estimate"
+            expected_jobs = [{**job, "expected": job[length_column]} for job in jobs]
             result = cs.cluster.solve(inst, name, estimates=estimates)
-            assert result.jobs.start.tolist() == Naive(nodes, told, name).run(), (name, estimates)
+            assert result.jobs.start.tolist() == Naive(nodes, expected_jobs, name).run(), (
+                name,
+                estimates,
+            )
             result.schedule.validate()
             lowest = min(lowest, result.value)
     assert 1 <= float(result.bound) <= lowest * (1 + 1e-9)
@@ -197,18 +200,18 @@ def test_a_job_that_no_empty_node_holds(tmp_path):
         starts(inst)
     (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 3\ncores = 8\nmemory_gb = 16\n")
     inst.jobs.to_csv(tmp_path / "jobs.csv", index=False)
-    left = cs.cluster.Instance.read(
+    remaining_log = cs.cluster.Instance.read(
         tmp_path / "jobs.csv", machine=tmp_path / "m.toml", drop="too-wide"
     )
-    assert len(left) == 1
+    assert len(remaining_log) == 1
     # Unequal parts, evidently: two nodes of 8 cores do not hold 18 in equal ones.
     assert starts(jobs_on(TWO, tasks=[18], nodes=[2], memory_gb=[20])) == [0]
 
 
 def test_the_bound_counts_gpus_and_memory():
-    one = jobs_on(TWO, tasks=[1] * 8, gpus=[4] * 8)
-    assert float(cs.cluster.max_stretch_bound(one)) == pytest.approx(8)
-    assert cs.cluster.solve(one, "EASY").value == 8
+    eight_jobs = jobs_on(TWO, tasks=[1] * 8, gpus=[4] * 8)
+    assert float(cs.cluster.max_stretch_bound(eight_jobs)) == pytest.approx(8)
+    assert cs.cluster.solve(eight_jobs, "EASY").value == 8
     memory = jobs_on(TWO, tasks=[1] * 8, memory_gb=[48] * 8)
     assert float(cs.cluster.max_stretch_bound(memory)) == pytest.approx(4)
     machine = Machine(
@@ -230,10 +233,14 @@ def test_the_validator_looks_at_every_start(columns, said):
     inst = jobs_on(TWO, tasks=[2, 2], **columns)
     frame = cs.cluster.solve(inst, "EASY").schedule.to_frame()
     assert sorted(frame.start) == [0, 60]
-    late = frame.start == 60
-    frame.loc[late, ["start", "end"]] = [0.0, 60.0]
-    free = [core for core in range(23, 15, -1) if core not in frame.units[~late].iloc[0]][:2]
-    frame.loc[late, "units"] = frame.loc[late, "units"].map(lambda _: tuple(sorted(free)))
+    starts_at_60 = frame.start == 60
+    frame.loc[starts_at_60, ["start", "end"]] = [0.0, 60.0]
+    free = [core for core in range(23, 15, -1) if core not in frame.units[~starts_at_60].iloc[0]][
+        :2
+    ]
+    frame.loc[starts_at_60, "units"] = frame.loc[starts_at_60, "units"].map(
+        lambda _: tuple(sorted(free))
+    )
     with pytest.raises(cs.InvalidSchedule, match=said):
         cs.cluster.Schedule.from_frame(inst, frame.drop(columns="nodes")).validate()
 
@@ -260,10 +267,10 @@ def test_plans_and_logs_of_decisions():
     log = cs.cluster.solve(inst, "EASY", log=True).log
     reason = log[(log.job == 1) & (log.action == "wait")].reason.iloc[0]
     assert reason == "20 cores free, but not on nodes with all that it needs of each"
-    again = inst.replace(estimate=[100.0, 70.0, 60.0])
+    other_estimates = inst.replace(estimate=[100.0, 70.0, 60.0])
     for name in ("EASY", "conservative"):
         for options in ({"kill": True}, {"priority": "wfp3"}, {"priority": "smallest"}):
-            result = cs.cluster.solve(again, name, estimates="requested", **options)
+            result = cs.cluster.solve(other_estimates, name, estimates="requested", **options)
             result.schedule.validate()
             assert result.jobs.start.tolist() == [0, 60, 0]
 
@@ -275,7 +282,7 @@ def waited_by_second(inst, result, names):
     """Second by second: what the first of each queue lacks, for all that wait in it."""
     jobs = inst.jobs.assign(start=result.jobs.start, end=result.jobs.end)
     jobs["cores"] = jobs.tasks
-    there = {
+    capacity = {
         name: {"cores": inst.machine.cores, "memory_gb": inst.machine.memory_gb,
                "gpus": inst.machine.gpus}[name]
         for name in names
@@ -287,7 +294,7 @@ def waited_by_second(inst, result, names):
             continue
         head = waiting.sort_values("submit", kind="stable").iloc[0]
         running = jobs[(jobs.start <= now) & (now < jobs.end)]
-        lacks = [name for name in names if there[name] - running[name].sum() < head[name]]
+        lacks = [name for name in names if capacity[name] - running[name].sum() < head[name]]
         for name in lacks:
             waited[name] += len(waiting) / len(lacks)
     return waited

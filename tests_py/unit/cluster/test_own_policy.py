@@ -94,9 +94,9 @@ def test_messages_call_jobs_as_their_log_does(one_job, answer, part):
     ids=str,
 )
 def test_whole_numbers_of_any_type_are_an_answer(one_job, answer):
-    found = cs.cluster.python_policy(one_job, Answers(answer))
-    assert found.jobs.end.tolist() == [40.0]
-    assert found.schedule.to_frame().nodes.tolist() == [(1,)]
+    result = cs.cluster.python_policy(one_job, Answers(answer))
+    assert result.jobs.end.tolist() == [40.0]
+    assert result.schedule.to_frame().nodes.tolist() == [(1,)]
 
 
 def test_a_policy_that_waits_for_ever_is_an_error(one_job):

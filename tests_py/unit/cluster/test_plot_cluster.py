@@ -48,8 +48,8 @@ def test_bars_are_what_jobs_hold(res):
     # Bars are at least 4% of a node high, and cut where rounding would put them above it.
     assert sum(areas(ax)) * HOUR == pytest.approx(given_cpu(res), rel=0.02)
     assert ax.get_ylim() == (0, 16)
-    mine = plt.figure().subplots()
-    assert plot_cluster.occupation(res, mine) is mine
+    own_axes = plt.figure().subplots()
+    assert plot_cluster.occupation(res, own_axes) is own_axes
 
 
 def test_the_load_of_nodes_is_what_jobs_hold(res, monkeypatch):
@@ -90,9 +90,9 @@ def test_queue_length_shows_waiting_times(res):
     waiting, running = ax.lines
     frame = res.schedule.to_frame()
     inside = (res.jobs.end - res.instance.jobs.submit).sum()
-    held = (frame.end - frame.start).sum()
-    assert integral(running) * HOUR == pytest.approx(held)
-    assert integral(waiting) * HOUR == pytest.approx(inside - held, rel=1e-6, abs=1)
+    node_seconds = (frame.end - frame.start).sum()
+    assert integral(running) * HOUR == pytest.approx(node_seconds)
+    assert integral(waiting) * HOUR == pytest.approx(inside - node_seconds, rel=1e-6, abs=1)
     if res.algorithm == "EASY":
         waited = (res.jobs.start - res.instance.jobs.submit).sum()
         assert integral(waiting) * HOUR == pytest.approx(waited)
@@ -100,9 +100,9 @@ def test_queue_length_shows_waiting_times(res):
 
 def test_time_axis_has_the_unit_that_fits():
     jobs = {"submit": [0.0], "tasks": [1], "cpu": [1.0], "memory": [1.0], "runtime": [100.0]}
-    one = cs.cluster.solve(cs.cluster.Instance(jobs, 1), "FCFS")
-    assert plot_cluster.queue_length(one).get_xlabel() == "time (s)"
-    assert plot_cluster.occupation(one).get_xlim() == (0, 100)
+    one_job = cs.cluster.solve(cs.cluster.Instance(jobs, 1), "FCFS")
+    assert plot_cluster.queue_length(one_job).get_xlabel() == "time (s)"
+    assert plot_cluster.occupation(one_job).get_xlim() == (0, 100)
 
 
 def test_lines_of_a_table():

@@ -95,17 +95,17 @@ def test_a_neutral_change_is_not_clear_and_two_nodes_less_are(busy, base):
 
 
 def test_one_replication_tells_nothing_where_there_is_chance(busy, base):
-    one = with_first_replications(base, 1)
+    single = with_first_replications(base, 1)
     other = with_first_replications(solved(what_if(busy, "nodes=-2")[0], 4), 1)
-    assert not compare(one, other, is_random=True).is_clear
-    assert compare(one, other, is_random=False).is_clear is None
-    assert "one replication" in difference_in_words(compare(one, other, is_random=True))
-    assert numbers_of_comparison(one, other, is_random=True)["noise"]
+    assert not compare(single, other, is_random=True).is_clear
+    assert compare(single, other, is_random=False).is_clear is None
+    assert "one replication" in difference_in_words(compare(single, other, is_random=True))
+    assert numbers_of_comparison(single, other, is_random=True)["noise"]
 
 
 def test_the_same_schedule_is_said_to_be_none(busy, base):
-    again = solved(what_if(busy, "bf_max_job_user=100000")[0], 4)
-    comparison = compare(base, again, is_random=True)
+    repeated = solved(what_if(busy, "bf_max_job_user=100000")[0], 4)
+    comparison = compare(base, repeated, is_random=True)
     assert comparison.has_same_starts
     assert difference_in_words(comparison) == "none"
 
@@ -119,9 +119,9 @@ def test_means_are_over_all_replications(base):
     groups = waits_by(base, "user").set_index("user")
     users = base.instance.column("user")
     for user in ("ada", "ben"):
-        own = (base.draws.starts - base.draws.submit)[:, users == user]
-        assert groups.mean_wait[user] == pytest.approx(own.mean())
-        assert groups.p95_wait[user] == pytest.approx(np.percentile(own, 95, axis=1).mean())
+        user_waits = (base.draws.starts - base.draws.submit)[:, users == user]
+        assert groups.mean_wait[user] == pytest.approx(user_waits.mean())
+        assert groups.p95_wait[user] == pytest.approx(np.percentile(user_waits, 95, axis=1).mean())
 
 
 @pytest.mark.parametrize(
@@ -187,8 +187,10 @@ def test_jobs_that_come_at_once_have_a_window_until_the_last_ends(busy):
 def test_the_class_of_a_row_follows_from_its_keys(busy):
     def verdict(*classes):
         keys = tuple(
-            ChangedKey(f"k{n}", "v", one, "" if one is ScenarioClass.SIMULATED else f"why {n}")
-            for n, one in enumerate(classes)
+            ChangedKey(
+                f"k{n}", "v", job_class, "" if job_class is ScenarioClass.SIMULATED else f"why {n}"
+            )
+            for n, job_class in enumerate(classes)
         )
         return Scenario("row", busy, keys, ("3 jobs",)).verdict("EASY", is_scheduler=True)
 
@@ -211,9 +213,11 @@ def test_groups_of_two_results_are_paired_by_name():
     }  # fmt: skip
     every = cs.cluster.Instance(jobs, nodes=4)
     for user in ("ada", "ben", "eva"):
-        kept = jobs["user"] != user
-        some = cs.cluster.Instance({name: column[kept] for name, column in jobs.items()}, nodes=4)
-        log, simulation = cs.cluster.fcfs(every), cs.cluster.fcfs(some)
+        is_kept = jobs["user"] != user
+        remaining_jobs = cs.cluster.Instance(
+            {name: column[is_kept] for name, column in jobs.items()}, nodes=4
+        )
+        log, simulation = cs.cluster.fcfs(every), cs.cluster.fcfs(remaining_jobs)
         runs = SimpleNamespace(
             instance=every, logged=log, reference_result=simulation, reference_policy="fcfs",
             window=window_of(every, log),
@@ -251,8 +255,8 @@ def means_of_common_jobs(base, other, rows_of_base, rows_of_other):
     waits_of_both = []
     for result, rows in ((base, rows_of_base), (other, rows_of_other)):
         starts = result.outcome["start"] if result.draws is None else result.draws.starts.mean(0)
-        came = result.instance.column("eligible")
-        waits_of_both.append(dict(zip(rows, (starts - came).tolist(), strict=True)))
+        eligible_times = result.instance.column("eligible")
+        waits_of_both.append(dict(zip(rows, (starts - eligible_times).tolist(), strict=True)))
     first, second = waits_of_both
     both = [row for row in first if row in second]
     return len(both), sum(first[row] for row in both) / len(both), (
@@ -280,19 +284,19 @@ def test_waits_are_compared_over_the_jobs_that_both_have(numbered, policy, is_sw
 
 
 def test_the_row_of_a_change_shows_the_two_means_that_it_compares(numbered, tmp_path):
-    page, numbers, said = tmp_path / "a.html", tmp_path / "a.json", []
+    page, numbers, messages = tmp_path / "a.html", tmp_path / "a.json", []
     changes = ["users.ada=-50%", "nodes=+1"]
     cs.cluster.audit(numbered, page, what_if=changes, json=numbers, reference="EASY",
-                     time_limit=None, say=said.append)  # fmt: skip
-    as_is, fewer, more = json.loads(numbers.read_text())["rows"]
+                     time_limit=None, say=messages.append)  # fmt: skip
+    as_is, fewer, larger = json.loads(numbers.read_text())["rows"]
     changed = what_if(numbered, "users.ada=-50%")[0]
     base, other = (
         cs.cluster.solve(jobs, "EASY", estimates="requested") for jobs in (numbered, changed)
     )
     lines = zip(numbered.column("submit"), numbered.ids, strict=True)
     rows = {line: row for row, line in enumerate(lines)}
-    kept = [rows[line] for line in zip(changed.column("submit"), changed.ids, strict=True)]
-    count, base_mean, mean = means_of_common_jobs(base, other, list(range(60)), kept)
+    kept_rows = [rows[line] for line in zip(changed.column("submit"), changed.ids, strict=True)]
+    count, base_mean, mean = means_of_common_jobs(base, other, list(range(60)), kept_rows)
     assert fewer["jobs"] == count == len(changed) < 60
     assert fewer["mean_wait"] == pytest.approx(mean)
     assert fewer["base_mean_wait"] == pytest.approx(base_mean)
@@ -305,12 +309,12 @@ def test_the_row_of_a_change_shows_the_two_means_that_it_compares(numbered, tmp_
     )
     text = html.unescape(page.read_text())
     assert remark in fewer["remarks"]
-    assert f"{changes[0]}: {fewer['remarks']}" in said
+    assert f"{changes[0]}: {fewer['remarks']}" in messages
     assert f"simulated: {fewer['remarks']}" in text
     assert f"<td>{changes[0]}</td><td>{shown_mean}</td><td>{shown_base}</td>" in text
     # A change that leaves no job out compares all jobs, and says nothing more.
-    assert (more["jobs"], more["base_mean_wait"]) == (60, as_is["mean_wait"])
-    assert "in both" not in more["remarks"]
+    assert (larger["jobs"], larger["base_mean_wait"]) == (60, as_is["mean_wait"])
+    assert "in both" not in larger["remarks"]
 
 
 def test_groups_are_compared_over_the_jobs_that_both_have(numbered, tmp_path):
@@ -320,12 +324,12 @@ def test_groups_are_compared_over_the_jobs_that_both_have(numbered, tmp_path):
     base, other = (
         cs.cluster.solve(jobs, "EASY", estimates="requested") for jobs in (numbered, changed)
     )
-    kept = np.isin(numbered.column("submit"), changed.column("submit"))
+    is_kept = np.isin(numbered.column("submit"), changed.column("submit"))
     of_ada = numbered.column("user") == "ada"
-    before = base.waits[kept & of_ada].mean()
+    before = base.waits[is_kept & of_ada].mean()
     then = other.waits[changed.column("user") == "ada"].mean()
     difference = format_signed_duration(then - before)
-    count = int((kept & of_ada).sum())
+    count = int((is_kept & of_ada).sum())
     row = f'<td>user ada</td><td>{count}</td><td class="difference">{difference}<'
     assert row in page.read_text()
 
@@ -337,13 +341,13 @@ def test_a_change_without_a_job_of_the_machine_as_it_is_has_no_numbers(numbered)
 
 
 def test_jobs_keep_the_row_of_their_log(numbered):
-    some = numbered.take(np.array([3, 23, 43, 7]))
-    assert some.ids.tolist() == [3, 3, 3, 7]
+    sample = numbered.take(np.array([3, 23, 43, 7]))
+    assert sample.ids.tolist() == [3, 3, 3, 7]
     for same in (
-        some, some.with_notes(["a note"]), some.replace(runtime=np.full(4, 60.0)),
-        what_if(some, "nodes=+1")[0], pickle.loads(pickle.dumps(some)),
+        sample, sample.with_notes(["a note"]), sample.replace(runtime=np.full(4, 60.0)),
+        what_if(sample, "nodes=+1")[0], pickle.loads(pickle.dumps(sample)),
     ):  # fmt: skip
         assert same.rows_of_log.tolist() == [3, 23, 43, 7]
-    assert some.take(np.array([1, 3])).rows_of_log.tolist() == [23, 7]
+    assert sample.take(np.array([1, 3])).rows_of_log.tolist() == [23, 7]
     # A job that is there twice is two jobs: the instance is a log of its own.
     assert numbered.take(np.array([3, 3, 5])).rows_of_log.tolist() == [0, 1, 2]

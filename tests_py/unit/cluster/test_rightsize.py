@@ -29,27 +29,27 @@ def sorted_tails(group, value, ended, groups, risk):
 def test_without_censoring_it_is_the_order_statistic_of_conformal_prediction():
     random = np.random.default_rng(1)
     group, value = random.integers(0, 4, 900), random.exponential(size=900)
-    found = sorted_tails(group, value, np.ones(900, bool), 5, 0.03)
+    quantiles = sorted_tails(group, value, np.ones(900, bool), 5, 0.03)
     for k in range(4):
-        mine = np.sort(value[group == k])
-        assert found[k] == mine[int(np.ceil((len(mine) + 1) * 0.97)) - 1]
-    assert np.isnan(found[4])
+        group_values = np.sort(value[group == k])
+        assert quantiles[k] == group_values[int(np.ceil((len(group_values) + 1) * 0.97)) - 1]
+    assert np.isnan(quantiles[4])
 
 
 @pytest.mark.parametrize(("n", "risk", "place"), [(19, 0.05, 19), (18, 0.05, None), (99, 0.01, 99),
                                                   (98, 0.01, None), (399, 0.005, 398)])  # fmt: skip
 def test_no_advice_below_the_sample_that_it_needs(n, risk, place):
-    found = conformal_quantile(np.arange(1, n + 1), risk)
-    assert np.isnan(found) if place is None else found == place
+    quantile = conformal_quantile(np.arange(1, n + 1), risk)
+    assert np.isnan(quantile) if place is None else quantile == place
 
 
 def kaplan_meier(value, ended, risk):
     """By its definition, job by job, with one more job that outlives all."""
-    left = 1.0
+    survival = 1.0
     for moment in np.unique(value):
-        there = (value >= moment).sum() + 1
-        left *= 1 - (ended & (value == moment)).sum() / there
-        if left <= risk * (1 + 1e-9):
+        at_risk = (value >= moment).sum() + 1
+        survival *= 1 - (ended & (value == moment)).sum() / at_risk
+        if survival <= risk * (1 + 1e-9):
             return moment
     return np.nan
 
@@ -58,8 +58,8 @@ def kaplan_meier(value, ended, risk):
 def test_censored_jobs_count_as_kaplan_and_meier_count_them(seed):
     random = np.random.default_rng(seed)
     value, ended = random.integers(1, 30, 80).astype(float), random.random(80) < 0.8
-    found = sorted_tails(np.zeros(80, int), value, ended, 1, 0.1)[0]
-    np.testing.assert_equal(found, kaplan_meier(value, ended, 0.1))
+    quantile = sorted_tails(np.zeros(80, int), value, ended, 1, 0.1)[0]
+    np.testing.assert_equal(quantile, kaplan_meier(value, ended, 0.1))
 
 
 def test_a_tail_that_is_censored_away_gives_no_advice():
@@ -81,20 +81,24 @@ def test_advice_of_a_group():
 
 
 def test_timeout_and_out_of_memory_are_no_uses():
-    late = ["timeout"] * 3 + ["completed"] * 197
-    found = cs.cluster.rightsize(log(runtime=np.r_[[43200.0] * 3, 60.0 * np.arange(197)],
-                                     estimate=[43200.0] * 200, status=late), 0.02)  # fmt: skip
-    assert np.isnan(found.advice["limit"][0])  # 1.5% wanted more than 12 hours, who knows how much
+    statuses = ["timeout"] * 3 + ["completed"] * 197
+    recommendation = cs.cluster.rightsize(log(runtime=np.r_[[43200.0] * 3, 60.0 * np.arange(197)],
+                                     estimate=[43200.0] * 200, status=statuses), 0.02)  # fmt: skip
+    assert np.isnan(
+        recommendation.advice["limit"][0]
+    )  # 1.5% wanted more than 12 hours, who knows how much
     full = ["out_of_memory"] * 3 + ["completed"] * 197
-    found = cs.cluster.rightsize(log(status=full, used_memory_gb=[0.1] * 200), 0.02)
-    assert np.isnan(found.advice["memory_gb"][0])  # 64 GB were too little for three of them
-    assert found.advice["limit"][0] > 0
+    recommendation = cs.cluster.rightsize(log(status=full, used_memory_gb=[0.1] * 200), 0.02)
+    assert np.isnan(
+        recommendation.advice["memory_gb"][0]
+    )  # 64 GB were too little for three of them
+    assert recommendation.advice["limit"][0] > 0
 
 
 def test_what_is_missing_is_not_zero():
-    some = np.where(np.arange(200) % 2, np.nan, 5.5)
-    found = cs.cluster.rightsize(log(used_memory_gb=some), 0.05).advice.iloc[0]
-    assert (found["memory_gb"], found["used_memory_p50"]) == (6, 5.5)
+    memory_cells = np.where(np.arange(200) % 2, np.nan, 5.5)
+    recommendation_row = cs.cluster.rightsize(log(used_memory_gb=memory_cells), 0.05).advice.iloc[0]
+    assert (recommendation_row["memory_gb"], recommendation_row["used_memory_p50"]) == (6, 5.5)
     alone = cs.cluster.rightsize(log(used_memory_gb=[np.nan] * 200), 0.01).advice.iloc[0]
     assert np.isnan(alone["memory_gb"])
     assert alone["limit"] == np.ceil(199 * 60 / 900) * 900  # the whole risk is that of time
@@ -119,11 +123,11 @@ def test_small_groups_are_judged_together_by_the_part_that_they_use():
 def test_where_use_goes_with_what_is_asked_for_a_part_is_advised():
     asked = np.where(np.arange(200) % 2, 10.0, 40.0)
     inst = log(memory_gb=asked, used_memory_gb=asked * 0.3, estimate=asked * 3600)
-    found = cs.cluster.rightsize(inst, 0.05)
-    limit, memory = found.amounts(inst)
+    recommendation = cs.cluster.rightsize(inst, 0.05)
+    limit, memory = recommendation.amounts(inst)
     assert memory.tolist() == np.where(np.arange(200) % 2, 3.0, 12.0).tolist()
     assert set(limit) == {12600}  # run times go with nothing
-    assert set(found.advice["like"]) == {"user, name, cores"}
+    assert set(recommendation.advice["like"]) == {"user, name, cores"}
 
 
 def test_never_more_than_a_node_has_or_a_partition_lets_run(tmp_path):
@@ -140,14 +144,14 @@ def test_never_more_than_a_node_has_or_a_partition_lets_run(tmp_path):
 
 
 def test_other_jobs_are_advised_by_the_past():
-    found = cs.cluster.rightsize(log(), risk=0.05)
+    recommendation = cs.cluster.rightsize(log(), risk=0.05)
     other = log(4, user=["ada", "ada", "ben", "ada"], job_name=["a1", "b", "a2", "a9"])
-    advised = found.apply(other)
+    advised = recommendation.apply(other)
     assert advised.column("memory_gb").tolist() == [20, 64, 64, 20]
     assert advised.column("estimate").tolist() == [12600, 86400, 86400, 12600]
     assert advised.column("runtime").tolist() == other.column("runtime").tolist()
-    assert found.apply(other, ["ben"]) == other
-    assert found.apply(other, ["ben"]).column("memory_gb").tolist() == [64] * 4
+    assert recommendation.apply(other, ["ben"]) == other
+    assert recommendation.apply(other, ["ben"]).column("memory_gb").tolist() == [64] * 4
     with pytest.raises(cs.InvalidInstance, match="by = 'queue': the log has user, name"):
         cs.cluster.rightsize(log(), by="user,queue")
 
@@ -161,15 +165,15 @@ def test_first_allocations_are_within_5_percent_of_the_best_by_exhaustive_search
     held_in_all = best_in_all = 0.0
     kinds = jobs["job_name"].str.replace("[0-9]+", "#", regex=True)
     for _, row in advice.iterrows():
-        mine = jobs[(kinds == row["name"]) & (jobs["user"] == row["user"])]
-        need, seconds = mine["need_memory_gb"].to_numpy(), mine["runtime"].to_numpy()
+        group_jobs = jobs[(kinds == row["name"]) & (jobs["user"] == row["user"])]
+        need, seconds = group_jobs["need_memory_gb"].to_numpy(), group_jobs["runtime"].to_numpy()
 
-        def held(first, need=need, seconds=seconds, again=row["memory_gb"]):
-            return (first * seconds + np.where(need > first, again * seconds, 0)).sum()
+        def memory_seconds(first, need=need, seconds=seconds, retry_memory=row["memory_gb"]):
+            return (first * seconds + np.where(need > first, retry_memory * seconds, 0)).sum()
 
-        best = min(map(held, np.arange(row["nodes"], row["memory_gb"] + 1, row["nodes"])))
-        assert held(row["first_memory_gb"]) <= 1.15 * best
-        held_in_all += held(row["first_memory_gb"])
+        best = min(map(memory_seconds, np.arange(row["nodes"], row["memory_gb"] + 1, row["nodes"])))
+        assert memory_seconds(row["first_memory_gb"]) <= 1.15 * best
+        held_in_all += memory_seconds(row["first_memory_gb"])
         best_in_all += best
     assert held_in_all <= 1.05 * best_in_all
 
@@ -177,9 +181,9 @@ def test_first_allocations_are_within_5_percent_of_the_best_by_exhaustive_search
 def test_first_allocations_by_hand():
     group, value = np.array([0, 0, 0, 1, 1]), np.array([1.0, 2, 8, 3, 3])
     ended, seconds = np.array([True, True, True, True, False]), np.ones(5)
-    found = first_allocations(group, value, ended, seconds, np.array([8.0, 9.0, 5.0]))
+    allocations = first_allocations(group, value, ended, seconds, np.array([8.0, 9.0, 5.0]))
     # 2: 3 * 2 + 8 = 14 before 8: 24 and 1: 3 + 16; one of the second group needs 9: 3 + 3 + 9 < 18
-    np.testing.assert_equal(found, [2, 3, np.nan])
+    np.testing.assert_equal(allocations, [2, 3, np.nan])
 
 
 def kill_rates_of_cut_logs(jobs_per_log, cut_share, logs, risk):
@@ -244,13 +248,15 @@ def kill_rates(seeds, n, risk):
     rates = []
     for seed in seeds:
         jobs = cs.workloads.requests(n, 2, load=0.4, seed=seed)
-        found = cs.cluster.rightsize(cs.cluster.Instance(jobs, 32), risk)
+        recommendation = cs.cluster.rightsize(cs.cluster.Instance(jobs, 32), risk)
         need, peak = jobs["need_seconds"].to_numpy(), jobs["need_memory_gb"].to_numpy()
-        killed, told = 0, 0
-        for _, rows, limit, memory in rolling(found.advisor, periods(found.instance)[1]):
+        killed, recommended_count = 0, 0
+        for _, rows, limit, memory in rolling(
+            recommendation.advisor, periods(recommendation.instance)[1]
+        ):
             killed += ((need[rows] > limit) | (peak[rows] > memory)).sum()
-            told += ((limit > 0) | (memory > 0)).sum()
-        rates.append(killed / told)
+            recommended_count += ((limit > 0) | (memory > 0)).sum()
+        rates.append(killed / recommended_count)
     return np.array(rates)
 
 
@@ -264,8 +270,8 @@ def test_kill_rates_of_logs_whose_truth_is_known():
 def test_backtest_by_month_and_by_group():
     jobs = cs.workloads.requests(4000, 2, load=0.2, seed=5)
     inst = cs.cluster.Instance(jobs, 32, begins=datetime(2026, 1, 20))
-    found = cs.cluster.rightsize(inst, 0.05)
-    table = found.backtest()
+    recommendation = cs.cluster.rightsize(inst, 0.05)
+    table = recommendation.backtest()
     assert table["month"].tolist()[:2] == ["2026-02", "2026-03"]
     assert table["promised"].between(0.025 - 1e-9, 0.05 + 1e-9).all()
     share = ((table["killed_time"] + table["killed_memory"]) * table["jobs"]).sum()
@@ -273,11 +279,11 @@ def test_backtest_by_month_and_by_group():
     assert table["saved_memory_hours"].sum() > 0
     assert table["lost_core_hours"].sum() > 0
     assert table["saved_core_hours"].sum() > 10 * table["lost_core_hours"].sum()
-    groups = found.backtest("group")
+    groups = recommendation.backtest("group")
     assert groups["jobs"].sum() == table["jobs"].sum()
     assert {"user", "name", "account", "cores"} <= set(groups)
     with pytest.raises(cs.InvalidInstance, match="by = 'year': expected month, week, day, group"):
-        found.backtest("year")
+        recommendation.backtest("year")
 
 
 def test_a_log_of_one_month_is_tested_by_weeks_and_one_of_a_week_by_days():
@@ -302,11 +308,15 @@ def test_a_log_of_one_day_has_no_backtest():
 def test_a_log_that_knows_of_no_timeout_calls_completed_what_its_limits_ended():
     run = np.where(np.arange(200) % 20 == 0, 3605.0, 600.0)
     inst = log(submit=20000.0 * np.arange(200), runtime=run, estimate=[3600.0] * 200)
-    found = cs.cluster.rightsize(inst, 0.05)
-    assert np.isnan(found.advice["limit"][0])  # 5% wanted more than an hour, who knows how much
+    recommendation = cs.cluster.rightsize(inst, 0.05)
+    assert np.isnan(
+        recommendation.advice["limit"][0]
+    )  # 5% wanted more than an hour, who knows how much
     assert cs.cluster.rightsize(inst, 0.2).advice["limit"][0] == 900
-    known = log(runtime=run, estimate=[3600.0] * 200, status=["completed"] * 199 + ["timeout"])
-    assert cs.cluster.rightsize(known, 0.05).advice["limit"][0] == 4500
+    log_with_timeout = log(
+        runtime=run, estimate=[3600.0] * 200, status=["completed"] * 199 + ["timeout"]
+    )
+    assert cs.cluster.rightsize(log_with_timeout, 0.05).advice["limit"][0] == 4500
 
 
 def test_a_system_that_lets_jobs_overrun_does_not_kill_them_under_advice_to_ask_for_more():
@@ -314,26 +324,26 @@ def test_a_system_that_lets_jobs_overrun_does_not_kill_them_under_advice_to_ask_
     run, ended = 60.0 + 600 * (np.arange(200) % 3), ["completed"] * 199 + ["timeout"]
     inst = log(submit=20000.0 * np.arange(200), estimate=asked, used_memory_gb=[1.0] * 200,
                runtime=run, status=ended)  # fmt: skip
-    found = cs.cluster.rightsize(inst, 0.05)
-    assert found.advice["limit"][0] == 1800
-    assert found.backtest()["killed_time"].max() == 0
+    recommendation = cs.cluster.rightsize(inst, 0.05)
+    assert recommendation.advice["limit"][0] == 1800
+    assert recommendation.backtest()["killed_time"].max() == 0
 
 
 def test_the_advice_of_a_group_is_enough_for_each_of_its_jobs():
     """What half of them use goes with what they ask for: a script has one line for all."""
     asked = np.where(np.arange(200) % 2, 10.0, 40.0)
     inst = log(memory_gb=asked, used_memory_gb=asked * 0.3)
-    found = cs.cluster.rightsize(inst, 0.05)
-    assert found.advice["memory_gb"].tolist() == [12.0]
-    few = [f"{'abcdefghij'[k % 10]}" for k in range(200)]
-    inst = log(job_name=few, memory_gb=np.r_[asked[:100], asked[100:] * 2],
+    recommendation = cs.cluster.rightsize(inst, 0.05)
+    assert recommendation.advice["memory_gb"].tolist() == [12.0]
+    names = [f"{'abcdefghij'[k % 10]}" for k in range(200)]
+    inst = log(job_name=names, memory_gb=np.r_[asked[:100], asked[100:] * 2],
                used_memory_gb=asked * 0.3)  # fmt: skip
-    found = cs.cluster.rightsize(inst, 0.05)
-    each = found.amounts(inst)[1]
-    own = found.advice.set_index("name")["memory_gb"]
-    for name in set(few):
-        mine = np.array([one == name for one in few])
-        assert own[name] == each[mine].max()
+    recommendation = cs.cluster.rightsize(inst, 0.05)
+    each = recommendation.amounts(inst)[1]
+    group_memory = recommendation.advice.set_index("name")["memory_gb"]
+    for name in set(names):
+        is_of_group = np.array([job_name == name for job_name in names])
+        assert group_memory[name] == each[is_of_group].max()
 
 
 def test_what_is_below_a_unit_is_not_rounded_beyond_what_was_asked_for():
@@ -355,8 +365,8 @@ def test_months_far_apart_cost_no_more():
 def test_other_jobs_need_the_columns_of_the_groups():
     with pytest.raises(cs.InvalidInstance, match="by = 'user': the log has cores"):
         cs.cluster.rightsize(log()).apply(cs.cluster.Instance(cs.workloads.lublin(9, 8, seed=1), 8))
-    for by, said in ((5, "by = 5"), (["runtime"], "by = 'runtime'"), ("", "by = ''")):
-        with pytest.raises(cs.InvalidInstance, match=said):
+    for by, message in ((5, "by = 5"), (["runtime"], "by = 'runtime'"), ("", "by = ''")):
+        with pytest.raises(cs.InvalidInstance, match=message):
             cs.cluster.rightsize(log(), by=by)
     assert cs.cluster.rightsize(log(), by="user, name").use.group_columns == ("user", "name")
 
@@ -404,8 +414,8 @@ def test_the_archive_log_that_has_fields_7_and_10():
 
 def test_a_program_that_is_a_number_keeps_it():
     names = ["12", "7", "7", "a12", "a7", "nf-ALIGN_(s7)", "nf-ALIGN_(s8)", "12b"]
-    found = cs.cluster.rightsize(log(8, job_name=names), 0.3, by="name").advice
-    assert sorted(found["name"]) == ["#b", "12", "7", "a#", "nf-ALIGN"]
+    table = cs.cluster.rightsize(log(8, job_name=names), 0.3, by="name").advice
+    assert sorted(table["name"]) == ["#b", "12", "7", "a#", "nf-ALIGN"]
 
 
 def test_a_group_of_two_partitions_has_the_longer_limit(tmp_path):
@@ -419,8 +429,10 @@ def test_a_group_of_two_partitions_has_the_longer_limit(tmp_path):
     jobs = {name: log().column(name) for name in ("submit", "tasks", "cpu", "memory")}
     jobs |= {"partition": np.where(long, "long", "short"), "runtime": np.where(long, 7000, 3000.0),
              "estimate": np.where(long, 14000, 6000.0)}  # fmt: skip
-    found = cs.cluster.rightsize(cs.cluster.Instance(jobs, 8, machine=machine), 0.05, by="cores")
-    assert found.advice["limit"].tolist() == [7200]
+    recommendation = cs.cluster.rightsize(
+        cs.cluster.Instance(jobs, 8, machine=machine), 0.05, by="cores"
+    )
+    assert recommendation.advice["limit"].tolist() == [7200]
 
 
 @pytest.mark.parametrize("n", [14, 19, 29])

@@ -28,14 +28,14 @@ def test_command_line(csv, tmp_path, capsys):
     data = json.loads((tmp_path / "a.json").read_text())
     assert data["by"] == ["user", "name", "account", "cores"]
     assert data["advice"][0]["asked_limit"] > 0
-    for wrong, said in (
+    for wrong, message in (
         ("0", "--risk: 0"),
         ("1", "--risk: 1"),
         ("5e-324", "--risk: 4"),
         ("x", "--risk: x"),
     ):
         assert main([*command[:-1], wrong]) == 2
-        assert said in capsys.readouterr().err.replace("'", "")
+        assert message in capsys.readouterr().err.replace("'", "")
 
 
 @pytest.mark.parametrize(("form", "line"), [
@@ -135,9 +135,9 @@ def test_page_and_mail(found, page_of_all, tmp_path):
     user = found.advice["user"][0]
     found.write(tmp_path / "one.html", user)
     others = set(found.advice["user"]) - {user}
-    one = (tmp_path / "one.html").read_text()
-    assert f"Hello {user}" in one
-    assert not any(f"<td>{name}</td>" in one for name in others)
+    user_page = (tmp_path / "one.html").read_text()
+    assert f"Hello {user}" in user_page
+    assert not any(f"<td>{name}</td>" in user_page for name in others)
     found.write(tmp_path / "one.txt", user)
     mail = (tmp_path / "one.txt").read_text()
     assert f"Hello {user}: of your jobs, " in mail
@@ -196,12 +196,12 @@ def test_exports_are_of_a_node_and_never_below_the_advice(form, lines):
                job_name=["größe\na:1"] * 200)  # fmt: skip
     text = export(cs.cluster.rightsize(inst, 0.05).advice, form, 0.05)
     assert not [line for line in lines if line not in text], text
-    few = cs.cluster.rightsize(inst.take(np.arange(9)), 0.05).advice
-    assert "no named step has enough past jobs" in export(few, form, 0.05)
+    small_recommendation = cs.cluster.rightsize(inst.take(np.arange(9)), 0.05).advice
+    assert "no named step has enough past jobs" in export(small_recommendation, form, 0.05)
     if form == "snakemake":
         import yaml
 
-        assert yaml.safe_load(export(few, form, 0.05)) == {"set-resources": {}}
+        assert yaml.safe_load(export(small_recommendation, form, 0.05)) == {"set-resources": {}}
 
 
 @pytest.fixture(scope="module")
@@ -214,9 +214,9 @@ def on_1_and_4_nodes():
     ("snakemake", "mem_mb: 8192"), ("nextflow", "memory = '8192 MB'"), ("sbatch", "--mem=8G"),
 ])  # fmt: skip
 def test_a_line_is_enough_for_jobs_on_few_nodes(on_1_and_4_nodes, form, line):
-    found = cs.cluster.rightsize(on_1_and_4_nodes, 0.05)
-    assert found.advice["nodes"].tolist() == [4]
-    assert line in export(found.advice, form, 0.05)
+    recommendation = cs.cluster.rightsize(on_1_and_4_nodes, 0.05)
+    assert recommendation.advice["nodes"].tolist() == [4]
+    assert line in export(recommendation.advice, form, 0.05)
 
 
 def test_a_mail_is_enough_for_jobs_on_few_nodes(on_1_and_4_nodes):
@@ -229,15 +229,15 @@ def test_a_step_with_a_group_that_has_no_advice_has_none():
         text = export(cs.cluster.rightsize(inst, 0.05).advice, form, 0.05)
         assert "--by name" in text
         assert "mem" not in text
-        whole = export(cs.cluster.rightsize(inst, 0.05, by="name").advice, form, 0.05)
-        assert "6144" in whole
+        full_export = export(cs.cluster.rightsize(inst, 0.05, by="name").advice, form, 0.05)
+        assert "6144" in full_export
     assert "--mem=6G" in export(cs.cluster.rightsize(inst, 0.05).advice, "sbatch", 0.05)
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_groups_without_names_and_without_advice(form):
-    found = cs.cluster.rightsize(log(tasks=[1] * 200), 0.05, by="user")
-    none = found.advice.assign(limit=np.nan, memory_gb=np.nan, node_memory_gb=np.nan)
+    recommendation = cs.cluster.rightsize(log(tasks=[1] * 200), 0.05, by="user")
+    none = recommendation.advice.assign(limit=np.nan, memory_gb=np.nan, node_memory_gb=np.nan)
     for advice in (none, none.head(0)):
         text = export(advice, form, 0.05)
         assert "a larger --risk needs fewer" in text

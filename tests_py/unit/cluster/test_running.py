@@ -19,10 +19,10 @@ def test_jobs_that_run_hold_their_nodes():
     assert inst.column("ran").tolist() == [100, 0]
     for name in ("FCFS", "EASY", "conservative"):
         assert cs.cluster.solve(inst, name).jobs.start.tolist() == [0, 500], name
-    found = cs.slurm.backfill(inst, controller_start=-50, epoch=0)
-    found.schedule.validate()
-    assert found.jobs.start.tolist() == [0, 501]
-    assert found.schedule.to_frame().units[0] == (1, 2, 3)
+    result = cs.slurm.backfill(inst, controller_start=-50, epoch=0)
+    result.schedule.validate()
+    assert result.jobs.start.tolist() == [0, 501]
+    assert result.schedule.to_frame().units[0] == (1, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +84,10 @@ def test_a_plain_number_is_that_node():
     assert cs.cluster.Instance(jobs, nodes=2, running=running).held_units == [[1]]
 
 
-def columns(**more):
+def columns(**extra_columns):
     names = {"cpu": 1, "memory": 0.1}
-    size = len(more["tasks"])
-    return {"submit": [0] * size, **{k: [v] * size for k, v in names.items()}, **more}
+    size = len(extra_columns["tasks"])
+    return {"submit": [0] * size, **{k: [v] * size for k, v in names.items()}, **extra_columns}
 
 
 def conf(tmp_path, text):
@@ -133,9 +133,9 @@ def test_gpus_and_memory_are_taken(tmp_path, name):
     assert result.jobs.start.tolist() == [0, 0, 0]
     assert result.schedule.to_frame().units[0] == (8,)
     both = {"job": ["r", "g"], "nodes": [{"n2": 1}, {"n3": 1}], "start": [0, 0], "limit": [100, 50]}
-    more = {**columns(tasks=[1] * 4, runtime=[100, 50, 10, 10]), "id": ["r", "g", "m", "x"],
+    all_columns = {**columns(tasks=[1] * 4, runtime=[100, 50, 10, 10]), "id": ["r", "g", "m", "x"],
             "gpus": [1, 1, 0, 1], "memory_gb": [3, 1, 4, 1], "nodes": [1] * 4}  # fmt: skip
-    inst = cs.cluster.Instance(more, nodes=12, machine=machine, running=both)
+    inst = cs.cluster.Instance(all_columns, nodes=12, machine=machine, running=both)
     result = cs.cluster.solve(inst, name)
     result.schedule.validate()
     assert result.jobs.start.tolist() == [0, 0, 0, 50]

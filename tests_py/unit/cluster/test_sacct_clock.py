@@ -80,9 +80,9 @@ def test_a_suspended_job_holds_its_nodes_until_its_end(read):
         assert end[0] == pytest.approx(10800, abs=5), policy
         assert end[1] == pytest.approx(12600, abs=65), policy
     assert used_of(inst)[0] == pytest.approx((1 + 0.5) / (2 + 2))
-    again = cs.cluster.rightsize(inst, 0.05, by="user").use
-    assert again.time.usage.tolist() == [3600, 1800]
-    assert again.time.request.tolist() == [7200, 7200]
+    use = cs.cluster.rightsize(inst, 0.05, by="user").use
+    assert use.time.usage.tolist() == [3600, 1800]
+    assert use.time.request.tolist() == [7200, 7200]
 
 
 def test_a_suspended_job_of_the_longest_limit_is_cut_nowhere(read, tmp_path, machine):
@@ -92,9 +92,9 @@ def test_a_suspended_job_of_the_longest_limit_is_cut_nowhere(read, tmp_path, mac
     for policy in ("as-logged", "EASY"):
         assert cs.cluster.solve(inst, policy).outcome["end"].tolist() == [7 * 3600]
     inst.write(tmp_path / "again.csv")
-    again = cs.cluster.Instance.read(tmp_path / "again.csv", machine=machine)
-    assert again.column("estimate").tolist() == [7 * 3600]
-    assert used_of(again)[0] == used_of(inst)[0] == 1
+    reread_instance = cs.cluster.Instance.read(tmp_path / "again.csv", machine=machine)
+    assert reread_instance.column("estimate").tolist() == [7 * 3600]
+    assert used_of(reread_instance)[0] == used_of(inst)[0] == 1
 
 
 def test_where_slurm_suspends_jobs_by_itself_the_simulator_does_it(read, tmp_path):
@@ -187,9 +187,11 @@ def test_elapsed_in_seconds_counts_and_differences_are_said(read):
 
 
 def test_jobs_that_ran_to_their_limit_used_all_of_it(read):
-    for late in ("01:00:00", "01:00:01", "01:00:15"):
-        rows = [row(1, end="00:06:00", elapsed="00:06:00", limit="01:00:00"),
-                row(2, end=late, elapsed=late, limit="01:00:00", state="TIMEOUT")]  # fmt: skip
+    for end_time in ("01:00:00", "01:00:01", "01:00:15"):
+        rows = [
+            row(1, end="00:06:00", elapsed="00:06:00", limit="01:00:00"),
+            row(2, end=end_time, elapsed=end_time, limit="01:00:00", state="TIMEOUT"),
+        ]
         assert used_of(read(*rows))[0] == pytest.approx(0.55)
     limited = row(3, end="02:00:00", elapsed="02:00:00", limit="UNLIMITED")
     assert used_of(read(*rows, limited))[0] == pytest.approx(0.55)
@@ -210,9 +212,11 @@ def test_a_job_without_a_limit_stays_one_in_files_and_parts(read, tmp_path):
     inst = read(row(1, limit="UNLIMITED"), row(2))
     for name in ("again.json", "again.csv"):
         inst.write(tmp_path / name)
-        again = cs.cluster.Instance.read(tmp_path / name, machine=inst.machine)
-        assert again == inst
-        np.testing.assert_array_equal(again.raw_columns["estimate"], inst.raw_columns["estimate"])
+        reread_instance = cs.cluster.Instance.read(tmp_path / name, machine=inst.machine)
+        assert reread_instance == inst
+        np.testing.assert_array_equal(
+            reread_instance.raw_columns["estimate"], inst.raw_columns["estimate"]
+        )
     np.testing.assert_array_equal(
         inst.take([1, 0]).raw_columns["estimate"], inst.raw_columns["estimate"][::-1]
     )

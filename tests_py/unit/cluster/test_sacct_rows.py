@@ -191,11 +191,11 @@ def test_partitions_that_the_machine_lacks(read, tmp_path):
     assert counts(inst.notes, NoteKind.UNKNOWN)["unknown partitions"] == 2
     with pytest.raises(cs.InvalidInstance, match="job 2: partition 'night': the machine has main"):
         cs.cluster.solve(inst, "EASY")
-    left = read(*rows, drop="unknown-partition")
-    assert left.jobs.id.tolist() == [1, 4]
-    assert counts(left.notes, NoteKind.DROPPED)["drop"] == 2
-    assert counts(left.notes, NoteKind.UNKNOWN)["unknown partitions"] == 2
-    assert np.isfinite(cs.cluster.solve(left, "EASY").value)
+    remaining_log = read(*rows, drop="unknown-partition")
+    assert remaining_log.jobs.id.tolist() == [1, 4]
+    assert counts(remaining_log.notes, NoteKind.DROPPED)["drop"] == 2
+    assert counts(remaining_log.notes, NoteKind.UNKNOWN)["unknown partitions"] == 2
+    assert np.isfinite(cs.cluster.solve(remaining_log, "EASY").value)
     inst.write(tmp_path / "jobs.csv")
     command = [
         "compare",

@@ -119,8 +119,8 @@ def test_a_line_end_in_a_text_loses_no_job(read, name, place):
     assert inst.column("user").tolist() == ["sue"] * 8
     if name == "JobName":
         # Empty lines at the end of a row are empty lines.
-        whole = [text.rstrip("\n") for text in texts] if place == 10 else texts
-        assert inst.column("job_name").tolist() == whole
+        expected_texts = [text.rstrip("\n") for text in texts] if place == 10 else texts
+        assert inst.column("job_name").tolist() == expected_texts
 
 
 def test_a_line_end_in_the_last_text_belongs_to_its_row(read):

@@ -41,9 +41,9 @@ def truth(text):
         row = dict(zip(names, cells, strict=True))
         if "." in row["JobID"] or row["Start"] == "Unknown":
             continue
-        held = tres(row["AllocTRES"])
-        cpus, nodes = int(held["cpu"]), int(held["node"])
-        memory = re.fullmatch(r"([0-9.]+)([KMGT])", held["mem"])
+        allocated_tres = tres(row["AllocTRES"])
+        cpus, nodes = int(allocated_tres["cpu"]), int(allocated_tres["node"])
+        memory = re.fullmatch(r"([0-9.]+)([KMGT])", allocated_tres["mem"])
         runs.append(
             {
                 "line": number,
@@ -55,7 +55,7 @@ def truth(text):
                 "cores": max(-(-cpus // THREADS), nodes),
                 "threads": cpus,
                 "memory": float(memory[1]) * UNITS[memory[2]],
-                "gpus": int(held.get("gres/gpu", 0)),
+                "gpus": int(allocated_tres.get("gres/gpu", 0)),
                 "size": nodes,
             }
         )
@@ -75,12 +75,12 @@ def use(runs, what):
     for run in runs:
         changes[run["start"]] = changes.get(run["start"], 0) + run[what]
         changes[run["end"]] = changes.get(run["end"], 0) - run[what]
-    area = level = most = 0
+    area = level = highest = 0
     for now, then in pairwise(sorted(changes)):
         level += changes[now]
-        most = max(most, level)
+        highest = max(highest, level)
         area += level * (then - now)
-    return area, most
+    return area, highest
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -120,11 +120,11 @@ def test_job_by_job(tmp_path, seed):
     table = result.by("resource").set_index("resource")
     capacity = {"cores": NODES * CORES, "memory": NODES * MEMORY / 1024, "gpus": NODES // 3 * GPUS}
     for name, what in (("cores", "cores"), ("memory_gb", "memory"), ("gpus", "gpus")):
-        area, most = use(runs, what)
+        area, highest = use(runs, what)
         assert table.capacity[name] == capacity[what]
         assert table.used_hours[name] == pytest.approx(area / 3600)
         assert table.utilisation[name] == pytest.approx(area / span / capacity[what])
-        assert table.peak[name] == pytest.approx(most / capacity[what])
+        assert table.peak[name] == pytest.approx(highest / capacity[what])
         assert table.peak[name] <= 1
     assert metrics["utilisation"] == pytest.approx(table.utilisation["cores"])
     assert metrics["overcommitted_hours"] == 0

@@ -221,10 +221,14 @@ def test_real_logs(log, kept, dropped, repaired):
     with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
         rows = [text.split() for text in file if text.strip() and text[0] != ";"]
     assert report.data_lines == len(rows)
-    whole = pd.DataFrame(rows, columns=list(FIELDS)).astype(float)
-    whole = whole[(whole["requested_procs"] > 0) | (whole["allocated_procs"] > 0)]
-    whole = whole.sort_values("submit", kind="stable", ignore_index=True).replace(-1, np.nan)
-    pd.testing.assert_frame_equal(table[list(FIELDS)], whole)
+    archive_table = pd.DataFrame(rows, columns=list(FIELDS)).astype(float)
+    archive_table = archive_table[
+        (archive_table["requested_procs"] > 0) | (archive_table["allocated_procs"] > 0)
+    ]
+    archive_table = archive_table.sort_values("submit", kind="stable", ignore_index=True).replace(
+        -1, np.nan
+    )
+    pd.testing.assert_frame_equal(table[list(FIELDS)], archive_table)
 
 
 # --- conversions ----------------------------------------------------------------------------

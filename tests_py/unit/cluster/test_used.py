@@ -57,9 +57,9 @@ def test_steps_are_their_jobs(read):
 
 def test_steps_that_run_at_one_time_count_together(read):
     first = row("1.0", rss="3G", start="10:00:00", elapsed="00:20:00")
-    beside = row("1.1", rss="2G", start="10:10:00", elapsed="00:20:00")
+    concurrent_step = row("1.1", rss="2G", start="10:10:00", elapsed="00:20:00")
     after = row("1.1", rss="2G", start="10:20:00", elapsed="00:20:00")
-    assert read(row(1), first, beside).column("used_memory_gb").tolist() == [5]
+    assert read(row(1), first, concurrent_step).column("used_memory_gb").tolist() == [5]
     assert read(row(1), first, after).column("used_memory_gb").tolist() == [3]
     short = row("1.1", rss="9G", start="10:10:00", elapsed="00:00:00")
     assert read(row(1), first, short).column("used_memory_gb").tolist() == [12]

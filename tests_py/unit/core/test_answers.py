@@ -55,9 +55,9 @@ def test_plans_carry_names_and_files_are_read_back(name, tmp_path, capsys):
         assert tasks.name.tolist() == [NAMES[k] for k in tasks.task_type]
     rows = schedule.to_dict()["placements"]
     assert [row["name"] for row in rows] == frame.name.tolist()
-    again = type(schedule).from_frame(inst, frame)
-    again.validate()
-    pd.testing.assert_frame_equal(again.to_frame(), frame)
+    restored_schedule = type(schedule).from_frame(inst, frame)
+    restored_schedule.validate()
+    pd.testing.assert_frame_equal(restored_schedule.to_frame(), frame)
     file = str(tmp_path / "instance.json")
     inst.write(file)
     for suffix in ("json", "csv"):
@@ -188,8 +188,8 @@ def test_tables_are_whole_at_any_width(width, runs, capsys, monkeypatch):
     table = pd.read_csv("table.csv")
     assert "…" not in printed
     if width:
-        said = ("note:", "pairs:", "in all", "in some", "bound ", "a limit")
-        rows = [line for line in printed.splitlines() if not line.startswith(said)]
+        line_beginnings = ("note:", "pairs:", "in all", "in some", "bound ", "a limit")
+        rows = [line for line in printed.splitlines() if not line.startswith(line_beginnings)]
         assert max(map(len, rows)) <= width
     for name in table.algorithm.unique():
         assert name in printed
@@ -224,16 +224,16 @@ def test_compare_sorts_marks_and_leaves_out(runs, capsys):
     table = pd.read_csv("table.csv")
     assert table.algorithm.tolist() == names * 2  # files: as they ran, every column
     assert {"seconds", "message", "packs", "status"} <= set(table.columns)
-    said = [line for line in printed.splitlines() if line.startswith("in some: ")]
-    assert not any(name in line for line in said for name in ("sequential", "random"))
+    summary_lines = [line for line in printed.splitlines() if line.startswith("in some: ")]
+    assert not any(name in line for line in summary_lines for name in ("sequential", "random"))
     lines = [line for line in printed.splitlines() if any(name in line for name in names)]
-    lines = [line for line in lines if line not in said]
-    shown = [re.split(r"  +", line.strip("* "))[:3] for line in lines if "not_app" not in line]
+    lines = [line for line in lines if line not in summary_lines]
+    shown_rows = [re.split(r"  +", line.strip("* "))[:3] for line in lines if "not_app" not in line]
     for k in ("2", "3"):
-        mine = [(name, float(value)) for of, name, value in shown if of == k]
+        family_values = [(name, float(value)) for of, name, value in shown_rows if of == k]
         expected = table[(table.max_tasks == int(k)) & table.value.notna()]
-        assert sorted(name for name, _ in mine) == sorted(expected.algorithm)
-        assert [value for _, value in mine] == sorted(value for _, value in mine)
+        assert sorted(name for name, _ in family_values) == sorted(expected.algorithm)
+        assert [value for _, value in family_values] == sorted(value for _, value in family_values)
     marked = [line for line in lines if line.startswith("*")]
     assert len(marked) == 2
     assert [line.split()[2] for line in marked] == ["pairs", "optimal"]

@@ -84,9 +84,9 @@ def test_integer_array_names_the_place():
 
 
 def test_real_array_copies():
-    mine = np.ones((2, 2))
-    copy = real_array(mine, "x", 2)
-    mine[:] = 7
+    own_array = np.ones((2, 2))
+    copy = real_array(own_array, "x", 2)
+    own_array[:] = 7
     assert (copy == 1).all()
 
 
@@ -135,28 +135,30 @@ def test_a_masked_entry_is_refused_not_read(values):
 
 
 def test_every_argument_refuses_a_mask():
-    one = np.ma.array([1.0], mask=[True])
+    one_masked = np.ma.array([1.0], mask=[True])
     calls = [
         lambda: cs.packs.Instance([[2.0]], 1, origin=np.ma.array([[0]], mask=True)),
         lambda: cs.dags.Instance([[1.0]], np.ma.array([[0, 1]], mask=True), (1,)),
-        lambda: cs.moldable.Instance([[1.0]], one),
-        lambda: cs.moldable.Instance([[1.0]], [1.0], one),
-        lambda: cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 1e9, idle_power=one),
+        lambda: cs.moldable.Instance([[1.0]], one_masked),
+        lambda: cs.moldable.Instance([[1.0]], [1.0], one_masked),
+        lambda: cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 1e9, idle_power=one_masked),
         lambda: cs.bags.Instance(
             [1], [1], [[1.0]], [[1.0]], 1e9, allowed=np.ma.array([[True]], mask=True)
         ),
         lambda: cs.cluster.Instance(
-            {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": one}, 1
+            {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": one_masked}, 1
         ),
-        lambda: cs.dags.round_allocation([[3, 1]], one),
-        lambda: cs.bags.front(cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 1e9)).energy_at(one),
-        lambda: cs.cluster.yields([[0]], one, 1),
+        lambda: cs.dags.round_allocation([[3, 1]], one_masked),
+        lambda: cs.bags.front(cs.bags.Instance([1], [1], [[1.0]], [[1.0]], 1e9)).energy_at(
+            one_masked
+        ),
+        lambda: cs.cluster.yields([[0]], one_masked, 1),
     ]
     for call in calls:
         with pytest.raises(cs.InvalidInstance, match="is masked"):
             call()
-    whole = np.ma.array([[4.0, 2.0]], mask=False)
-    assert cs.packs.Instance(whole).times.tolist() == [[4.0, 2.0]]
+    none_masked = np.ma.array([[4.0, 2.0]], mask=False)
+    assert cs.packs.Instance(none_masked).times.tolist() == [[4.0, 2.0]]
 
 
 @pytest.mark.parametrize(

@@ -172,12 +172,12 @@ def test_a_class_that_takes_no_arguments_is_named():
 def of_the_package(function):
     """The function as if it stood in a module of the package, with its guard."""
     names = {"__name__": "cosched.somewhere", "__builtins__": builtins}
-    made = FunctionType(function.__code__, names, function.__name__)
-    made.__annotations__ = {
+    typed_function = FunctionType(function.__code__, names, function.__name__)
+    typed_function.__annotations__ = {
         name: eval(text) if isinstance(text, str) else text
         for name, text in function.__annotations__.items()
     }
-    return guarded(made)
+    return guarded(typed_function)
 
 
 def test_what_is_raised_on_purpose_is_left():

@@ -60,9 +60,9 @@ def default_of(make, name):
 
 
 def test_a_time_limit_alone_is_used(search):
-    found = search(time_limit=0.2)
-    assert (found.stopped_by, found.status) in (("time", "time_limit"), ("proved", "ok"))
-    assert found.metrics()["stopped_by"] == found.stopped_by
+    result = search(time_limit=0.2)
+    assert (result.stopped_by, result.status) in (("time", "time_limit"), ("proved", "ok"))
+    assert result.metrics()["stopped_by"] == result.stopped_by
 
 
 def test_work_alone_is_fixed_work(search):
@@ -79,12 +79,14 @@ def test_of_both_the_first_ends_it(search):
 
 
 def test_more_work_than_the_default_is_never_worse(search):
-    default, more = search(), search(work=_more(search))
-    better = max if more.maximise else min
-    assert better(more.value, default.value) == pytest.approx(more.value, rel=0.02)
+    default, with_more_work = search(), search(work=_larger_work(search))
+    better = max if with_more_work.maximise else min
+    assert better(with_more_work.value, default.value) == pytest.approx(
+        with_more_work.value, rel=0.02
+    )
 
 
-def _more(search):
+def _larger_work(search):
     """Twice the default work of a search."""
     of = {
         ("packs", "local-search"): cs.packs.algorithms.LOCAL_SEARCH_WORK,
@@ -92,8 +94,8 @@ def _more(search):
         ("moldable", "demt-best"): cs.moldable.algorithms.BEST_WORK,
         ("bags", "ttb-best"): cs.bags.algorithms.BEST_WORK,
     }
-    found = search(work=0)
-    return 2 * of[found.family, found.algorithm]
+    result = search(work=0)
+    return 2 * of[result.family, result.algorithm]
 
 
 def test_the_patience_of_compare_is_a_ceiling():
@@ -165,13 +167,13 @@ def test_a_minsum_bound_that_fails_in_part_keeps_the_rows(monkeypatch):
 
 def searches():
     """(family, algorithm) of all that take a time limit."""
-    found = set()
+    search_names = set()
     for name in registry.FAMILIES:
         family = registry.family(name)
         for algorithm in set(family.algorithms) - family.registered:
             if "time_limit" in (accepted_options(family.algorithm(algorithm)) or ()):
-                found.add((name, algorithm))
-    return found
+                search_names.add((name, algorithm))
+    return search_names
 
 
 def bench(name):
@@ -211,11 +213,11 @@ def test_what_ended_a_search_is_true(family, name, seconds):
     assert (family, name) in HARD, (
         f"tests_py/unit/core/test_budgets.py: add {family} {name} to HARD"
     )
-    found = registry.family(family).solve(HARD[family, name](), name, time_limit=seconds)
-    found.schedule.validate()
-    assert (found.stopped_by, found.status) in (("time", "time_limit"), ("proved", "ok"))
-    assert found.metrics()["stopped_by"] == found.stopped_by
-    assert found.stopped_by == "time" or found.gap <= 1e-9
+    result = registry.family(family).solve(HARD[family, name](), name, time_limit=seconds)
+    result.schedule.validate()
+    assert (result.stopped_by, result.status) in (("time", "time_limit"), ("proved", "ok"))
+    assert result.metrics()["stopped_by"] == result.stopped_by
+    assert result.stopped_by == "time" or result.gap <= 1e-9
 
 
 def test_an_integer_programme_that_is_cut_short_is_no_worse_than_a_heuristic():

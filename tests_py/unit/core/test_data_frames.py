@@ -9,10 +9,10 @@ import cosched as cs
 TIMES = [[8.0, 4.4, 3.0], [6.0, 3.2, 2.5]]
 
 
-def made(family, frame, **more):
+def make_instance(family, frame, **options):
     if family == "packs":
-        return cs.packs.Instance(frame, 2, **more)
-    return cs.moldable.Instance(frame, **more)
+        return cs.packs.Instance(frame, 2, **options)
+    return cs.moldable.Instance(frame, **options)
 
 
 @pytest.mark.parametrize("family", ["packs", "moldable"])
@@ -20,7 +20,7 @@ def made(family, frame, **more):
 def test_columns_are_processor_counts_and_the_index_names(family, columns, tmp_path):
     """They were taken for the counts 1, 2, 3, and the tasks were called task 0 and task 1."""
     values = np.array(TIMES)[:, ::-1] if columns[0] == 16 else TIMES
-    inst = made(family, pd.DataFrame(values, index=["solver", "mesh"], columns=columns))
+    inst = make_instance(family, pd.DataFrame(values, index=["solver", "mesh"], columns=columns))
     assert inst.names == ("solver", "mesh")
     assert inst.times.shape == (2, 16)
     assert inst.times[:, [0, 3, 15]].tolist() == TIMES
@@ -34,10 +34,10 @@ def test_columns_are_processor_counts_and_the_index_names(family, columns, tmp_p
 @pytest.mark.parametrize("family", ["packs", "moldable"])
 def test_without_labels_a_frame_is_its_values(family):
     for frame in (pd.DataFrame(TIMES), pd.DataFrame(TIMES, columns=[1, 2, 3])):
-        assert made(family, frame) == made(family, TIMES)
+        assert make_instance(family, frame) == make_instance(family, TIMES)
     named = pd.DataFrame(TIMES, index=["a", "b"])
-    assert made(family, named).names == ("a", "b")
-    assert made(family, named, names=["x", "y"]).names == ("x", "y")
+    assert make_instance(family, named).names == ("a", "b")
+    assert make_instance(family, named, names=["x", "y"]).names == ("x", "y")
 
 
 @pytest.mark.parametrize("family", ["packs", "moldable"])
@@ -54,14 +54,14 @@ def test_without_labels_a_frame_is_its_values(family):
 )
 def test_labels_that_are_no_counts_are_refused(family, columns, said):
     with pytest.raises(cs.InvalidInstance, match=said):
-        made(family, pd.DataFrame(TIMES, columns=columns))
+        make_instance(family, pd.DataFrame(TIMES, columns=columns))
 
 
 @pytest.mark.parametrize("family", ["packs", "moldable"])
 def test_an_empty_cell_is_named(family):
     frame = pd.DataFrame([[8.0, np.nan, 3.0], TIMES[1]], columns=[1, 4, 16])
     with pytest.raises(cs.InvalidInstance, match=r"times\[0, 1\] = nan"):
-        made(family, frame)
+        make_instance(family, frame)
 
 
 def test_dags_and_bags_read_names():
@@ -78,18 +78,18 @@ def test_labels_of_what_goes_with_a_table_are_those_of_its_rows(name):
     """By position a job got another's weight, without a word."""
     times = pd.DataFrame([[8.0, 3.0], [6.0, 2.5]], columns=[1, 2], index=["a", "b"])
 
-    def made(labels):
+    def make_labelled(labels):
         values = pd.Series([1.0, 2.0], index=labels)
-        given = {name: values}
+        table = {name: values}
         if name == "resources":
-            given = {name: {"memory": values}, "capacity": {"memory": 5}}
-        return cs.moldable.Instance(times, **given)
+            table = {name: {"memory": values}, "capacity": {"memory": 5}}
+        return cs.moldable.Instance(times, **table)
 
-    assert made(["a", "b"]).jobs == 2
+    assert make_labelled(["a", "b"]).jobs == 2
     with pytest.raises(
         cs.InvalidInstance, match=r"index \('b', 'a'\): expected the names in their"
     ):
-        made(["b", "a"])
+        make_labelled(["b", "a"])
 
 
 def test_names_that_a_file_would_not_give_back(tmp_path):

@@ -18,32 +18,36 @@ def amdahl(random, jobs, machines):
 
 def moldable(jobs, *names):
     random = np.random.default_rng(len(names) + jobs)
-    more = {}
+    extra_arguments = {}
     if "releases" in names:
-        more["release"] = random.uniform(0, 40, jobs)
+        extra_arguments["release"] = random.uniform(0, 40, jobs)
     if "edges" in names:
-        more["edges"] = [(max(0, k - 1 - k % 4), k) for k in range(1, jobs)]
+        extra_arguments["edges"] = [(max(0, k - 1 - k % 4), k) for k in range(1, jobs)]
     if "resources" in names:
-        more["resources"] = {"memory": random.uniform(1, 6, jobs)}
-        more["capacity"] = {"memory": 9.0}
+        extra_arguments["resources"] = {"memory": random.uniform(1, 6, jobs)}
+        extra_arguments["capacity"] = {"memory": 9.0}
     if "slow-downs" in names:
-        more["slowdowns"] = 1 + 0.6 * random.random((jobs, jobs))
-    return cs.moldable.Instance(amdahl(random, jobs, 6), random.uniform(1, 9, jobs), **more)
+        extra_arguments["slowdowns"] = 1 + 0.6 * random.random((jobs, jobs))
+    return cs.moldable.Instance(
+        amdahl(random, jobs, 6), random.uniform(1, 9, jobs), **extra_arguments
+    )
 
 
 def packs(tasks, *names):
     random = np.random.default_rng(tasks)
-    more = {}
+    extra_arguments = {}
     if "slow-downs" in names:
-        more["slowdowns"] = 1 + 0.5 * random.random((tasks, tasks))
+        extra_arguments["slowdowns"] = 1 + 0.5 * random.random((tasks, tasks))
     if "resources" in names:
-        more["resources"] = {"memory": random.uniform(1, 6, tasks)}
-        more["capacity"] = {"memory": 9.0}
-    return cs.packs.Instance(amdahl(random, tasks, 8), max_tasks=3, **more)
+        extra_arguments["resources"] = {"memory": random.uniform(1, 6, tasks)}
+        extra_arguments["capacity"] = {"memory": 9.0}
+    return cs.packs.Instance(amdahl(random, tasks, 8), max_tasks=3, **extra_arguments)
 
 
-def graph(tasks, ccr, **more):
-    return cs.workloads.layered(tasks, density=0.2, units=(4, 2), ccr=ccr, seed=1, **more)
+def graph(tasks, ccr, **extra_arguments):
+    return cs.workloads.layered(
+        tasks, density=0.2, units=(4, 2), ccr=ccr, seed=1, **extra_arguments
+    )
 
 
 def bags():
@@ -96,8 +100,8 @@ MORE = {
 }  # fmt: skip
 
 
-def value_of(found, options):
-    return found.weighted_completion if options == MINSUM else found.value
+def value_of(result, options):
+    return result.weighted_completion if options == MINSUM else result.value
 
 
 @pytest.mark.parametrize(

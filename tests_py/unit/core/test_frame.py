@@ -67,9 +67,9 @@ def test_not_an_instance(inst):
 
 def test_seed_is_repeatable_and_told(inst):
     first = cs.packs.solve(inst, "random-pack-1", seed=5)
-    again = cs.packs.solve(inst, "random-pack-1", seed=5)
+    repeated = cs.packs.solve(inst, "random-pack-1", seed=5)
     assert first.seed == 5
-    assert first.pack_of.tolist() == again.pack_of.tolist()
+    assert first.pack_of.tolist() == repeated.pack_of.tolist()
     assert cs.packs.solve(inst, "random-pack-1").seed == 0
     values = {cs.packs.solve(inst, "random-pack-1", seed=s).value for s in range(20)}
     assert len(values) > 1
@@ -120,14 +120,14 @@ def test_compare_keeps_the_other_rows_when_one_fails(inst, own_algorithm):
     def not_a_result(instance, *, seed):
         return 3
 
-    def mine(instance, *, seed):
+    def own_scheduler(instance, *, seed):
         return cs.packs.sequential(instance).schedule
 
     for name, function in (
         ("broken", broken),
         ("wrong", wrong),
         ("three", not_a_result),
-        ("mine", mine),
+        ("mine", own_scheduler),
     ):
         own_algorithm("packs", name, function)
     names = ["broken", "wrong", "three", "mine", "pairs", "sequential"]
@@ -221,8 +221,8 @@ def test_instances_are_immutable_and_pickle(inst):
         del inst.names
     with pytest.raises(ValueError, match="read-only"):
         inst.times[0, 0] = 1
-    again = pickle.loads(pickle.dumps(inst))
-    assert again == inst
+    unpickled = pickle.loads(pickle.dumps(inst))
+    assert unpickled == inst
     res = cs.packs.solve(inst, "pack-by-pack-9")
     copy = pickle.loads(pickle.dumps(res))
     assert copy.value == res.value
@@ -245,9 +245,9 @@ def test_schedule_frame_and_dict_round_trip(inst):
     plain = cs.packs.solve(cs.packs.Instance(inst.times), "pack-by-pack-9")  # nobody named a task
     assert list(plain.schedule.to_frame().columns) == ["task", "kind", "units", "start", "end"]
     assert frame.units.map(len).sum() == res.procs.sum()
-    again = cs.Schedule.from_dict(inst, res.schedule.to_dict())
-    again.validate()
-    assert again.to_dict() == res.schedule.to_dict()
+    restored_schedule = cs.Schedule.from_dict(inst, res.schedule.to_dict())
+    restored_schedule.validate()
+    assert restored_schedule.to_dict() == res.schedule.to_dict()
 
 
 @pytest.mark.parametrize(

@@ -57,14 +57,14 @@ def test_not_a_time(seconds):
 
 
 def test_a_limit_is_of_its_thread(inst):
-    found = []
+    statuses = []
     with cs.time_limit(0.0):
         thread = threading.Thread(
-            target=lambda: found.append(cs.packs.solve(inst, "local-search", work=20).status)
+            target=lambda: statuses.append(cs.packs.solve(inst, "local-search", work=20).status)
         )
         thread.start()
         thread.join()
-    assert found == ["ok"]
+    assert statuses == ["ok"]
 
 
 def test_checks_of_schedules():
@@ -238,7 +238,7 @@ def test_a_stretch_bound_that_a_limit_ends_says_what_was_proved():
             "runtime": [100.0, 100.0]}  # fmt: skip
     inst = cs.cluster.Instance(jobs, nodes=1)
     with cs.time_limit(0.0):
-        found = cs.cluster.max_stretch_bound(inst)
-    assert (found.method, found.status, found.value) == ("max-stretch so far", "time_limit", 1.0)
+        bound = cs.cluster.max_stretch_bound(inst)
+    assert (bound.method, bound.status, bound.value) == ("max-stretch so far", "time_limit", 1.0)
     exact = cs.cluster.max_stretch_bound(inst)
     assert (exact.method, exact.status, round(exact.value, 6)) == ("max-stretch", "ok", 2.0)

@@ -62,7 +62,7 @@ def test_more_work_is_never_worse(name, seed):
     if algorithm != "ttb-best":
         options = options | {"seed": seed}
     solve = getattr(cs, instance.family).solve
-    found = [solve(instance, algorithm, work=work, **options) for work in works]
+    results = [solve(instance, algorithm, work=work, **options) for work in works]
     minsum = options.get("objective") == "minsum"
-    values = [one.weighted_completion if minsum else one.value for one in found]
+    values = [result.weighted_completion if minsum else result.value for result in results]
     np.testing.assert_array_less(values[1:], np.minimum.accumulate(values)[:-1] * (1 + 1e-9))

@@ -121,5 +121,5 @@ def test_a_column_or_field_that_nothing_reads_is_named(tmp_path, read, name, tex
     first = read(path)
     first.write(tmp_path / f"again.{name}")
     options = {"nodes": 2} if name == "c.csv" else {}
-    again = type(first).read(tmp_path / f"again.{name}", **options)
-    assert not [note for note in again.notes if "not read" in note]
+    reread_instance = type(first).read(tmp_path / f"again.{name}", **options)
+    assert not [note for note in reread_instance.notes if "not read" in note]

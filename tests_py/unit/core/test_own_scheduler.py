@@ -30,16 +30,16 @@ def inst():
 
 
 def test_co_schedule_is_what_the_packs_cost(inst):
-    found = cs.packs.co_schedule(inst, [7, 3, 7, 3, 7, 3])
-    found.schedule.validate()
+    result = cs.packs.co_schedule(inst, [7, 3, 7, 3, 7, 3])
+    result.schedule.validate()
     by_hand = 0.0
     for members in ([0, 2, 4], [1, 3, 5]):
         counts = cs.packs.one_pack(inst.times[members], inst.procs)
         by_hand += inst.times[members, counts - 1].max()
-    assert found.value == pytest.approx(by_hand, rel=1e-12)
-    assert found.pack_of.tolist() == [1, 0, 1, 0, 1, 0]
-    again = cs.packs.co_schedule(inst, found.pack_of, found.procs)
-    assert again.value == found.value
+    assert result.value == pytest.approx(by_hand, rel=1e-12)
+    assert result.pack_of.tolist() == [1, 0, 1, 0, 1, 0]
+    same_packs = cs.packs.co_schedule(inst, result.pack_of, result.procs)
+    assert same_packs.value == result.value
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_co_schedule_refusals(inst, pack_of, procs, part):
 
 def test_schedule_from_a_table(inst):
     schedule = cs.packs.solve(inst, "pack-by-pack-9").schedule
-    again = cs.Schedule.from_frame(inst, schedule.to_frame())
-    again.validate()
-    pd.testing.assert_frame_equal(again.to_frame(), schedule.to_frame())
+    restored_schedule = cs.Schedule.from_frame(inst, schedule.to_frame())
+    restored_schedule.validate()
+    pd.testing.assert_frame_equal(restored_schedule.to_frame(), schedule.to_frame())
     without_kind = cs.Schedule.from_frame(inst, schedule.to_frame().drop(columns="kind"))
     without_kind.validate()
     with pytest.raises(cs.InvalidSchedule, match=r"placements\[0\].*units"):
         cs.Schedule.from_frame(inst, schedule.to_frame().drop(columns="units"))
-    late = schedule.to_frame()
-    late.loc[2, "start"] = np.nan
+    frame = schedule.to_frame()
+    frame.loc[2, "start"] = np.nan
     with pytest.raises(cs.InvalidSchedule, match="task 2"):
-        cs.Schedule.from_frame(inst, late).validate()
+        cs.Schedule.from_frame(inst, frame).validate()
 
 
 def test_a_wrong_table_never_passes(inst, own_algorithm):
@@ -104,12 +104,14 @@ def test_import_on_the_command_line(inst, tmp_path):
 
 
 def test_a_value_below_a_bound_names_its_algorithm(tmp_path, capsys):
-    own = "import dataclasses, cosched as cs\ndef too_good(inst, *, seed):\n"
-    own += "    return dataclasses.replace(cs.packs.sequential(inst), value=0.5)\n"
-    (tmp_path / "own_bound.py").write_text(own + "cs.register('packs', 'too-good', too_good)\n")
+    own_module = "import dataclasses, cosched as cs\ndef too_good(inst, *, seed):\n"
+    own_module += "    return dataclasses.replace(cs.packs.sequential(inst), value=0.5)\n"
+    (tmp_path / "own_bound.py").write_text(
+        own_module + "cs.register('packs', 'too-good', too_good)\n"
+    )
     (tmp_path / "times.csv").write_text("task,1,2\na,8,4\nb,6,3\n")
-    given = ["--import", str(tmp_path / "own_bound.py"), "solve", "packs"]
-    assert main([*given, str(tmp_path / "times.csv"), "--algorithm", "too-good"]) == 2
+    command = ["--import", str(tmp_path / "own_bound.py"), "solve", "packs"]
+    assert main([*command, str(tmp_path / "times.csv"), "--algorithm", "too-good"]) == 2
     assert "error: too-good: value 0.5 is below the lower bound" in capsys.readouterr().err
 
 
@@ -122,9 +124,9 @@ def test_an_imported_algorithm_reaches_the_workers_of_a_study(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     frame = pd.read_parquet(tmp_path / "out" / "results.parquet")
-    mine = frame[frame.algorithm == "in-order"]
-    assert len(mine) > 0
-    assert (mine.status == "ok").all()
+    own_rows = frame[frame.algorithm == "in-order"]
+    assert len(own_rows) > 0
+    assert (own_rows.status == "ok").all()
 
 
 @pytest.mark.parametrize(

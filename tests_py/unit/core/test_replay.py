@@ -11,8 +11,8 @@ FIELDS = ("kind", "unit", "start", "end")
 
 @pytest.fixture(params=[0.0, 1.0], ids=["free", "data"])
 def inst(request):
-    more = {"ccr": request.param} if request.param else {}
-    return cs.workloads.layered(30, units=(3, 2), seed=4, **more)
+    extra_arguments = {"ccr": request.param} if request.param else {}
+    return cs.workloads.layered(30, units=(3, 2), seed=4, **extra_arguments)
 
 
 def test_unchanged_times_give_the_schedule_to_the_bit(inst):
@@ -20,15 +20,15 @@ def test_unchanged_times_give_the_schedule_to_the_bit(inst):
         result = cs.dags.solve(
             inst, name, **({"work": 20} if name in ("hlp-best", "optimal") else {})
         )
-        for again in (
+        for replayed in (
             cs.dags.replay(result),
             cs.dags.replay(result.schedule, inst.times),
             cs.dags.replay(result, inst.times[np.arange(inst.tasks), result.kind]),
             cs.dags.replay(result, noise="lognormal", cv=0.0),
         ):
             for field in FIELDS:
-                assert np.array_equal(getattr(again, field), getattr(result, field)), name
-            assert again.value == result.value
+                assert np.array_equal(getattr(replayed, field), getattr(result, field)), name
+            assert replayed.value == result.value
 
 
 def test_other_times_are_in_the_result(inst):
@@ -54,21 +54,21 @@ def test_draws_repeat_and_no_bound_is_above_its_value(inst):
     assert drawn.columns.tolist() == ["draw", "value", "bound"]
     assert (drawn.bound <= drawn.value * (1 + 1e-9)).all()
     assert drawn.value.nunique() == drawn.bound.nunique() == 40
-    again = cs.dags.replay(result, noise="lognormal", cv=0.3, draws=60, seed=5)
-    assert again.columns.tolist() == ["draw", "value"]
-    assert np.array_equal(again.value[:40], drawn.value)
-    one = cs.dags.replay(result, noise="lognormal", cv=0.3, seed=5)
-    one.schedule.validate()
-    assert one.value == drawn.value[0]
+    repeated = cs.dags.replay(result, noise="lognormal", cv=0.3, draws=60, seed=5)
+    assert repeated.columns.tolist() == ["draw", "value"]
+    assert np.array_equal(repeated.value[:40], drawn.value)
+    single_draw = cs.dags.replay(result, noise="lognormal", cv=0.3, seed=5)
+    single_draw.schedule.validate()
+    assert single_draw.value == drawn.value[0]
     other = cs.dags.replay(result, noise="lognormal", cv=0.3, draws=40, seed=6)
     assert not np.array_equal(other.value, drawn.value)
 
 
 def test_blocks_change_nothing(inst, monkeypatch):
     result = cs.dags.heft(inst)
-    whole = cs.dags.replay(result, noise="lognormal", draws=50)
+    all_draws = cs.dags.replay(result, noise="lognormal", draws=50)
     monkeypatch.setattr("cosched.dags.replays._BLOCK", 7 * inst.tasks)
-    assert cs.dags.replay(result, noise="lognormal", draws=50).equals(whole)
+    assert cs.dags.replay(result, noise="lognormal", draws=50).equals(all_draws)
 
 
 def test_factors_have_the_mean_and_spread_that_were_asked_for():

@@ -41,7 +41,7 @@ def bag():
     return cs.bags.Instance(counts, np.full(60, 40), etc, apc, gamma=1.3)
 
 
-def again(call):
+def run_repeatedly(call):
     """Called until the limit around it has passed."""
     while True:
         call()
@@ -53,39 +53,51 @@ def schedule(family, inst, name):
 
 #: An instance, and a call that goes on until a limit ends it.
 CALLS = {
-    "packs search": (packs, lambda it: cs.packs.local_search(it, work=2**50)),
-    "packs exact": (packs, lambda it: cs.packs.solve(it, "optimal")),
-    "packs bound": (packs, lambda it: again(lambda: cs.packs.bound(it))),
+    "packs search": (packs, lambda instance: cs.packs.local_search(instance, work=2**50)),
+    "packs exact": (packs, lambda instance: cs.packs.solve(instance, "optimal")),
+    "packs bound": (packs, lambda instance: run_repeatedly(lambda: cs.packs.bound(instance))),
     "packs check": (
-        lambda: schedule(cs.packs, packs(), "sequential"), lambda it: again(it.validate),
+        lambda: schedule(cs.packs, packs(), "sequential"),
+        lambda instance: run_repeatedly(instance.validate),
     ),
-    "dags search": (graph, lambda it: cs.dags.hlp_best(it, evaluations=10**9)),
-    "dags lists": (graph, lambda it: again(lambda: cs.dags.etf(it))),
-    "dags bound": (graph, lambda it: cs.dags.hlp(it, method="glpk")),
-    "dags check": (lambda: schedule(cs.dags, graph(), "heft"), lambda it: again(it.validate)),
-    "cluster simulation": (jobs, lambda it: cs.cluster.solve(it, "MCB8 */per/opt=avg")),
-    "cluster bound": (jobs, lambda it: again(lambda: cs.cluster.bound(it))),
+    "dags search": (graph, lambda instance: cs.dags.hlp_best(instance, evaluations=10**9)),
+    "dags lists": (graph, lambda instance: run_repeatedly(lambda: cs.dags.etf(instance))),
+    "dags bound": (graph, lambda instance: cs.dags.hlp(instance, method="glpk")),
+    "dags check": (
+        lambda: schedule(cs.dags, graph(), "heft"),
+        lambda instance: run_repeatedly(instance.validate),
+    ),
+    "cluster simulation": (jobs, lambda instance: cs.cluster.solve(instance, "MCB8 */per/opt=avg")),
+    "cluster bound": (jobs, lambda instance: run_repeatedly(lambda: cs.cluster.bound(instance))),
     "cluster check": (
-        lambda: schedule(cs.cluster, jobs(), "EASY"), lambda it: again(it.validate),
+        lambda: schedule(cs.cluster, jobs(), "EASY"),
+        lambda instance: run_repeatedly(instance.validate),
     ),
-    "moldable search": (moldable, lambda it: cs.moldable.local_search(it, work=2**50)),
-    "moldable bound": (moldable, lambda it: again(lambda: cs.moldable.minsum_bound(it))),
+    "moldable search": (moldable, lambda instance: cs.moldable.local_search(instance, work=2**50)),
+    "moldable bound": (
+        moldable,
+        lambda instance: run_repeatedly(lambda: cs.moldable.minsum_bound(instance)),
+    ),
     "moldable check": (
-        lambda: schedule(cs.moldable, moldable(), "list-shelf"), lambda it: again(it.validate),
+        lambda: schedule(cs.moldable, moldable(), "list-shelf"),
+        lambda instance: run_repeatedly(instance.validate),
     ),
-    "bags search": (bag, lambda it: again(lambda: cs.bags.solve(it, "ttb"))),
-    "bags bound": (bag, lambda it: again(lambda: cs.bags.bound(it))),
-    "bags check": (lambda: schedule(cs.bags, bag(), "min-energy"), lambda it: again(it.validate)),
-}  # fmt: skip
+    "bags search": (bag, lambda instance: run_repeatedly(lambda: cs.bags.solve(instance, "ttb"))),
+    "bags bound": (bag, lambda instance: run_repeatedly(lambda: cs.bags.bound(instance))),
+    "bags check": (
+        lambda: schedule(cs.bags, bag(), "min-energy"),
+        lambda instance: run_repeatedly(instance.validate),
+    ),
+}
 
 
 def ticks_during(call):
     """How often another thread woke up while the call was under way: 0 where it never could."""
-    count, over = 0, threading.Event()
+    count, has_ended = 0, threading.Event()
 
     def tick():
         nonlocal count
-        while not over.wait(0.002):
+        while not has_ended.wait(0.002):
             count += 1
 
     thread = threading.Thread(target=tick)
@@ -93,7 +105,7 @@ def ticks_during(call):
     try:
         call()
     finally:
-        over.set()
+        has_ended.set()
         thread.join()
     return count
 
@@ -114,8 +126,8 @@ def goes_on(call):
 @pytest.mark.parametrize("name", CALLS)
 def test_another_thread_goes_on(name):
     make, call = CALLS[name]
-    made = make()
-    assert goes_on(lambda: call(made))
+    argument = make()
+    assert goes_on(lambda: call(argument))
 
 
 def write_jobs(folder):
@@ -139,7 +151,7 @@ def write_packs(folder):
 @pytest.mark.parametrize("write", [write_jobs, write_graph, write_packs])
 def test_another_thread_goes_on_while_a_file_is_read(write, tmp_path):
     read = write(tmp_path)
-    assert goes_on(lambda: again(read))
+    assert goes_on(lambda: run_repeatedly(read))
 
 
 def a_thread_goes_on(inst):

@@ -63,8 +63,8 @@ def test_a_changed_table_is_refused(call, folder, capsys):
     family, file, algorithm, arguments, _ = call
     main(["solve", family, file, *arguments, "--algorithm", algorithm, "-o", "plan.csv"])
     capsys.readouterr()
-    whole = pd.read_csv("plan.csv", dtype=str)
-    first = whole.columns[0]
+    plan_table = pd.read_csv("plan.csv", dtype=str)
+    first = plan_table.columns[0]
     for change, part in (
         (lambda frame: frame.drop(index=0), ""),
         (lambda frame: frame.assign(end=frame["start"]), ""),
@@ -74,7 +74,7 @@ def test_a_changed_table_is_refused(call, folder, capsys):
         (lambda frame: frame.assign(**{first: "99999"}), ""),
         (lambda frame: frame.assign(end="inf"), "line 2, column 'end'"),
     ):
-        change(whole.copy()).to_csv("broken.csv", index=False)
+        change(plan_table.copy()).to_csv("broken.csv", index=False)
         assert main(["validate", family, file, "broken.csv", *arguments]) == 2
         error = capsys.readouterr().err
         assert error.startswith("cosched: error: broken.csv: ")
@@ -163,9 +163,9 @@ def test_a_table_of_a_batch_policy_gets_the_full_check(policy, tmp_path, monkeyp
             "memory": [0.2, 0.2], "runtime": [30, 60]}  # fmt: skip
     cs.cluster.Instance(jobs, 2).write("jobs.json")
     main(["solve", "cluster", "jobs.json", "--algorithm", policy, "-o", "plan.csv"])
-    whole = pd.read_csv("plan.csv", dtype=str)
-    assert whole.exclusive.tolist() == ["True", "True"]
-    assert whole.name.tolist() == ["7", "8"]
+    plan_table = pd.read_csv("plan.csv", dtype=str)
+    assert plan_table.exclusive.tolist() == ["True", "True"]
+    assert plan_table.name.tolist() == ["7", "8"]
     assert main(["validate", "cluster", "jobs.json", "plan.csv"]) == 0
     capsys.readouterr()
     for change, part in (
@@ -174,10 +174,10 @@ def test_a_table_of_a_batch_policy_gets_the_full_check(policy, tmp_path, monkeyp
         ({"exclusive": "yes"}, "line 2, column 'exclusive': 'yes': expected True or False"),
         ({"name": "9"}, "placements[0].name: '9': expected '7'"),
     ):
-        whole.assign(**change).to_csv("broken.csv", index=False)
+        plan_table.assign(**change).to_csv("broken.csv", index=False)
         assert main(["validate", "cluster", "jobs.json", "broken.csv"]) == 2
         assert part in capsys.readouterr().err
-    shared = whole.assign(units="(0,)", nodes="(0,)", exclusive="False")
+    shared = plan_table.assign(units="(0,)", nodes="(0,)", exclusive="False")
     shared.to_csv("shared.csv", index=False)  # allowed where nodes are shared
     assert main(["validate", "cluster", "jobs.json", "shared.csv"]) == 0
 

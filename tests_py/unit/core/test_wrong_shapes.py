@@ -14,11 +14,11 @@ from cosched.registry import FAMILIES, family
 TIMES = [[8.0, 4.4], [6.0, 3.2]]
 JOBS = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.1], "runtime": [9]}
 MAKE = {
-    "packs": lambda **more: cs.packs.Instance(TIMES, **more),
-    "moldable": lambda **more: cs.moldable.Instance(TIMES, **more),
-    "dags": lambda **more: cs.dags.Instance(TIMES, [(0, 1)], (2, 1), **more),
-    "bags": lambda **more: cs.bags.Instance([4, 3], [2, 1], TIMES, TIMES, price=9000, **more),
-    "cluster": lambda **more: cs.cluster.Instance(JOBS, 4, **more),
+    "packs": lambda **options: cs.packs.Instance(TIMES, **options),
+    "moldable": lambda **options: cs.moldable.Instance(TIMES, **options),
+    "dags": lambda **options: cs.dags.Instance(TIMES, [(0, 1)], (2, 1), **options),
+    "bags": lambda **options: cs.bags.Instance([4, 3], [2, 1], TIMES, TIMES, price=9000, **options),
+    "cluster": lambda **options: cs.cluster.Instance(JOBS, 4, **options),
 }
 WRONG = [5, 1.5, len, object(), np.ones((2, 2, 2)), pd.Series([1.0]), pd.DataFrame(TIMES), [[1]]]
 #: Words of Python, numpy and pandas about what they got.
@@ -29,7 +29,7 @@ INTERNAL = re.compile(
 )
 
 
-def said(call):
+def message_of(call):
     """What a call with something wrong raises, in one line."""
     with pytest.raises((cs.CoschedError, TypeError, ValueError)) as raised:
         call()
@@ -44,34 +44,34 @@ def said(call):
 def test_names_of_what_a_family_has(name, wrong):
     assert name in MAKE, f"tests_py/unit/core/test_wrong_shapes.py: add {name} to MAKE"
     of, inst = family(name), MAKE[name]()
-    assert "unknown" in said(lambda: of.solve(inst, wrong))
-    assert "unknown" in said(lambda: of.bound(inst, wrong))
-    assert "options" in said(lambda: of.compare(inst, options=wrong))
+    assert "unknown" in message_of(lambda: of.solve(inst, wrong))
+    assert "unknown" in message_of(lambda: of.bound(inst, wrong))
+    assert "options" in message_of(lambda: of.compare(inst, options=wrong))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("wrong", [5, 1.5, len, object()], ids=lambda value: type(value).__name__)
 def test_texts_of_an_instance(name, wrong):
-    known = inspect.signature(family(name).instance_type).parameters
-    texts = [text for text in ("notes", "names", "machine_names", "kernels") if text in known]
+    parameters = inspect.signature(family(name).instance_type).parameters
+    texts = [text for text in ("notes", "names", "machine_names", "kernels") if text in parameters]
     assert "notes" in texts
     for argument in texts:
-        assert argument in said(lambda argument=argument: MAKE[name](**{argument: wrong}))
+        assert argument in message_of(lambda argument=argument: MAKE[name](**{argument: wrong}))
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
 def test_words(wrong):
     measured = {"a": {1: 8.0, 4: 2.0}}
-    assert "fit" in said(lambda: profiles.complete(measured, fit=wrong))
-    assert "counts" in said(lambda: profiles.complete(measured, counts=wrong))
-    assert "model" in said(lambda: cs.moldable.list_local(MAKE["moldable"](), model=wrong))
+    assert "fit" in message_of(lambda: profiles.complete(measured, fit=wrong))
+    assert "counts" in message_of(lambda: profiles.complete(measured, counts=wrong))
+    assert "model" in message_of(lambda: cs.moldable.list_local(MAKE["moldable"](), model=wrong))
     if not hasattr(wrong, "columns"):
-        assert "running" in said(lambda: MAKE["cluster"](running=wrong))
+        assert "running" in message_of(lambda: MAKE["cluster"](running=wrong))
 
 
 @pytest.mark.parametrize("wrong", [len, object()], ids=lambda value: type(value).__name__)
 def test_numbers(wrong):
-    assert "epsilons" in said(lambda: cs.packs.pack_by_pack(MAKE["packs"](), epsilons=wrong))
+    assert "epsilons" in message_of(lambda: cs.packs.pack_by_pack(MAKE["packs"](), epsilons=wrong))
 
 
 SHAPES = [5, len, [(0, 1, 2)], np.ones((2, 2, 2)), [[1], [2, 3]]]
@@ -81,11 +81,13 @@ SHAPES = [5, len, [(0, 1, 2)], np.ones((2, 2, 2)), [[1], [2, 3]]]
 def test_graphs(wrong):
     """Three numbers an edge were "cannot reshape array of size 3 into shape (2)"."""
     for argument in ("edges", "data", *(() if hasattr(wrong, "__len__") else ("names",))):
-        given = {"edges": [(0, 1)], argument: wrong}
-        assert argument in said(lambda given=given: cs.dags.Instance(TIMES, units=(1, 1), **given))
-    assert "rule" in said(lambda: profiles.Slowdowns(TIMES, wrong))
+        arguments = {"edges": [(0, 1)], argument: wrong}
+        assert argument in message_of(
+            lambda arguments=arguments: cs.dags.Instance(TIMES, units=(1, 1), **arguments)
+        )
+    assert "rule" in message_of(lambda: profiles.Slowdowns(TIMES, wrong))
 
 
 @pytest.mark.parametrize("wrong", [5, len, [1]], ids=lambda value: type(value).__name__)
 def test_snapshots(wrong):
-    assert "expected a file or a folder" in said(lambda: cs.slurm.when(wrong))
+    assert "expected a file or a folder" in message_of(lambda: cs.slurm.when(wrong))

@@ -113,11 +113,11 @@ def test_a_file_whose_every_task_has_a_predecessor_has_a_cycle(tmp_path):
 
 def test_methods_of_the_relaxation_agree(inst, three):
     for instance in (inst, three):
-        found = {
+        relaxations = {
             m: cs.dags.hlp(instance, method=m) for m in ("auto", "structured", "glpk", "highs")
         }
-        best = found["structured"]
-        for method, relaxation in found.items():
+        best = relaxations["structured"]
+        for method, relaxation in relaxations.items():
             assert relaxation.value == pytest.approx(best.value, rel=1e-7), method
             assert relaxation.x.shape == instance.times.shape
             assert relaxation.x.sum(axis=1) == pytest.approx(1)
@@ -144,10 +144,10 @@ def test_methods_of_the_relaxation_agree(inst, three):
 )
 def test_small_relaxations_known_by_hand(times, edges, units, value, method):
     instance = Instance(times, edges, units)
-    found = cs.dags.hlp(instance, method=method)
-    assert found.value == pytest.approx(value, rel=1e-9, abs=1e-12)
-    assert found.certificate.bound(instance) == pytest.approx(value, rel=1e-9, abs=1e-12)
-    assert (found.x[np.isinf(instance.times)] == 0).all()
+    relaxation = cs.dags.hlp(instance, method=method)
+    assert relaxation.value == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert relaxation.certificate.bound(instance) == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert (relaxation.x[np.isinf(instance.times)] == 0).all()
 
 
 def test_auto_falls_back_to_glpk(inst, monkeypatch):
@@ -163,8 +163,8 @@ def test_auto_falls_back_to_glpk(inst, monkeypatch):
 
     monkeypatch.setattr(relaxation._core.dags, "hlp", broken)
     fresh = inst.with_units(inst.units)
-    found = cs.dags.hlp(fresh)
-    assert (found.method, found.value) == ("glpk", expected)
+    fallback = cs.dags.hlp(fresh)
+    assert (fallback.method, fallback.value) == ("glpk", expected)
     with pytest.raises(cs.SolverError):
         cs.dags.hlp(fresh, method="structured")
 
@@ -204,10 +204,10 @@ def test_stages_put_together_are_the_algorithms(inst, three):
     for instance in (inst, three):
         allocation = cs.dags.round_allocation(instance.times, cs.dags.hlp(instance).x)
         for stage, name in ((cs.dags.est, "hlp-est"), (cs.dags.ols, "hlp-ols")):
-            by_stage, whole = stage(instance, allocation), cs.dags.solve(instance, name)
-            assert by_stage.value == whole.value
+            by_stage, in_one_call = stage(instance, allocation), cs.dags.solve(instance, name)
+            assert by_stage.value == in_one_call.value
             assert by_stage.kind.tolist() == allocation.tolist()
-            assert whole.bound.method == "hlp"
+            assert in_one_call.bound.method == "hlp"
     with pytest.raises(cs.InvalidInstance, match=r"allocation\[3\] = 1: the task cannot run"):
         cs.dags.est(inst, np.ones(30, dtype=int))
 
@@ -230,9 +230,9 @@ def test_arrays_of_a_relaxation_are_read_only_and_outlive_the_instance(inst, met
         assert array.dtype == dtype, name
         assert not array.flags.writeable, name
         assert array.flags.c_contiguous, name
-    again = pickle.loads(pickle.dumps(relaxation))
-    assert np.array_equal(again.x, relaxation.x)
-    assert again.certificate.bound(inst) == proof.bound(inst)
+    unpickled = pickle.loads(pickle.dumps(relaxation))
+    assert np.array_equal(unpickled.x, relaxation.x)
+    assert unpickled.certificate.bound(inst) == proof.bound(inst)
 
 
 def test_results_carry_where_and_when(inst):

@@ -23,12 +23,12 @@ def test_a_time_limit_alone_is_used():
     inst = cs.workloads.layered(200, seed=1, units=(4, 2))
     fixed = cs.dags.hlp_best(inst, work=20)
     assert (fixed.stopped_by, fixed.status, fixed.metrics()["stopped_by"]) == ("work", "ok", "work")
-    for seconds, most, end in ((0.3, None, "time"), (1e6, 30, "work")):
-        res = cs.dags.hlp_best(inst, work=most, time_limit=seconds)
+    for seconds, largest_work, end in ((0.3, None, "time"), (1e6, 30, "work")):
+        res = cs.dags.hlp_best(inst, work=largest_work, time_limit=seconds)
         res.schedule.validate()
         assert res.stopped_by == end
-    once, again = cs.dags.hlp_best(inst), cs.dags.hlp_best(inst, seed=0)
-    assert once.value == again.value
+    once, with_seed_0 = cs.dags.hlp_best(inst), cs.dags.hlp_best(inst, seed=0)
+    assert once.value == with_seed_0.value
     assert once.stopped_by == "work"
 
 
@@ -86,11 +86,11 @@ def random_graph(random, kind):
         times = random.uniform(1, 10, (tasks, types)) * (1e12 if kind == 1 else 1e-12)
     edges = [(i, j) for j in range(tasks) for i in range(j) if random.random() < 0.25]
     units = [int(count) for count in random.integers(1, 4, types)]
-    more = {}
+    extra_arguments = {}
     if edges and random.random() < 0.3:
         size = np.median(times) if kind else 1
-        more = {"data": random.uniform(0, 2, len(edges)) * size, "bandwidth": 1.0}
-    return cs.dags.Instance(times, edges, units, **more)
+        extra_arguments = {"data": random.uniform(0, 2, len(edges)) * size, "bandwidth": 1.0}
+    return cs.dags.Instance(times, edges, units, **extra_arguments)
 
 
 def test_times_of_any_size_give_no_error():
@@ -99,14 +99,14 @@ def test_times_of_any_size_give_no_error():
         inst = random_graph(random, number % 3)
         frame = cs.dags.compare(inst, options={"hlp-best": {"work": 60}})
         assert set(frame.status) <= {"ok", "not_applicable"}, frame.message.tolist()
-        shown = frame.dropna(subset=["value"])
-        assert (shown.bound <= shown.value * (1 + 1e-6)).all()
+        solved_rows = frame.dropna(subset=["value"])
+        assert (solved_rows.bound <= solved_rows.value * (1 + 1e-6)).all()
 
 
 def stalling():
     """Times over 24 orders of magnitude, of which the structured method's game is singular."""
     random = np.random.default_rng(5)
-    found = []
+    instances = []
     for number in range(3000):
         tasks, types = int(random.integers(1, 40)), int(random.integers(1, 5))
         width = (12, 6, 3)[number % 3]
@@ -123,10 +123,10 @@ def stalling():
             try:
                 cs.dags.hlp(inst, method="structured")
             except cs.SolverError:
-                found.append(inst)
-        if len(found) == 2:
+                instances.append(inst)
+        if len(instances) == 2:
             break
-    return found
+    return instances
 
 
 def test_where_the_structured_method_fails_bounds_hold_and_say_so():
@@ -148,10 +148,10 @@ def test_where_the_structured_method_fails_bounds_hold_and_say_so():
 def test_the_scale_of_times_changes_nothing(power):
     inst = cs.workloads.layered(40, seed=3, units=(4, 2))
     scaled = cs.dags.Instance(np.ldexp(inst.times, power), inst.edges, inst.units)
-    one, other = cs.dags.hlp(inst), cs.dags.hlp(scaled)
-    assert other.value == pytest.approx(float(np.ldexp(one.value, power)), rel=1e-9)
+    unscaled, other = cs.dags.hlp(inst), cs.dags.hlp(scaled)
+    assert other.value == pytest.approx(float(np.ldexp(unscaled.value, power)), rel=1e-9)
     assert other.certificate.bound(scaled) == pytest.approx(
-        float(np.ldexp(one.certificate.bound(inst), power)), rel=1e-9
+        float(np.ldexp(unscaled.certificate.bound(inst), power)), rel=1e-9
     )
 
 
@@ -164,18 +164,18 @@ def test_a_bound_that_fails_falls_back(monkeypatch):
     inst = cs.workloads.layered(30, seed=1, units=(4, 2), ccr=1)
     core = relaxation._core.dags
     monkeypatch.setattr(core, "transfers_bound", broken)
-    found = cs.dags.bound(inst)
-    assert (found.method, found.note) == ("windows", "transfers failed: rounding")
+    bound = cs.dags.bound(inst)
+    assert (bound.method, bound.note) == ("windows", "transfers failed: rounding")
     monkeypatch.setattr(refutations._core.dags, "windows_bound", broken)
     inst = inst.with_units(inst.units)
-    found = cs.dags.bound(inst, "windows")
-    assert (found.method, found.note) == ("hlp", "windows failed: rounding")
+    bound = cs.dags.bound(inst, "windows")
+    assert (bound.method, bound.note) == ("hlp", "windows failed: rounding")
     monkeypatch.setattr(core, "hlp", broken)
     monkeypatch.setattr(core, "hlp_so_far", broken)
     inst = inst.with_units(inst.units)
-    found = cs.dags.bound(inst, "hlp")
-    assert found.method in ("area", "critical-path")
-    assert found.note == "hlp failed: rounding"
-    assert found.value == max(cs.dags.bound(inst, name).value for name in ("area", "critical-path"))
+    bound = cs.dags.bound(inst, "hlp")
+    assert bound.method in ("area", "critical-path")
+    assert bound.note == "hlp failed: rounding"
+    assert bound.value == max(cs.dags.bound(inst, name).value for name in ("area", "critical-path"))
     result = cs.dags.heft(inst)
     assert "note: transfers failed: rounding" in report.in_words(family.PRESENTATION, result)

@@ -25,7 +25,7 @@ def written(tmp_path, text, name="tasks.rec"):
     return path
 
 
-def task(job, *after, start=0.0, end=1.0, worker=0, node=0, **more):
+def task(job, *after, start=0.0, end=1.0, worker=0, node=0, **extra_fields):
     fields = {
         "Name": "gemm",
         "JobId": job,
@@ -34,7 +34,7 @@ def task(job, *after, start=0.0, end=1.0, worker=0, node=0, **more):
     }
     if worker is not None:
         fields |= {"WorkerId": worker, "MemoryNode": node, "StartTime": start, "EndTime": end}
-    lines = [f"{key}: {value}" for key, value in (fields | more).items() if value != ""]
+    lines = [f"{key}: {value}" for key, value in (fields | extra_fields).items() if value != ""]
     return "\n".join(lines) + "\n\n"
 
 
@@ -66,8 +66,8 @@ def test_without_models_times_elsewhere_are_those_of_like_tasks():
     full = Instance.read(TASKS, perfmodels=MODELS)
     assert inst.units == (2, 1)
     assert np.array_equal(inst.executed.start, full.executed.start)
-    own = np.arange(10), inst.executed.kind
-    assert np.array_equal(inst.times[own], full.times[own])
+    own_kinds = np.arange(10), inst.executed.kind
+    assert np.array_equal(inst.times[own_kinds], full.times[own_kinds])
     gemm_on_gpu = inst.times[5, 1]
     assert inst.times[3, 1] == gemm_on_gpu
     assert np.isinf(inst.times[1, 1])  # no trsm ran on the GPU
@@ -285,7 +285,7 @@ def states(text):
     """(container, begin, end, value, task) of every state; nothing overlaps, nothing stays open."""
     rows = parsed(text)
     names = {row["Alias"]: row["Name"] for row in rows if "Alias" in row}
-    living, open_, found, now = set(), {}, [], 0.0
+    living, open_, states_of_run, now = set(), {}, [], 0.0
     for row in rows:
         if "Time" in row:
             assert row["Time"] >= now
@@ -301,10 +301,10 @@ def states(text):
             open_[row["Container"]] = (now, row["Value"], row["Task"])
         elif row["event"] == "PajePopState":
             begin, value, task = open_.pop(row["Container"])
-            found.append((names[row["Container"]], begin, now, names[value], task))
+            states_of_run.append((names[row["Container"]], begin, now, names[value], task))
     assert not open_
     assert not living
-    return found
+    return states_of_run
 
 
 def test_a_paje_trace_holds_the_schedule(tmp_path):

@@ -13,7 +13,7 @@ def arcs(text):
     return sorted((before, after) for before, after, _, _ in parse_dot(text, "g.dot").arcs)
 
 
-def said(text, node):
+def attributes_of(text, node):
     return dict(parse_dot(text, "g.dot").nodes[node])
 
 
@@ -46,15 +46,15 @@ def test_arcs(text, expected):
 def test_attributes_come_from_defaults_until_the_brace_closes():
     text = """digraph { before; node [time=1, kernel="x y"]; a; { node [time=2] b; a; c [time=3] }
         d; d [weight=7; other] ["third" = -4]; node [time=5] a }"""
-    assert said(text, "before") == {}
-    assert said(text, "a") == {"time": "1", "kernel": "x y"}
-    assert said(text, "b") == {"time": "2", "kernel": "x y"}
-    assert said(text, "c")["time"] == "3"
-    assert said(text, "d") == {
+    assert attributes_of(text, "before") == {}
+    assert attributes_of(text, "a") == {"time": "1", "kernel": "x y"}
+    assert attributes_of(text, "b") == {"time": "2", "kernel": "x y"}
+    assert attributes_of(text, "c")["time"] == "3"
+    assert attributes_of(text, "d") == {
         "time": "1", "kernel": "x y", "weight": "7", "other": "true", "third": "-4",
     }  # fmt: skip
-    found = parse_dot("digraph { edge [data=1] a -> b [weight=2]\n{ edge [data=3] b -> c } }", "g")
-    assert [(dict(about), line) for _, _, about, line in found.arcs] == [
+    edges = parse_dot("digraph { edge [data=1] a -> b [weight=2]\n{ edge [data=3] b -> c } }", "g")
+    assert [(dict(about), line) for _, _, about, line in edges.arcs] == [
         ({"data": "1", "weight": "2"}, 1),
         ({"data": "3"}, 2),
     ]
@@ -126,8 +126,8 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_work_grows_with_the_text(shape):
-    few, many = steps(SHAPES[shape](300)), steps(SHAPES[shape](3000))
-    assert many < 11 * few + 1000
+    few_steps, many = steps(SHAPES[shape](300)), steps(SHAPES[shape](3000))
+    assert many < 11 * few_steps + 1000
 
 
 def test_arcs_between_groups_have_a_limit():

@@ -83,8 +83,8 @@ def test_fork_join(types):
         assert (factor[::101] >= 0.5).all()
     assert graph.times[:, 0].mean() == pytest.approx(5, rel=0.05)
     assert graph.times[:, 0].std() == pytest.approx(1.25, rel=0.15)
-    again = make.fork_join(100, 5, types=types, seed=4)
-    assert (again.times == graph.times).all()
+    repeated = make.fork_join(100, 5, types=types, seed=4)
+    assert (repeated.times == graph.times).all()
 
 
 def test_layered():

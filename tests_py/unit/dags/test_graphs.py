@@ -107,10 +107,10 @@ def test_stg(tmp_path):
     assert graph.times.tolist() == [[5, 2.5], [0, 0], [4, 2]]
     assert edges(graph) == [("1", "3"), ("2", "3")]
     assert counts(graph.notes, NoteKind.DROPPED) == {"dummy tasks": 2}
-    whole = read(tmp_path, STG, dummies=True)
-    assert len(whole.names) == 5
-    assert whole.times.shape == (5, 1)
-    assert counts(whole.notes, NoteKind.ASSUMED) == {"resource types": 1}
+    with_dummies = read(tmp_path, STG, dummies=True)
+    assert len(with_dummies.names) == 5
+    assert with_dummies.times.shape == (5, 1)
+    assert counts(with_dummies.notes, NoteKind.ASSUMED) == {"resource types": 1}
     second = read(tmp_path, STG.replace("3\n", "3 20\n", 1)).notes
     assert has_note(second, NoteKind.NOT_USED, "second number of the header")
     deadlines = "2\n0 0 9 0\n1 5 9 1 0\n2 6 9 2 0 1\n"
@@ -205,8 +205,8 @@ def test_dot(tmp_path):
     }  # fmt: skip
     assert edges(graph) == [("a", "b b"), ("a", "d"), ("a", "e"), ("b b", "c"), ("x", "c")]
     assert graph.kernels is not None
-    one = read(tmp_path, "digraph { node [time=3]; a -> b }", "g.gv", acceleration=3)
-    assert one.times.tolist() == [[3, 1], [3, 1]]
+    graph_of_gv = read(tmp_path, "digraph { node [time=3]; a -> b }", "g.gv", acceleration=3)
+    assert graph_of_gv.times.tolist() == [[3, 1], [3, 1]]
     for bad, message in [
         ("digraph { a -> ; }", "line 1, column 16: not DOT: ';': expected the node"),
         ("graph { a -- b }", "expected a digraph"),
@@ -237,9 +237,9 @@ def test_graphml(tmp_path):
 
 
 def test_own_json(tmp_path):
-    made = cs.workloads.cholesky(4, spread=0.3, seed=3)
-    made.write(tmp_path / "g.json")
-    assert cs.dags.Instance.read(tmp_path / "g.json") == made
+    graph = cs.workloads.cholesky(4, spread=0.3, seed=3)
+    graph.write(tmp_path / "g.json")
+    assert cs.dags.Instance.read(tmp_path / "g.json") == graph
     for bad, message in [
         ("{", "not JSON"),
         ("{}", "expected an object with 'times'"),
@@ -282,9 +282,9 @@ def test_benchmark_of_the_paper(types, tmp_path):
     seen = 0
     for member, text in members(path):
         graph = read(tmp_path, text)
-        app, one, other = member.split("/")[-1].removesuffix(".txt").split("-")
+        app, width, other = member.split("/")[-1].removesuffix(".txt").split("-")
         if app == "forkJoin":
-            expected = int(one) * (int(other) + 1) + 1
+            expected = int(width) * (int(other) + 1) + 1
         else:
             expected = TABLE_4[app][{"5": 0, "10": 1, "20": 2}[other]]
         assert graph.times.shape == (expected, types), member
@@ -299,8 +299,8 @@ def test_factorisations_are_those_of_the_benchmark():
 
     path = data("amaris_het", "formatedTasks_2.tar.gz")
     for make, app in ((cs.workloads.cholesky, "spotrf"), (cs.workloads.lu, "sgetrf_nopiv")):
-        real, made = read_graph(f"{path}:{app}-512-5"), make(5)
-        ours, theirs = (nx.DiGraph(g.edges.tolist()) for g in (made, real))
+        real, generated = read_graph(f"{path}:{app}-512-5"), make(5)
+        ours, theirs = (nx.DiGraph(g.edges.tolist()) for g in (generated, real))
         assert nx.is_isomorphic(ours, theirs)
         assert len(read_graph(f"{path}:{app}-512-20").edges) == len(make(20).edges)
 
@@ -332,13 +332,13 @@ NODE = '<node id="{}"><data key="d">3</data>{}</node>'
 
 
 def test_several_graphs_in_one_graphml_are_refused(tmp_path):
-    one, other = GRAPH.format(NODE.format("a", "")), GRAPH.format(NODE.format("b", ""))
-    for inner in (one + other, GRAPH.format(NODE.format("a", other))):
+    first_graph, other = GRAPH.format(NODE.format("a", "")), GRAPH.format(NODE.format("b", ""))
+    for inner in (first_graph + other, GRAPH.format(NODE.format("a", other))):
         with pytest.raises(
             cs.InvalidInstance, match="2 graphs, 2 nodes, of which the first graph has 1"
         ):
             read(tmp_path, GRAPHML.format(inner), "g.graphml")
-    assert read(tmp_path, GRAPHML.format(one), "g.graphml").names == ("a",)
+    assert read(tmp_path, GRAPHML.format(first_graph), "g.graphml").names == ("a",)
 
 
 def test_groups_of_yed_are_one_graph(tmp_path):

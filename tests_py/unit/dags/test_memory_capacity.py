@@ -16,18 +16,18 @@ LINKS = {"data": [6.0, 6.0, 6.0, 6.0], "bandwidth": 6.0}
 INF = float("inf")
 
 
-def made(capacity, **more):
-    return Instance(TIMES, EDGES, (2, 1), memory_capacity=capacity, **(LINKS | more))
+def make_instance(capacity, **links):
+    return Instance(TIMES, EDGES, (2, 1), memory_capacity=capacity, **(LINKS | links))
 
 
 def test_capacities_of_types_units_and_all():
-    assert made(None).memory_capacity is None
-    assert made(30).memory_capacity == 30.0
-    assert made([INF, 12]).memory_capacity == (INF, 12.0)
-    assert made([20, 20, 12]).memory_capacity == (20.0, 20.0, 12.0)
-    assert made([20, 30, 12], memories="unit").memory_capacity == (20.0, 30.0, 12.0)
-    assert "limited" in repr(made(30))
-    assert "limited" not in repr(made(INF))
+    assert make_instance(None).memory_capacity is None
+    assert make_instance(30).memory_capacity == 30.0
+    assert make_instance([INF, 12]).memory_capacity == (INF, 12.0)
+    assert make_instance([20, 20, 12]).memory_capacity == (20.0, 20.0, 12.0)
+    assert make_instance([20, 30, 12], memories="unit").memory_capacity == (20.0, 30.0, 12.0)
+    assert "limited" in repr(make_instance(30))
+    assert "limited" not in repr(make_instance(INF))
     for capacity, says in (
         (-1, "memory_capacity = -1: expected bytes >= 0"),
         ([1, np.nan], r"memory_capacity\[1\] = nan"),
@@ -39,32 +39,32 @@ def test_capacities_of_types_units_and_all():
         ("much", "memory_capacity"),
     ):
         with pytest.raises(cs.InvalidInstance, match=says):
-            made(capacity)
+            make_instance(capacity)
 
 
 def test_it_survives_files_pickles_and_comparison(tmp_path):
     path = tmp_path / "inst.json"
     for capacity in (30.0, (INF, 12.0), (20.0, 20.0, INF)):
-        inst = made(capacity)
+        inst = make_instance(capacity)
         inst.write(path)
-        for again in (Instance.read(path), pickle.loads(pickle.dumps(inst))):
-            assert again == inst
-            assert again.memory_capacity == capacity
-        assert inst != made(None)
+        for reread_instance in (Instance.read(path), pickle.loads(pickle.dumps(inst))):
+            assert reread_instance == inst
+            assert reread_instance.memory_capacity == capacity
+        assert inst != make_instance(None)
         assert inst.facts()["memory_capacity"] == capacity
         assert Instance.read(path, memory_capacity=40).memory_capacity == 40
-    assert "memory_capacity" not in made(None).facts()
-    made(None).write(path)
+    assert "memory_capacity" not in make_instance(None).facts()
+    make_instance(None).write(path)
     assert "memory_capacity" not in json.loads(path.read_text())
-    assert made((INF, 12)).with_units((4, 2)).memory_capacity == (INF, 12.0)
+    assert make_instance((INF, 12)).with_units((4, 2)).memory_capacity == (INF, 12.0)
     path.write_text(path.read_text().replace('"units"', '"memory_capacity": [1, 2, 3], "units"'))
     with pytest.raises(cs.InvalidInstance, match="memory_capacity"):
         Instance.read(path, units=(1, 1))
 
 
 def test_those_that_count_it_keep_within_it_and_the_others_refuse():
-    inst = made((100, 12))
-    assert cs.dags.heft(made(None)).value < cs.dags.memheft(inst).value
+    inst = make_instance((100, 12))
+    assert cs.dags.heft(make_instance(None)).value < cs.dags.memheft(inst).value
     for name in ("memheft", "hlp-best"):
         result = cs.dags.solve(inst, name, **({"work": 200} if name == "hlp-best" else {}))
         result.schedule.validate()
@@ -82,30 +82,30 @@ def test_those_that_count_it_keep_within_it_and_the_others_refuse():
 
 def test_without_limits_memheft_is_heft():
     plain = Instance(TIMES, EDGES, (2, 1))
-    for inst in (plain, made(None), made(INF), made(1000)):
-        one, other = (
+    for inst in (plain, make_instance(None), make_instance(INF), make_instance(1000)):
+        by_heft, other = (
             cs.dags.memheft(inst),
-            cs.dags.heft(made(None) if inst.data is not None else plain),
+            cs.dags.heft(make_instance(None) if inst.data is not None else plain),
         )
         for field in ("kind", "unit", "start", "end"):
-            assert np.array_equal(getattr(one, field), getattr(other, field))
+            assert np.array_equal(getattr(by_heft, field), getattr(other, field))
     assert "memheft" not in cs.dags.compare(plain).algorithm.tolist()
 
 
 def test_validate_counts_copies_and_says_where():
-    free = cs.dags.heft(made(None))
+    free = cs.dags.heft(make_instance(None))
     assert free.kind.tolist() == [1, 1, 1, 1]
-    there = cs.core.Schedule.from_dict(made((100, 12)), free.schedule.to_dict())
+    in_fast_memory = cs.core.Schedule.from_dict(make_instance((100, 12)), free.schedule.to_dict())
     with pytest.raises(cs.CoschedError, match="the memory of unit 0 of type 1 holds 18 bytes at 1"):
-        there.validate()
-    cs.core.Schedule.from_dict(made((100, 18)), free.schedule.to_dict()).validate()
+        in_fast_memory.validate()
+    cs.core.Schedule.from_dict(make_instance((100, 18)), free.schedule.to_dict()).validate()
 
 
 def test_what_cannot_fit_is_named():
     with pytest.raises(cs.InfeasibleError, match="task 0 needs 12 bytes while it runs"):
-        cs.dags.memheft(made(11))
+        cs.dags.memheft(make_instance(11))
     with pytest.raises(cs.InfeasibleError, match="task 0 needs 12 bytes"):
-        cs.dags.hlp_best(made(11))
+        cs.dags.hlp_best(make_instance(11))
 
 
 def test_the_row_of_memory_and_time():
@@ -119,13 +119,13 @@ def test_the_row_of_memory_and_time():
     assert result.value == 8
     assert result.gap == pytest.approx(0, abs=1e-8)
     assert result.bound.method == "memory"
-    assert cs.dags.bound(made((INF, 12)), "memory").value == 0
-    assert cs.dags.bound(made(None), "memory").value == 0
+    assert cs.dags.bound(make_instance((INF, 12)), "memory").value == 0
+    assert cs.dags.bound(make_instance(None), "memory").value == 0
 
 
 def test_on_the_command_line(tmp_path, capsys):
     path, plan = str(tmp_path / "inst.json"), str(tmp_path / "plan.json")
-    made(None).write(path)
+    make_instance(None).write(path)
     limit = ["--memory-capacity", "100,12"]
     assert main(["solve", "dags", path, *limit, "--algorithm", "memheft", "-o", plan]) == 0
     assert main(["validate", "dags", path, plan, *limit]) == 0

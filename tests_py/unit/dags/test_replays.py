@@ -45,7 +45,7 @@ def test_measure_appends_what_this_driver_ran(case, tmp_path, capsys):
     assert main([*case, "--resume"]) == 0
     assert sorted(row["task"] for row in rows()) == ["a", "b", "c"]
     assert json.loads(rows()[0]["beside"])["b"] > 0.2
-    known = ((tmp_path / "runs.csv").read_text(), executions_path("runs.csv").read_text())
+    original_files = ((tmp_path / "runs.csv").read_text(), executions_path("runs.csv").read_text())
     capsys.readouterr()
     for _ in range(2):
         assert main([*case, "--resume"]) == 0
@@ -53,7 +53,7 @@ def test_measure_appends_what_this_driver_ran(case, tmp_path, capsys):
         assert (
             (tmp_path / "runs.csv").read_text(),
             executions_path("runs.csv").read_text(),
-        ) == known
+        ) == original_files
     assert main([*case, "--again"]) == 0
     assert sorted(row["task"] for row in rows()) == list("aabbcc")
 
@@ -83,22 +83,24 @@ def test_an_interrupted_driver_keeps_what_it_measured(case, tmp_path, number):
 def test_a_dry_run_of_a_resume_shows_what_is_left(case, tmp_path, capsys):
     dry = [*case, "--resume", "--dry-run"]
 
-    def shown():
+    def output_of_dry_run():
         capsys.readouterr()
         assert main(dry) == 0
         return capsys.readouterr().out
 
-    assert [f" {name} " in shown() for name in "abc"] == [True] * 3  # nothing has run yet
+    assert [f" {name} " in output_of_dry_run() for name in "abc"] == [
+        True
+    ] * 3  # nothing has run yet
     assert main(case) == 1
     text = (tmp_path / "plan.journal.jsonl").read_text()
-    assert "1 of 3 tasks completed" in shown()
-    assert [f" {name} " in shown() for name in "abc"] == [False, True, True]
+    assert "1 of 3 tasks completed" in output_of_dry_run()
+    assert [f" {name} " in output_of_dry_run() for name in "abc"] == [False, True, True]
     assert main([*case, "--dry-run"]) == 0  # of a run from nothing
     assert " a " in capsys.readouterr().out
     assert (tmp_path / "plan.journal.jsonl").read_text() == text
     (tmp_path / "good").touch()
     assert main([*case, "--resume"]) == 0
-    assert shown() == "3 of 3 tasks completed: plan.journal.jsonl\n"
+    assert output_of_dry_run() == "3 of 3 tasks completed: plan.journal.jsonl\n"
     other = cs.packs.sequential(cs.packs.Instance([[1.0]], names=["a"]))
     cs.io.write_json(other.to_dict(), "plan.json")
     assert main(dry) == 2

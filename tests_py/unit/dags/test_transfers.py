@@ -14,8 +14,8 @@ EDGES = [(0, 1), (0, 2)]
 
 
 def moved(**options):
-    given = {"data": [6.0, 0.0], "bandwidth": 2.0, "latency": 0.5} | options
-    return Instance(TIMES, EDGES, (2, 2), **given)
+    arguments = {"data": [6.0, 0.0], "bandwidth": 2.0, "latency": 0.5} | options
+    return Instance(TIMES, EDGES, (2, 2), **arguments)
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_transfer_times_between_units():
     assert inst.transfer(0, 3, 3) == 0
     assert inst.transfer(1, 0, 2) == 0  # no data, no latency
     assert moved(memories="unit").transfer(0, 0, 1) == 3.5
-    given = moved(memories=[0, 1, 1, 0])
-    assert [given.transfer(0, 0, unit) for unit in range(4)] == [0, 3.5, 3.5, 0]
+    instance = moved(memories=[0, 1, 1, 0])
+    assert [instance.transfer(0, 0, unit) for unit in range(4)] == [0, 3.5, 3.5, 0]
     assert inst.bandwidth.tolist() == [[1, 2], [3, 4]]
     assert inst.memories == "host"
-    assert given.memories == (0, 1, 1, 0)
+    assert instance.memories == (0, 1, 1, 0)
     for edge in (2, (0, 3), (1, 0), -1):
         with pytest.raises(cs.InvalidInstance, match="edge"):
             inst.transfer(edge, 0, 1)
@@ -98,17 +98,17 @@ def test_instances_with_data_are_values(tmp_path):
         assert moved(**other) != inst
     path = tmp_path / "graph.json"
     inst.write(path)
-    again = Instance.read(path)
-    assert again == inst
-    assert again.transfer(0, 0, 1) == 0.5
+    reread_instance = Instance.read(path)
+    assert reread_instance == inst
+    assert reread_instance.transfer(0, 0, 1) == 0.5
     faster = Instance.read(path, bandwidth=12.0, latency=0.0, memories=[0, 0, 0, 1])
     assert faster.transfer(0, 0, 3) == 0.5
     assert inst.with_units((1, 1)).data.tolist() == [6.0, 0.0]
     assert inst.with_units((1, 1)).memories == "unit"
-    given = moved(memories=[0, 0, 1, 1])
+    instance = moved(memories=[0, 0, 1, 1])
     with pytest.raises(cs.InvalidInstance, match="memories has 4 entries"):
-        given.with_units((1, 1))
-    assert given.with_units((1, 1), memories="host").units == (1, 1)
+        instance.with_units((1, 1))
+    assert instance.with_units((1, 1), memories="host").units == (1, 1)
 
 
 def test_schedules_are_checked_against_transfers():
@@ -144,8 +144,8 @@ def test_every_algorithm_counts_transfers(name):
         result.schedule.validate()
         assert result.ratio is None
         assert result.bound.value <= result.value
-        least = [cs.dags.solve(inst, other).value for other in ("heft", "cpop", "peft", "hlp-ols")]
-        assert name != "hlp-best" or result.value <= min(least)
+        values = [cs.dags.solve(inst, other).value for other in ("heft", "cpop", "peft", "hlp-ols")]
+        assert name != "hlp-best" or result.value <= min(values)
         zero = Instance(inst.times, inst.edges, inst.units)
         scaled = Instance(
             inst.times,
@@ -165,10 +165,10 @@ def test_every_algorithm_counts_transfers(name):
 def test_theorems_hold_without_data_only():
     inst = random_instance(1)
     plain = Instance(inst.times, inst.edges, inst.units)
-    known = {"hlp-est": 6.0, "hlp-ols": 6.0, "hlp-best": 6.0, "er-ls": 4 * 1.5**0.5}
-    known["qa"] = 2 * 1.5**0.5 + 1
+    ratios = {"hlp-est": 6.0, "hlp-ols": 6.0, "hlp-best": 6.0, "er-ls": 4 * 1.5**0.5}
+    ratios["qa"] = 2 * 1.5**0.5 + 1
     for name in cs.dags.DEFAULT_COMPARE:
-        assert cs.dags.solve(plain, name).ratio == known.get(name)
+        assert cs.dags.solve(plain, name).ratio == ratios.get(name)
         assert cs.dags.solve(inst, name).ratio is None
     assert cs.dags.er_ls(plain.with_units((2, 3))).ratio is None
 

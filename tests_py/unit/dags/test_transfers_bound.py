@@ -40,11 +40,11 @@ def slower(inst, factor):
 
 def test_it_is_the_default_where_there_is_data():
     inst = layered(30, 1)
-    found = cs.dags.transfers(inst)
-    assert found.complete
+    bound = cs.dags.transfers(inst)
+    assert bound.complete
     assert cs.dags.bound(inst).method == "transfers"
-    assert cs.dags.bound(inst).value == found.value == found.certificate.bound(inst)
-    assert found.value > cs.dags.windows(inst).value * 1.01
+    assert cs.dags.bound(inst).value == bound.value == bound.certificate.bound(inst)
+    assert bound.value > cs.dags.windows(inst).value * 1.01
     assert cs.dags.solve(inst, "eft").bound == cs.dags.bound(inst)
     plain = Instance(inst.times, inst.edges, inst.units)
     assert cs.dags.bound(plain).method == "windows"
@@ -88,11 +88,11 @@ def test_all_methods_solve_the_relaxation():
         )
         assert structured.value == pytest.approx(glpk.value, rel=1e-6)
         assert highs.value == pytest.approx(glpk.value, rel=1e-6)
-        for found in (structured, glpk, highs):
-            assert found.certificate.bound(inst) == pytest.approx(glpk.value, rel=2e-6)
-            assert found.x.shape == (25, types)
-            assert np.allclose(found.x.sum(axis=1), 1)
-            ends = found.C
+        for bound in (structured, glpk, highs):
+            assert bound.certificate.bound(inst) == pytest.approx(glpk.value, rel=2e-6)
+            assert bound.x.shape == (25, types)
+            assert np.allclose(bound.x.sum(axis=1), 1)
+            ends = bound.C
             assert all(ends[i] <= ends[j] + 1e-6 for i, j in inst.edges)
         assert glpk.value >= cs.dags.hlp(inst).value * (1 - 1e-9)
     with pytest.raises(ValueError, match="method = 'simplex'"):
@@ -108,9 +108,9 @@ def test_the_relaxation_sees_what_a_change_of_type_costs():
 @pytest.fixture(scope="module")
 def proved():
     inst = with_data(cs.workloads.layered(60, seed=1, units=(2, 1)), 0.3)
-    found = cs.dags.transfers(inst)
-    assert any(stage["edge_flow"].any() for stage in found.certificate.fields["stages"])
-    return inst, found.certificate
+    bound = cs.dags.transfers(inst)
+    assert any(stage["edge_flow"].any() for stage in bound.certificate.fields["stages"])
+    return inst, bound.certificate
 
 
 def changed(proof, **fields):
@@ -151,14 +151,14 @@ def test_a_certificate_proves_no_more_than_it_says(proved):
 
 def test_limits_and_what_is_refused():
     inst = layered(60, 1)
-    found = cs.dags.transfers(inst, time_limit=0)
-    assert not found.complete
+    bound = cs.dags.transfers(inst, time_limit=0)
+    assert not bound.complete
     assert cs.dags.bound(inst, time_limit=0).status == "time_limit"
-    assert found.certificate.bound(inst) == found.value > 0
+    assert bound.certificate.bound(inst) == bound.value > 0
     with pytest.raises(cs.InvalidInstance, match="upper"):
         cs.dags.transfers(inst, upper=-1)
-    known = Instance(TWO, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
-    assert cs.dags.transfers(known, upper=3.0).value == pytest.approx(3, rel=1e-8)
+    two_tasks = Instance(TWO, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    assert cs.dags.transfers(two_tasks, upper=3.0).value == pytest.approx(3, rel=1e-8)
 
 
 def test_edges_in_any_order():
@@ -171,8 +171,8 @@ def test_edges_in_any_order():
     by_tasks = Instance(times, [pairs[k] for k in rows], (2, 1), data=data[rows], bandwidth=3.0)
     assert mixed.edges.tolist() == [list(pair) for pair in pairs]
     assert mixed == by_tasks
-    found, same = cs.dags.transfers(mixed), cs.dags.transfers(by_tasks)
-    assert found.value == same.value == found.certificate.bound(mixed)
+    bound, same = cs.dags.transfers(mixed), cs.dags.transfers(by_tasks)
+    assert bound.value == same.value == bound.certificate.bound(mixed)
     proofs = [cs.dags.transfers_relaxation(inst).certificate for inst in (mixed, by_tasks)]
     flows = [proof.fields["stages"][0]["edge_flow"] for proof in proofs]
     assert flows[0].any()

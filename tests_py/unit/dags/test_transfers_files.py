@@ -34,7 +34,7 @@ def test_a_file_that_two_tasks_read_moves_to_each(tmp_path):
         {"id": "c", "name": "c", "parents": ["a"], "inputFiles": ["x", "y", "y"]},
         {"id": "d", "name": "d", "parents": ["b"], "inputFiles": ["z", "w"]},
     ]
-    files = [{"id": one, "sizeInBytes": size} for one, size in
+    files = [{"id": file, "sizeInBytes": size} for file, size in
              {"in": 7, "x": 10, "y": 5, "z": 0, "w": 99}.items()]  # fmt: skip
     path = write(tmp_path, "w.json", workflow(tasks, files))
     graph = read_graph(path)
@@ -67,8 +67,8 @@ def test_a_file_that_two_tasks_read_moves_to_each(tmp_path):
 )
 def test_data_of_dot_arcs(tmp_path, arcs, options, expected):
     path = write(tmp_path, "g.dot", "digraph { node [time=1]; a; b; c; " + arcs + " }")
-    found = read_graph(path, **options).data
-    assert (None if found is None else found.tolist()) == expected
+    data = read_graph(path, **options).data
+    assert (None if data is None else data.tolist()) == expected
 
 
 @pytest.mark.parametrize(
@@ -168,9 +168,9 @@ def test_real_workflows_say_what_moves():
     tasks = {task["id"]: task for task in specification["tasks"]}
     total = sum(
         size[file]
-        for one in tasks.values()
-        for other in one["parents"]
-        for file in set(tasks[other]["outputFiles"]) & set(one["inputFiles"])
+        for task in tasks.values()
+        for other in task["parents"]
+        for file in set(tasks[other]["outputFiles"]) & set(task["inputFiles"])
     )
     assert inst.data.sum() == pytest.approx(total)
     assert (inst.data > 0).all()

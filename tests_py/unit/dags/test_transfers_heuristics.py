@@ -74,14 +74,14 @@ class Plain:
             ]
             task = max(ready, key=lambda j: (priority[j], -j))
             able = [p for p in self.places if np.isfinite(self.inst.times[task, p[0]])]
-            found = {place: self.place_in(task, place) for place in able}
-            place = choose(task, {place: end for place, (_, end) in found.items()})
-            self.start[task], self.end[task] = found[place]
+            ends_by_place = {place: self.place_in(task, place) for place in able}
+            place = choose(task, {place: end for place, (_, end) in ends_by_place.items()})
+            self.start[task], self.end[task] = ends_by_place[place]
             self.at[task] = place
         return max(self.end.values())
 
 
-def least(ends, extra=lambda place: 0.0):
+def earliest_place(ends, extra=lambda place: 0.0):
     """The place of least end + extra; equal: the highest type, then the lowest unit."""
     return min(ends, key=lambda place: (ends[place] + extra(place), -place[0], place[1]))
 
@@ -109,7 +109,7 @@ def plain_cpop(inst):
     kind = min(range(inst.types), key=lambda q: (lost[q], spent[q], -q))
 
     def choose(task, ends):
-        return (kind, 0) if task in path and (kind, 0) in ends else least(ends)
+        return (kind, 0) if task in path and (kind, 0) in ends else earliest_place(ends)
 
     return plain.run(up + down, choose)
 
@@ -131,7 +131,7 @@ def plain_peft(inst):
 
     def choose(task, ends):
         # Of a type the earliest end, then the type of least end + cost.
-        return least(ends, lambda place: costs[task, place[0]])
+        return earliest_place(ends, lambda place: costs[task, place[0]])
 
     return plain.run(priority, choose)
 

@@ -95,15 +95,15 @@ def by_integers(inst):
     upper = np.r_[np.full(n, np.inf), np.ones(n * k + len(pairs)), np.inf]
     cost = np.zeros(size)
     cost[-1] = 1
-    found = milp(
+    solution = milp(
         cost,
         constraints=LinearConstraint(np.array(rows), np.array(low), np.inf),
         integrality=integers,
         bounds=Bounds(np.zeros(size), upper),
         options={"mip_rel_gap": 0},
     )
-    assert found.success
-    return found.fun
+    assert solution.success
+    return solution.fun
 
 
 @pytest.mark.parametrize("ccr", [0.1, 1, 5])

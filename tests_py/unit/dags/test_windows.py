@@ -21,15 +21,15 @@ def layered(n, seed=1, units=(4, 2)):
 def test_the_default_bound_is_windows_and_at_least_the_relaxation():
     random = np.random.default_rng(3)
     two = layered(60)
-    one = Instance(two.times[:, :1], two.edges, units=[4])
+    one_type = Instance(two.times[:, :1], two.edges, units=[4])
     three = Instance(random.uniform(1, 9, (40, 3)), layered(40).edges, units=(2, 1, 1))
-    for inst in (two, one, three):
-        found = cs.dags.windows(inst)
-        assert found.complete
-        assert cs.dags.bound(inst).value == found.value == found.certificate.bound(inst)
+    for inst in (two, one_type, three):
+        bound = cs.dags.windows(inst)
+        assert bound.complete
+        assert cs.dags.bound(inst).value == bound.value == bound.certificate.bound(inst)
         assert cs.dags.bound(inst).method == "windows"
-        assert found.value >= cs.dags.bound(inst, "hlp").value
-        assert found.value <= cs.dags.solve(inst, "heft").value
+        assert bound.value >= cs.dags.bound(inst, "hlp").value
+        assert bound.value <= cs.dags.solve(inst, "heft").value
         assert cs.dags.solve(inst, "heft").bound == cs.dags.bound(inst)
         assert cs.dags.solve(inst, "hlp-ols").bound.method == "hlp"
     assert cs.dags.bound(two).value > cs.dags.bound(two, "hlp").value * 1.05
@@ -47,8 +47,8 @@ def test_the_bound_is_a_multiple_of_what_all_times_are_multiples_of():
         assert cs.dags.windows(inst).value == optimum
         assert cs.dags.windows(inst, upper=optimum).value == optimum
     odd = Instance([[0.1 + 0.2], [0.1], [0.7]], [(0, 1)], units=[1])
-    found = cs.dags.windows(odd, upper=1.1)
-    assert 1.1 * (1 - 1e-9) <= found.value <= 1.1 * (1 + 1e-9)
+    bound = cs.dags.windows(odd, upper=1.1)
+    assert 1.1 * (1 - 1e-9) <= bound.value <= 1.1 * (1 + 1e-9)
 
 
 def test_zero_and_infinite_times():
@@ -62,11 +62,11 @@ def test_zero_and_infinite_times():
 def proved():
     for seed in range(9):
         inst = layered(60, seed)
-        found = cs.dags.windows(inst)
-        if not len(found.certificate.fields["stages"][-1]["raise_heads"]):
+        bound = cs.dags.windows(inst)
+        if not len(bound.certificate.fields["stages"][-1]["raise_heads"]):
             break
-    assert found.value > cs.dags.hlp(inst).value * 1.005
-    return inst, found.certificate
+    assert bound.value > cs.dags.hlp(inst).value * 1.005
+    return inst, bound.certificate
 
 
 def changed(certificate, **fields):
@@ -117,10 +117,10 @@ def test_limits_leave_the_best_so_far():
     full = cs.dags.windows(inst).value
     for seconds in (0, 0.002, 0.01):
         fresh = inst.with_units(inst.units)
-        found = cs.dags.windows(fresh, time_limit=seconds)
-        assert found.certificate.bound(fresh) == found.value <= full
-        assert found.value > 0
-        assert seconds > 0 or not found.complete
+        bound = cs.dags.windows(fresh, time_limit=seconds)
+        assert bound.certificate.bound(fresh) == bound.value <= full
+        assert bound.value > 0
+        assert seconds > 0 or not bound.complete
         so_far = cs.dags.bound(inst.with_units(inst.units), "hlp", time_limit=seconds).value
         assert 0 < so_far <= cs.dags.hlp(inst).value * (1 + 1e-9)
     assert "cut short" in repr(cs.dags.windows(inst.with_units(inst.units), time_limit=0))

@@ -14,14 +14,14 @@ from cosched.execution.runs_file import MeasuredRun, read_runs
 from cosched.execution.slowdowns import read_slowdowns
 
 
-def task(name, seconds, cores=1, memory=0.0, after=(), **more):
+def task(name, seconds, cores=1, memory=0.0, after=(), **extra_fields):
     return BatchTask(
         name=name,
         seconds={cores: seconds},
         commands={cores: ("true",)},
         memory={cores: memory},
         after=tuple(after),
-        **more,
+        **extra_fields,
     )
 
 
@@ -42,22 +42,22 @@ def drawn(rng, n, cores, memory, edges=0.0):
 
 def shortest(tasks, nodes, cores, memory):
     """The earliest end of tasks in one allocation: every order, every node, second by second."""
-    best = sum(next(iter(one.seconds.values())) for one in tasks)
-    names = {one.name for one in tasks}
+    best = sum(next(iter(task.seconds.values())) for task in tasks)
+    names = {task.name for task in tasks}
     for order in itertools.permutations(tasks):
         for places in itertools.product(range(nodes), repeat=len(tasks)):
             ends, used, end = {}, [], 0
-            for one, node in zip(order, places, strict=True):
-                if any(k in names and k not in ends for k in one.after):
+            for task, node in zip(order, places, strict=True):
+                if any(k in names and k not in ends for k in task.after):
                     break
-                ((count, seconds),) = one.seconds.items()
-                begin = int(max([0, *(ends[k] for k in one.after if k in ends)]))
-                need = (count, one.memory[count], one.licences.get("solver", 0))
+                ((count, seconds),) = task.seconds.items()
+                begin = int(max([0, *(ends[k] for k in task.after if k in ends)]))
+                need = (count, task.memory[count], task.licences.get("solver", 0))
                 while not _free(used, begin, int(seconds), node, need, (cores, memory, 1)):
                     begin += 1
                 used.append((begin, begin + int(seconds), node, need))
-                ends[one.name] = begin + int(seconds)
-                end = max(end, ends[one.name])
+                ends[task.name] = begin + int(seconds)
+                end = max(end, ends[task.name])
                 if end >= best:
                     break
             else:
@@ -85,14 +85,14 @@ def exhaustive(tasks, nodes, limit, cores, memory):
             return
         first, *others = rest
         for size in range(len(others) + 1):
-            for mine in itertools.combinations(others, size):
-                left = [k for k in others if k not in mine]
-                for more in partitions(left):
-                    yield [(first, *mine), *more]
+            for block in itertools.combinations(others, size):
+                other_indices = [k for k in others if k not in block]
+                for partition in partitions(other_indices):
+                    yield [(first, *block), *partition]
 
-    by_name = {one.name: k for k, one in enumerate(tasks)}
-    before = [{by_name[name] for name in one.after} for one in tasks]
-    known = {}
+    by_name = {task.name: k for k, task in enumerate(tasks)}
+    before = [{by_name[name] for name in task.after} for task in tasks]
+    cost_of_block = {}
     best = float("inf")
     for blocks in partitions(list(range(len(tasks)))):
         done, todo = set(), list(blocks)
@@ -106,9 +106,9 @@ def exhaustive(tasks, nodes, limit, cores, memory):
             continue
         total = 0
         for block in blocks:
-            if block not in known:
-                known[block] = shortest([tasks[k] for k in block], nodes, cores, memory)
-            total += known[block] if known[block] <= limit else float("inf")
+            if block not in cost_of_block:
+                cost_of_block[block] = shortest([tasks[k] for k in block], nodes, cores, memory)
+            total += cost_of_block[block] if cost_of_block[block] <= limit else float("inf")
         best = min(best, total)
     return best
 
@@ -120,38 +120,52 @@ def test_few_tasks_equal_exhaustive_search(seed):
         nodes, cores, memory = int(rng.integers(1, 3)), int(rng.integers(1, 4)), 4
         tasks = drawn(rng, int(rng.integers(1, 5)), cores, memory, edges=0.2)
         limit = float(rng.integers(9, 16))
-        made = batch(
+        batch_plan = batch(
             tasks, nodes=nodes, limit=limit, cores=cores, memory=memory,
             licences={"solver": 1.0}, spread=0.0,
         )  # fmt: skip
         best = nodes * exhaustive(tasks, nodes, limit, cores, memory)
-        assert made.node_seconds == pytest.approx(best)
-        assert made.bound <= best * (1 + 1e-9)
-        keeps(made)
+        assert batch_plan.node_seconds == pytest.approx(best)
+        assert batch_plan.bound <= best * (1 + 1e-9)
+        keeps(batch_plan)
 
 
-def keeps(made):
+def keeps(batch_plan):
     """Every rule that a plan has to keep, looked at moment by moment."""
     where = {}
-    for k, allocation in enumerate(made.allocations):
-        assert allocation.end_quantile <= made.limit * (1 + 1e-9)
-        for one in allocation.tasks:
-            where[made.tasks[one.task].name] = (k, one)
-        for moment in {one.start for one in allocation.tasks}:
-            now = [one for one in allocation.tasks if one.start <= moment < one.end - 1e-9]
-            for node in range(made.problem.nodes):
-                needs = [made.problem.needs[one.task] for one in now if one.node == node]
-                for have, used in zip(made.problem.node, zip(*needs, strict=True), strict=False):
+    for k, allocation in enumerate(batch_plan.allocations):
+        assert allocation.end_quantile <= batch_plan.limit * (1 + 1e-9)
+        for placement in allocation.tasks:
+            where[batch_plan.tasks[placement.task].name] = (k, placement)
+        for moment in {placement.start for placement in allocation.tasks}:
+            now = [
+                placement
+                for placement in allocation.tasks
+                if placement.start <= moment < placement.end - 1e-9
+            ]
+            for node in range(batch_plan.problem.nodes):
+                needs = [
+                    batch_plan.problem.needs[placement.task]
+                    for placement in now
+                    if placement.node == node
+                ]
+                for have, used in zip(
+                    batch_plan.problem.node, zip(*needs, strict=True), strict=False
+                ):
                     assert sum(used) <= have + 1e-6
-            holds = zip(*(made.problem.shared_needs[one.task] for one in now), strict=True)
-            for have, used in zip(made.problem.shared, holds, strict=False):
+            holds = zip(
+                *(batch_plan.problem.shared_needs[placement.task] for placement in now), strict=True
+            )
+            for have, used in zip(batch_plan.problem.shared, holds, strict=False):
                 assert sum(used) <= have + 1e-6
-    assert len(where) == len(made.tasks)
-    for one in made.tasks:
-        k, mine = where[one.name]
-        for name in one.after:
+    assert len(where) == len(batch_plan.tasks)
+    for task in batch_plan.tasks:
+        k, placement = where[task.name]
+        for name in task.after:
             first, other = where[name]
-            assert first in made.allocations[k].after or (first == k and other.end <= mine.start)
+            assert first in batch_plan.allocations[k].after or (
+                first == k and other.end <= placement.start
+            )
 
 
 def campaign(seed):
@@ -171,42 +185,43 @@ def campaign(seed):
 
 
 def test_node_hours_are_near_the_bound():
-    made = [
+    batch_plans = [
         batch(campaign(seed), nodes=1 + seed % 2, limit=1800.0, cores=16, memory=64.0)
         for seed in range(10)
     ]
-    for one in made:
-        keeps(one)
-    assert np.mean([one.gap for one in made]) < 0.05
+    for batch_plan in batch_plans:
+        keeps(batch_plan)
+    assert np.mean([batch_plan.gap for batch_plan in batch_plans]) < 0.05
 
 
 def test_the_promise_holds_with_drawn_times():
-    kept = 0
+    within_limit = 0
     for seed in range(20):  # batches, each with five futures
         rng = np.random.default_rng(seed)
         times = rng.uniform(30, 200, 9)
-        own = times * rng.lognormal(0.0, 0.15, (8, len(times)))
-        median = np.median(own[:3], axis=0)
+        run_times = times * rng.lognormal(0.0, 0.15, (8, len(times)))
+        median = np.median(run_times[:3], axis=0)
         runs = [
-            MeasuredRun(f"t{k}", 1, float(own[r, k]), "completed", "", "", 1)
+            MeasuredRun(f"t{k}", 1, float(run_times[r, k]), "completed", "", "", 1)
             for r in range(3) for k in range(len(times))
         ]  # fmt: skip
         seen = tuple(task(f"t{k}", float(t)) for k, t in enumerate(median))
-        made = batch(TaskList(seen, tuple(runs)), limit=420.0, cores=2)
-        for real in own[3:] / median:
-            kept += all(
-                replay(made.problem, a.tasks, [real[one.task] for one in a.tasks]) <= 420.0
-                for a in made.allocations
+        batch_plan = batch(TaskList(seen, tuple(runs)), limit=420.0, cores=2)
+        for real in run_times[3:] / median:
+            within_limit += all(
+                replay(batch_plan.problem, a.tasks, [real[placement.task] for placement in a.tasks])
+                <= 420.0
+                for a in batch_plan.allocations
             )
-    assert kept >= 90
+    assert within_limit >= 90
 
 
 def test_counts_are_chosen_for_node_hours():
     many = {1: 100.0, 2: 60.0, 4: 40.0}
-    one = BatchTask(name="a", seconds=many, commands=dict.fromkeys(many, ("true",)))
-    alone = batch([one], limit=1000.0, cores=4, spread=0.0)
+    task = BatchTask(name="a", seconds=many, commands=dict.fromkeys(many, ("true",)))
+    alone = batch([task], limit=1000.0, cores=4, spread=0.0)
     assert alone.to_frame().cores.tolist() == [4]  # the node is idle beside it
-    several = [BatchTask(name=k, seconds=many, commands=one.commands) for k in "abcdefgh"]
+    several = [BatchTask(name=k, seconds=many, commands=task.commands) for k in "abcdefgh"]
     together = batch(several, limit=1000.0, cores=4, spread=0.0)
     assert set(together.to_frame().cores) == {1}
     assert together.node_seconds == together.bound == 200.0
@@ -218,7 +233,7 @@ def test_the_spread_of_repeats_makes_room(tmp_path):
     tasks = TaskList.read(path)
     sure, mean = (batch(tasks, limit=220.0, cores=1, chance=c) for c in (0.95, 0.5))
     assert len(sure.allocations) > len(mean.allocations)
-    assert all(one.end_quantile <= 220.0 for one in sure.allocations)
+    assert all(allocation.end_quantile <= 220.0 for allocation in sure.allocations)
 
 
 @pytest.mark.parametrize(
@@ -263,11 +278,11 @@ def test_codes_and_their_runs(tmp_path, capsys):
     )
     arguments = ["batch", str(tmp_path / "codes.toml"), "--runs", str(tmp_path / "runs.csv")]
     assert main([*arguments, "--time", "60", "-o", str(tmp_path / "jobs")]) == 0
-    made = json.loads((tmp_path / "jobs" / "batch.json").read_text())
-    (allocation,) = made["allocations"]
-    assert [one["name"] for one in allocation["tasks"]] == ["fem", "post"]
+    batch_file = json.loads((tmp_path / "jobs" / "batch.json").read_text())
+    (allocation,) = batch_file["allocations"]
+    assert [task["name"] for task in allocation["tasks"]] == ["fem", "post"]
     assert allocation["tasks"][0]["cores"] == 4
-    assert made["bound"] <= made["node_seconds"]
+    assert batch_file["bound"] <= batch_file["node_seconds"]
     script = (tmp_path / "jobs" / allocation["script"]).read_text()
     assert "--licenses=solver:1" in script
     assert "--mem=7630M" in script
@@ -280,9 +295,12 @@ def test_exact_times_and_spreads_out_of_range(tmp_path, capsys):
     arguments = ["batch", str(list_), "--time", "1:00", "--cores-per-node", "1"]
     assert main([*arguments, "--spread", "0", "-o", str(tmp_path / "jobs")]) == 0
     assert json.loads((tmp_path / "jobs" / "batch.json").read_text())["spread"] == 0.0
-    for text, said in (("1000", "--spread: 1000.0: expected"), ("-1", "--spread: '-1': expected")):
+    for text, message in (
+        ("1000", "--spread: 1000.0: expected"),
+        ("-1", "--spread: '-1': expected"),
+    ):
         assert main([*arguments, "--spread", text, "-o", str(tmp_path / "no")]) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     for spread in (-0.1, float("nan"), 11.0):
         with pytest.raises(InvalidInstance, match="spread"):
             batch([task("a", 1.0)], limit=60.0, cores=1, spread=spread)
@@ -307,6 +325,6 @@ def test_codes_that_were_not_measured_are_refused(tmp_path, capsys):
     (tmp_path / "runs.csv").write_text("task,processors,seconds\ncfd,1,4\n")
     arguments = ["batch", str(tmp_path / "codes.toml"), "--runs", str(tmp_path / "runs.csv")]
     assert main([*arguments, "--time", "60", "-o", str(tmp_path / "jobs")]) == 2
-    said = capsys.readouterr().err
-    assert "not measured: fem" in said
-    assert "--strict" not in said
+    errors = capsys.readouterr().err
+    assert "not measured: fem" in errors
+    assert "--strict" not in errors

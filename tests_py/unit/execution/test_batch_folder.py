@@ -49,8 +49,8 @@ def jobs(tmp_path):
     ],
 )
 def test_a_damaged_line_of_a_journal_says_nothing(line, jobs, capsys):
-    whole = b'{"start":"b"}\n{"end":"b","code":0,"seconds":1.0}\n'
-    (jobs / "part-001.journal.jsonl").write_bytes(line + b"\n" + whole)
+    complete_lines = b'{"start":"b"}\n{"end":"b","code":0,"seconds":1.0}\n'
+    (jobs / "part-001.journal.jsonl").write_bytes(line + b"\n" + complete_lines)
     assert main(["batch", str(jobs), "--status"]) == 1
     assert "1 completed, 1 waiting" in capsys.readouterr().out
     assert [task.name for task in batches.rest(jobs)[0].tasks] == ["a"]
@@ -131,10 +131,10 @@ def test_a_damaged_file_is_refused_by_its_name(name, change, asked, jobs, capsys
     path = jobs / name
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
     assert main(["batch", str(jobs), *asked]) == 2
-    said = capsys.readouterr().err
-    assert f"{path}: " in said
-    assert "expected what `cosched batch` wrote" in said
-    assert said.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert f"{path}: " in errors
+    assert "expected what `cosched batch` wrote" in errors
+    assert errors.count("\n") == 1
 
 
 def test_the_rest_in_another_shape(tmp_path, capsys):
@@ -143,17 +143,17 @@ def test_the_rest_in_another_shape(tmp_path, capsys):
     (jobs / "part-001.journal.jsonl").write_text('{"cut":"long","seconds":9.5}\n')
     asked = ["batch", str(jobs), "--rest", "-o", str(tmp_path / "again")]
     assert main(asked) == 2
-    said = capsys.readouterr().err
-    assert "task 'long' takes 11.4 s" in said
-    assert "expected a longer limit" in said
-    more = ["--time", "1:00", "--chance", "0.8", "--spread", "0.2", "--nodes", "2"]
-    assert main([*asked, *more, "--memory-per-node", "4", "--cores-per-node", "3"]) == 0
-    made = json.loads((tmp_path / "again" / "batch.json").read_text())
-    (allocation,) = made["allocations"]
+    errors = capsys.readouterr().err
+    assert "task 'long' takes 11.4 s" in errors
+    assert "expected a longer limit" in errors
+    other_shape = ["--time", "1:00", "--chance", "0.8", "--spread", "0.2", "--nodes", "2"]
+    assert main([*asked, *other_shape, "--memory-per-node", "4", "--cores-per-node", "3"]) == 0
+    batch_file = json.loads((tmp_path / "again" / "batch.json").read_text())
+    (allocation,) = batch_file["allocations"]
     assert (allocation["time"], allocation["limit"]) == (60.0, 30.0)
-    assert (allocation["nodes"], made["chance"]) == (2, 0.8)
-    assert made["spread"] == pytest.approx(0.2, rel=0.02)
-    assert (made["node"]["memory"], made["node"]["cores"]) == (4.0, 3.0)
+    assert (allocation["nodes"], batch_file["chance"]) == (2, 0.8)
+    assert batch_file["spread"] == pytest.approx(0.2, rel=0.02)
+    assert (batch_file["node"]["memory"], batch_file["node"]["cores"]) == (4.0, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_the_runner_refuses_what_is_no_allocation(text, tmp_path):
 def test_a_chance_is_said_as_it_was_asked_for(tmp_path, capsys):
     rows = tmp_path / "list.csv"
     rows.write_text("command,seconds\ntrue,5\n")
-    for chance, said in (("0.95", "95%"), ("0.999", "99.9%"), ("0.999999999", "99.9999999%")):
-        given = ["--time", "4h", "--cores-per-node", "1", "--chance", chance]
-        assert main(["batch", str(rows), *given, "-o", str(tmp_path / chance)]) == 0
-        assert f"with a chance of {said}\n" in capsys.readouterr().out
+    for chance, percentage in (("0.95", "95%"), ("0.999", "99.9%"), ("0.999999999", "99.9999999%")):
+        arguments = ["--time", "4h", "--cores-per-node", "1", "--chance", chance]
+        assert main(["batch", str(rows), *arguments, "-o", str(tmp_path / chance)]) == 0
+        assert f"with a chance of {percentage}\n" in capsys.readouterr().out

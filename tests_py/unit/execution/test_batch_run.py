@@ -14,10 +14,10 @@ from cosched.execution import BatchTask, batch, batches
 HERE = max(len(os.sched_getaffinity(0)), 1)
 
 
-def written(folder, tasks, **more):
-    made = batch(tasks, limit=more.pop("limit", 60.0), cores=2, spread=0.0, **more)
-    batches.write(made, folder)
-    return made
+def written(folder, tasks, **options):
+    batch_plan = batch(tasks, limit=options.pop("limit", 60.0), cores=2, spread=0.0, **options)
+    batches.write(batch_plan, folder)
+    return batch_plan
 
 
 def shell(name, command, seconds=1.0, after=(), memory=0.0):
@@ -68,12 +68,12 @@ def test_submitted_again_it_runs_what_has_not_completed(tmp_path, capsys):
     (state,) = batches.status(jobs)
     assert (state.completed, state.failed, state.waiting) == (["good"], ["bad"], ["behind"])
     assert main(["batch", str(jobs), "--status"]) == 1
-    said = capsys.readouterr().out
-    assert "part-001.sh: 1 completed, 1 failed, 1 waiting" in said
-    assert "failed: bad" in said
+    output = capsys.readouterr().out
+    assert "part-001.sh: 1 completed, 1 failed, 1 waiting" in output
+    assert "failed: bad" in output
     assert main(["batch", str(jobs), "--rest", "-o", str(tmp_path / "rest")]) == 0
-    left = json.loads((tmp_path / "rest" / "batch.json").read_text())["allocations"]
-    assert [[one["name"] for one in allocation["tasks"]] for allocation in left] == [
+    allocations = json.loads((tmp_path / "rest" / "batch.json").read_text())["allocations"]
+    assert [[task["name"] for task in allocation["tasks"]] for allocation in allocations] == [
         ["bad", "behind"]
     ]
     (tmp_path / "mended").touch()
@@ -132,8 +132,8 @@ def test_what_ends_too_late_is_left_for_the_rest(tmp_path):
 def test_the_rest_is_planned_with_the_spread_of_the_first_plan(tmp_path):
     for level in (0.5, 0.8, 0.95):
         jobs = tmp_path / str(level)
-        made = batch([shell("a", "true")], limit=60.0, cores=1, spread=0.2, chance=level)
-        batches.write(made, jobs)
+        batch_plan = batch([shell("a", "true")], limit=60.0, cores=1, spread=0.2, chance=level)
+        batches.write(batch_plan, jobs)
         assert batches.rest(jobs)[1]["spread"] == pytest.approx(0.2, rel=0.02)
 
 
@@ -141,10 +141,10 @@ def test_allocations_wait_for_each_other(tmp_path):
     jobs = tmp_path / "jobs"
     tasks = [shell("a", "true", 50.0), shell("b", "true", 50.0, ["a"]), shell("c", "true", 50.0)]
     batches.write(batch(tasks, limit=60.0, cores=1, spread=0.0), jobs, jobs=2)
-    made = json.loads((jobs / "batch.json").read_text())["allocations"]
-    names = [one["tasks"][0]["name"] for one in made]
+    allocations = json.loads((jobs / "batch.json").read_text())["allocations"]
+    names = [allocation["tasks"][0]["name"] for allocation in allocations]
     place = {name: k for k, name in enumerate(names)}
-    assert made[place["b"]]["after"] == [place["a"]]
+    assert allocations[place["b"]]["after"] == [place["a"]]
     submit = (jobs / "submit.sh").read_text()
     assert f"afterok:$j{place['a']}" in submit
     (tmp_path / "bin").mkdir()

@@ -23,7 +23,7 @@ def until(condition, seconds=30):
 
 
 def task(name, command, **values):
-    given = {
+    fields = {
         "name": name,
         "command": ["/bin/sh", "-c", command],
         "seconds": 1.0,
@@ -31,14 +31,14 @@ def task(name, command, **values):
         "shared": [],
         "node": 0,
     }
-    return given | values
+    return fields | values
 
 
 def part(folder, tasks, **values):
     """The file of an allocation of two cores."""
-    given = {"nodes": 1, "limit": 60.0, "node": [2.0, 0.0, 0.0], "shared": [], "tasks": tasks}
+    fields = {"nodes": 1, "limit": 60.0, "node": [2.0, 0.0, 0.0], "shared": [], "tasks": tasks}
     path = folder / "part-001.json"
-    path.write_text(json.dumps(given | values))
+    path.write_text(json.dumps(fields | values))
     return path
 
 
@@ -106,9 +106,9 @@ def test_what_a_site_prints_is_no_message(site, tmp_path):
 def test_an_agent_without_input_is_reported(tmp_path):
     path = part(tmp_path, [task("a", "true")])
     runner = start(path, "import os; os.close(0)")
-    _, said = runner.communicate(timeout=30)
+    _, errors = runner.communicate(timeout=30)
     assert runner.returncode == 1
-    assert "this node gets no more tasks" in said
+    assert "this node gets no more tasks" in errors
 
 
 def test_what_a_module_prints_reads_and_starts_disturbs_nothing(tmp_path):
@@ -125,9 +125,9 @@ def test_what_a_module_prints_reads_and_starts_disturbs_nothing(tmp_path):
     calls = [task(name, "exit 9", call=[name], directory=str(tmp_path)) for name in ("one", "two")]
     path = part(tmp_path, calls, module="talkative")
     runner = start(path)
-    _, said = runner.communicate(timeout=30)
-    assert runner.returncode == 0, said
-    assert "imported" in said
+    _, errors = runner.communicate(timeout=30)
+    assert runner.returncode == 0, errors
+    assert "imported" in errors
     assert (tmp_path / "part-001.outputs" / "one.out").read_text() == "called one\n"
 
 
@@ -137,20 +137,20 @@ def test_tasks_run_by_their_commands_where_a_module_cannot_be_imported(end, tmp_
     calls = [task("a", "echo command", call=["a"], directory=str(tmp_path))]
     path = part(tmp_path, calls, module="broken")
     runner = start(path)
-    _, said = runner.communicate(timeout=30)
-    assert runner.returncode == 0, said
+    _, errors = runner.communicate(timeout=30)
+    assert runner.returncode == 0, errors
     assert (tmp_path / "part-001.outputs" / "a.out").read_text() == "command\n"
-    assert ("is replaced" in said) == ("os._exit" in end)
+    assert ("is replaced" in errors) == ("os._exit" in end)
 
 
 def test_an_agent_that_ends_is_replaced_and_its_tasks_start_again(tmp_path):
     once = f"echo x >> {tmp_path}/ran; test -e {tmp_path}/again && exit 0; touch {tmp_path}/again"
     path = part(tmp_path, [task("a", f"{once}; kill -9 $PPID; sleep 30")])
     runner = start(path)
-    _, said = runner.communicate(timeout=30)
-    assert runner.returncode == 0, said
-    assert "ended with -9" in said
-    assert "is replaced" in said
+    _, errors = runner.communicate(timeout=30)
+    assert runner.returncode == 0, errors
+    assert "ended with -9" in errors
+    assert "is replaced" in errors
     assert (tmp_path / "ran").read_text() == "x\nx\n"
     assert [entry["cut"] for entry in entries(path) if "cut" in entry] == ["a"]
 
@@ -158,10 +158,10 @@ def test_an_agent_that_ends_is_replaced_and_its_tasks_start_again(tmp_path):
 def test_a_task_that_ends_each_agent_is_given_up(tmp_path):
     path = part(tmp_path, [task("a", f"echo x >> {tmp_path}/ran; kill -9 $PPID; sleep 30")])
     runner = start(path)
-    _, said = runner.communicate(timeout=30)
+    _, errors = runner.communicate(timeout=30)
     assert runner.returncode == 1
-    assert said.count("is replaced\n") == 2
-    assert "this node gets no more tasks" in said
+    assert errors.count("is replaced\n") == 2
+    assert "this node gets no more tasks" in errors
     assert (tmp_path / "ran").read_text() == "x\n" * 3
     assert entries(path)[-1]["left"] == ["a"]
 
@@ -176,9 +176,9 @@ if "--agent" in sys.orig_argv:
 """
     path = part(tmp_path, [task("a", "true")], patience=1.5)
     runner = start(path, site)
-    _, said = runner.communicate(timeout=30)
-    assert runner.returncode == 0, said
-    assert "does not answer" in said
+    _, errors = runner.communicate(timeout=30)
+    assert runner.returncode == 0, errors
+    assert "does not answer" in errors
 
 
 HANGING = 'import sys, time\nif "--agent" in sys.orig_argv: time.sleep(60)\n'
@@ -187,10 +187,10 @@ HANGING = 'import sys, time\nif "--agent" in sys.orig_argv: time.sleep(60)\n'
 def test_a_node_without_an_agent_is_reported(tmp_path):
     path = part(tmp_path, [task("a", "true")], patience=0.3)
     runner = start(path, HANGING)
-    _, said = runner.communicate(timeout=30)
+    _, errors = runner.communicate(timeout=30)
     assert runner.returncode == 1
-    assert "this node gets no more tasks" in said
-    assert "Traceback" not in said
+    assert "this node gets no more tasks" in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -200,9 +200,9 @@ def test_a_signal_ends_a_runner_whose_agent_hangs(number, tmp_path):
     until(lambda: path.with_suffix(".journal.jsonl").exists() and entries(path))
     time.sleep(0.3)
     runner.send_signal(number)
-    _, said = runner.communicate(timeout=5)
+    _, errors = runner.communicate(timeout=5)
     assert runner.returncode == 1
-    assert "Traceback" not in said
+    assert "Traceback" not in errors
     assert entries(path)[-1]["left"] == ["a"]
 
 
@@ -216,9 +216,9 @@ def test_sigterm_ends_a_runner_whose_agent_is_stopped_with_full_pipes(tmp_path):
     until(pid.exists)
     os.kill(int(pid.read_text()), signal.SIGSTOP)
     runner.terminate()
-    _, said = runner.communicate(timeout=25)
+    _, errors = runner.communicate(timeout=25)
     assert runner.returncode == 1
-    assert "Traceback" not in said
+    assert "Traceback" not in errors
     assert [entry["cut"] for entry in entries(path) if "cut" in entry] == ["t0"]
 
 
@@ -238,9 +238,9 @@ def test_a_second_start_is_refused_while_the_first_one_runs(tmp_path):
     first = start(path)
     until((tmp_path / "ran").exists)
     second = start(path)
-    _, said = second.communicate(timeout=30)
+    _, errors = second.communicate(timeout=30)
     assert second.returncode == 2
-    assert said == (
+    assert errors == (
         f"part-001.json runs already (job {first.pid}, process {first.pid} on "
         f"{os.uname().nodename}): expected one runner\n"
     )
@@ -322,18 +322,18 @@ def test_a_task_has_what_it_was_promised(site, tmp_path):
         ],
     )
     runner = start(path, site)
-    _, said = runner.communicate(timeout=60)
+    _, errors = runner.communicate(timeout=60)
     codes = {entry["end"]: entry["code"] for entry in entries(path) if "end" in entry}
     outputs = {file.stem: file.read_text() for file in (tmp_path / "part-001.outputs").iterdir()}
-    assert runner.returncode == 3, said
+    assert runner.returncode == 3, errors
     assert {name for name, code in codes.items() if code == 127} == {
         "missing",
         "refused",
         "nowhere",
     }
     assert outputs["session"] == "leader\n"
-    affinity, told = outputs["cores"].split()
-    assert affinity == told
+    affinity, core_list = outputs["cores"].split()
+    assert affinity == core_list
     assert outputs["folder"] == f"{tmp_path}/new/folder\n"
     assert outputs["input"] == "end\n"
     assert outputs["pipe"] == "y\n"
@@ -380,11 +380,11 @@ def test_what_would_end_behind_the_limit_of_the_job_is_not_begun(tmp_path):
 
 
 def removed(key):
-    return lambda given: {name: value for name, value in given.items() if name != key}
+    return lambda fields: {name: value for name, value in fields.items() if name != key}
 
 
 def changed(**values):
-    return lambda given: given | values
+    return lambda fields: fields | values
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def changed(**values):
         (changed(environment={"A": 1}), "environment = {'A': 1}: expected a table of texts"),
         (changed(environment=None), "environment = None: expected a table of texts"),
         (changed(output="../a"), "output = '../a': expected a file name"),
-        (lambda given: 5, "task 2: expected a table"),
+        (lambda fields: 5, "task 2: expected a table"),
     ],
 )
 def test_a_damaged_task_is_refused_in_one_line(change, said, tmp_path):
@@ -430,16 +430,18 @@ def test_a_damaged_task_of_a_spool_is_reported_and_the_others_run(tmp_path):
     (spool / "new" / "3.json").write_text(json.dumps(task("c", "true")))
     path = part(tmp_path, [], spool=str(spool), idle=0.5)
     runner = start(path)
-    _, said = runner.communicate(timeout=30)
+    _, errors = runner.communicate(timeout=30)
     assert runner.returncode == 0
-    assert said.count(" is no task: ") == 2
+    assert errors.count(" is no task: ") == 2
     assert os.listdir(spool / "ended") == ["3.json"]
 
 
 def test_what_a_batch_writes_passes_the_checks_of_the_runner(tmp_path):
-    given = BatchTask(
+    batch_task = BatchTask(
         name="a", seconds={1: 1.0}, commands={1: ("true",)}, gpus=1, licences={"solver": 1}
     )
-    made = batch([given], limit=60.0, cores=2, gpus=1, licences={"solver": 2}, spread=0.0)
-    batches.write(made, tmp_path / "jobs")
+    batch_plan = batch(
+        [batch_task], limit=60.0, cores=2, gpus=1, licences={"solver": 2}, spread=0.0
+    )
+    batches.write(batch_plan, tmp_path / "jobs")
     batches.runner.require_part(json.loads((tmp_path / "jobs" / "part-001.json").read_text()))

@@ -13,16 +13,25 @@ from slurm_cluster import Cluster
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    found = Cluster(tmp_path_factory.mktemp("slurm") / "cluster", nodes=2, cpus=2)
-    yield found
-    found.stop()
+    slurm_cluster = Cluster(tmp_path_factory.mktemp("slurm") / "cluster", nodes=2, cpus=2)
+    yield slurm_cluster
+    slurm_cluster.stop()
 
 
 def submitted(cluster, folder, rows):
     """The number of the allocation of two nodes that runs these tasks."""
     (folder / "list.csv").write_text("command,seconds,cores,after,name\n" + "\n".join(rows) + "\n")
-    given = ["--nodes", "2", "--time", "5:00", "--cores-per-node", "2", "-o", str(folder / "jobs")]
-    assert main(["batch", str(folder / "list.csv"), *given]) == 0
+    arguments = [
+        "--nodes",
+        "2",
+        "--time",
+        "5:00",
+        "--cores-per-node",
+        "2",
+        "-o",
+        str(folder / "jobs"),
+    ]
+    assert main(["batch", str(folder / "list.csv"), *arguments]) == 0
     done = subprocess.run(
         ["bash", str(folder / "jobs" / "submit.sh")],
         env=cluster.environment, capture_output=True, text=True, check=True,
@@ -43,10 +52,10 @@ def test_two_nodes_of_one_allocation(cluster, tmp_path):
     (state,) = batches.status(tmp_path / "jobs")
     assert sorted(state.completed) == ["last", *(f"t{k}" for k in range(8))]
     journal = entries(tmp_path)
-    starts = {one["start"]: one for one in journal if "start" in one}
-    ends = {one["end"]: one for one in journal if "end" in one}
+    starts = {entry["start"]: entry for entry in journal if "start" in entry}
+    ends = {entry["end"]: entry for entry in journal if "end" in entry}
     assert journal[0]["hosts"] == [None, "n2"]
-    assert len({one["node"] for one in starts.values()}) == 2
+    assert len({entry["node"] for entry in starts.values()}) == 2
     assert set(ends) == set(starts) == {*state.completed}
     assert starts["last"]["t"] >= max(ends["t0"]["t"], ends["t7"]["t"])
     outputs = (tmp_path / "jobs" / "part-001.outputs").glob("t*.out")
@@ -56,8 +65,10 @@ def test_two_nodes_of_one_allocation(cluster, tmp_path):
 def test_the_other_node_goes_on_when_one_is_down(cluster, tmp_path):
     rows = [f"echo $SLURMD_NODENAME >> {tmp_path}/ran; sleep 4,4,1,,t{k}" for k in range(8)]
     job = submitted(cluster, tmp_path, rows)
-    ran = tmp_path / "ran"
-    cluster.until(lambda: ran.exists() and len(ran.read_text().split()) == 4, "four tasks run")
+    run_file = tmp_path / "ran"
+    cluster.until(
+        lambda: run_file.exists() and len(run_file.read_text().split()) == 4, "four tasks run"
+    )
     cluster.run("scontrol", "update", "nodename=n2", "state=down", "reason=test")
     try:
         assert cluster.ended(job) == ("COMPLETED", "0:0")
@@ -65,14 +76,14 @@ def test_the_other_node_goes_on_when_one_is_down(cluster, tmp_path):
         cluster.run("scontrol", "update", "nodename=n2", "state=resume", check=False)
     (state,) = batches.status(tmp_path / "jobs")
     assert len(state.completed) == 8
-    assert len([one for one in entries(tmp_path) if "cut" in one]) == 2
+    assert len([entry for entry in entries(tmp_path) if "cut" in entry]) == 2
 
 
 def planned(folder, rows, *options):
     """A folder of these tasks, `command,seconds,cores,after,name`, and how the planner ended."""
     (folder / "list.csv").write_text("command,seconds,cores,after,name\n" + "\n".join(rows) + "\n")
-    given = ["--cores-per-node", "2", "--spread", "0", *options, "-o", str(folder / "jobs")]
-    return folder / "jobs", main(["batch", str(folder / "list.csv"), *given])
+    arguments = ["--cores-per-node", "2", "--spread", "0", *options, "-o", str(folder / "jobs")]
+    return folder / "jobs", main(["batch", str(folder / "list.csv"), *arguments])
 
 
 def use(cluster, monkeypatch):
@@ -113,13 +124,13 @@ def test_what_waits_for_a_part_that_failed_is_cancelled_and_planned_again(
     cluster.until(lambda: not batches.rounds(jobs).is_active, "both parts leave the queue", 120)
     capsys.readouterr()
     assert main(["batch", str(jobs), "--status"]) == 1
-    said = capsys.readouterr().out
-    assert "part-001.sh: 1 failed\n" in said
-    assert "part-002.sh: 1 waiting; job " in said
-    assert "before it began" in said
-    again = tmp_path / "again"
-    assert main(["batch", str(jobs), "--rest", "-o", str(again)]) == 0
-    plan = json.loads((again / "batch.json").read_text())["allocations"]
+    output = capsys.readouterr().out
+    assert "part-001.sh: 1 failed\n" in output
+    assert "part-002.sh: 1 waiting; job " in output
+    assert "before it began" in output
+    second_folder = tmp_path / "again"
+    assert main(["batch", str(jobs), "--rest", "-o", str(second_folder)]) == 0
+    plan = json.loads((second_folder / "batch.json").read_text())["allocations"]
     assert [[task["name"] for task in part["tasks"]] for part in plan] == [["a"], ["b"]]
 
 
@@ -135,18 +146,18 @@ def test_the_runner_ends_its_tasks_before_the_limit_and_the_rest_gets_more_time(
     cluster.until(lambda: (tmp_path / "begun").exists(), "the task runs")
     capsys.readouterr()
     assert main(["batch", str(jobs), "--wait"]) == 1
-    said = capsys.readouterr().out
-    assert "part-001.sh: 1 completed, 1 cut off\n" in said
+    output = capsys.readouterr().out
+    assert "part-001.sh: 1 completed, 1 cut off\n" in output
     entries = [json.loads(line) for line in (jobs / "part-001.journal.jsonl").open()]
     assert {"stop": "limit", "left": ["a"]}.items() <= (entries[-3] | entries[-1]).items()
-    again = tmp_path / "again"
-    assert main(["batch", str(jobs), "--rest", "-o", str(again)]) == 0
+    second_folder = tmp_path / "again"
+    assert main(["batch", str(jobs), "--rest", "-o", str(second_folder)]) == 0
     assert "note: the limit cut off 1 task: allocations last 2 min instead of 1" in (
         capsys.readouterr().out
     )
-    subprocess.run(["bash", again / "submit.sh"], capture_output=True, check=True)
-    cluster.until(lambda: batches.rounds(again).is_active, "it runs")
-    assert main(["batch", str(again), "--wait"]) == 0
+    subprocess.run(["bash", second_folder / "submit.sh"], capture_output=True, check=True)
+    cluster.until(lambda: batches.rounds(second_folder).is_active, "it runs")
+    assert main(["batch", str(second_folder), "--wait"]) == 0
     assert main(["batch", str(jobs), "--status"]) == 0
 
 

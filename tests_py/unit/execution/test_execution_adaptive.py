@@ -23,34 +23,36 @@ def some_known(draw):
     """A monotone table, and which of its times were measured (at least one a row)."""
     n, p = draw(st.integers(1, 5)), draw(st.integers(1, 6))
     times = tables(draw, n, p, kinds=("monotone",))
-    known = np.array(draw(st.lists(st.booleans(), min_size=n * p, max_size=n * p))).reshape(n, p)
-    known[np.arange(n), draw(st.lists(st.integers(0, p - 1), min_size=n, max_size=n))] = True
-    return times, known
+    is_measured = np.array(draw(st.lists(st.booleans(), min_size=n * p, max_size=n * p))).reshape(
+        n, p
+    )
+    is_measured[np.arange(n), draw(st.lists(st.integers(0, p - 1), min_size=n, max_size=n))] = True
+    return times, is_measured
 
 
 @given(some_known())
 def test_bounds_hold_whatever_is_missing(case):
-    times, known = case
-    lower, upper = bounds_of_times(np.where(known, times, np.nan))
+    times, is_measured = case
+    lower, upper = bounds_of_times(np.where(is_measured, times, np.nan))
     assert (lower <= times * (1 + 1e-9)).all()
     assert (times <= upper * (1 + 1e-9)).all()
-    assert (lower[known] == times[known]).all()
-    assert (upper[known] == times[known]).all()
+    assert (lower[is_measured] == times[is_measured]).all()
+    assert (upper[is_measured] == times[is_measured]).all()
 
 
 @given(some_known())
 def test_the_guarantee_holds_for_the_true_times(case):
-    times, known = case
-    found = guarantee(np.where(known, times, np.nan))
-    found.plan.schedule.validate()
+    times, is_measured = case
+    answer = guarantee(np.where(is_measured, times, np.nan))
+    answer.plan.schedule.validate()
     rows = np.arange(len(times))
     assert (
-        times[rows, found.plan.procs - 1] <= found.upper[rows, found.plan.procs - 1] * (1 + 1e-9)
+        times[rows, answer.plan.procs - 1] <= answer.upper[rows, answer.plan.procs - 1] * (1 + 1e-9)
     ).all()
     best = cs.packs.solve(cs.packs.Instance(times), "optimal").value  # a schedule like others
-    assert found.bound <= best * (1 + 1e-6)
-    if known.all():
-        assert found.next is None
+    assert answer.bound <= best * (1 + 1e-6)
+    if is_measured.all():
+        assert answer.next is None
 
 
 def test_assumptions_can_be_switched_off():
@@ -76,20 +78,20 @@ def test_less_than_half_of_the_measurements(name, seed):
         asked.append((task, count))
         return float(true[task, count - 1])
 
-    table, found = measure_adaptively(look_up, np.full(true.shape, np.nan))
-    assert found.gap <= 0.05
+    table, answer = measure_adaptively(look_up, np.full(true.shape, np.nan))
+    assert answer.gap <= 0.05
     assert len(asked) == len(set(asked)) == np.isfinite(table).sum() < true.size / 2
     # The plan, run with the true times: each starts when its processors are free.
-    schedule = found.plan.schedule
+    schedule = answer.plan.schedule
     free = np.zeros(true.shape[1])
     for row in np.lexsort((schedule.end, schedule.start)):
-        mine = list(schedule.units(row))
-        free[mine] = free[mine].max() + true[schedule.task[row], len(mine) - 1]
-    assert free.max() <= found.plan.value * (1 + 1e-9)
+        units = list(schedule.units(row))
+        free[units] = free[units].max() + true[schedule.task[row], len(units) - 1]
+    assert free.max() <= answer.plan.value * (1 + 1e-9)
     # Nothing that is known of the true times ends before the bound.
     moldable = cs.moldable.Instance(true, np.ones(len(true)))
     best = cs.moldable.solve(moldable, "list-shelf").value
-    assert found.bound <= best * (1 + 1e-9)
+    assert answer.bound <= best * (1 + 1e-9)
 
 
 def test_a_task_that_runs_nowhere_is_refused():
@@ -110,10 +112,10 @@ def test_profile_adaptively(tmp_path):
     )
     assert proofs[-1].gap <= 0.4 or proofs[-1].next is None
     assert len(frame) == len(set(zip(frame.task, frame.processors, strict=True)))
-    again = profile(
+    repeated = profile(
         codes, repeat=1, out=tmp_path / "runs.csv", adaptive=True, tolerance=0.4, oversubscribe=True
     )
-    assert len(again) == len(frame)
+    assert len(repeated) == len(frame)
 
 
 @pytest.mark.parametrize("allowed", [[[True]], [[1, 2], [3]], 1.5, {"a": 1}, len, [["a"] * 4] * 2])

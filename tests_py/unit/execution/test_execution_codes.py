@@ -198,14 +198,17 @@ def test_a_sweep_is_a_task_a_combination(tmp_path):
     codes = Codes.read(write(tmp_path, SWEEP))
     assert list(codes)[:2] == ["sweep x=1 file=inputs/one.nc", "sweep x=1 file=inputs/two.nc"]
     assert len(codes) == 5
-    assert {name: len(mine) for name, mine in codes.profiles().items()} == {"sweep": 4, "other": 1}
+    assert {name: len(profiles) for name, profiles in codes.profiles().items()} == {
+        "sweep": 4,
+        "other": 1,
+    }
     assert codes.counts_of("sweep") == (1,)
     frame = profile(codes, repeat=2, out=tmp_path / "runs.csv", oversubscribe=True)
     assert set(frame.task) == {"sweep", "other"}  # all combinations are measured as one
     advice = plan(tmp_path / "runs.csv", codes)
     assert sorted(advice.result.instance.names) == sorted(codes)
-    given = {"journal": tmp_path / "journal.jsonl", "oversubscribe": True}
-    assert run(advice.result, codes, **given).good
+    arguments = {"journal": tmp_path / "journal.jsonl", "oversubscribe": True}
+    assert run(advice.result, codes, **arguments).good
     outs = {path.parent.name: path.read_text() for path in tmp_path.glob("runs/*/out")}
     assert len(outs) == 4
     assert sorted(text[:3] for text in outs.values()) == ["one", "one", "two", "two"]
@@ -214,9 +217,9 @@ def test_a_sweep_is_a_task_a_combination(tmp_path):
 
 
 def test_programs_that_start_ranks(tmp_path):
-    def filled(launch, *given):
+    def filled(launch, *arguments):
         code = Code(name="a", command=("./a", "{task}"), launch=launch)
-        return code.filled(*given)
+        return code.filled(*arguments)
 
     assert filled("", 2, (0, 1)) == ["./a", "a"]
     assert filled("srun --mpi=pmix", 2, (0, 1)) == ["./a", "a"]  # the step's own srun

@@ -41,10 +41,10 @@ def test_a_finished_plan_runs_again_in_its_journal(tmp_path, here):
     with pytest.raises(InvalidInstance, match="--again"):
         run(todo, codes, **here)
     (tmp_path / "good").touch()
-    again = run(todo, codes, repeat=True, **here)
-    assert again.good
-    assert [task.attempt for task in again.tasks] == [2, 2]
-    assert not again.notes  # one driver, of this run
+    repeated = run(todo, codes, repeat=True, **here)
+    assert repeated.good
+    assert [task.attempt for task in repeated.tasks] == [2, 2]
+    assert not repeated.notes  # one driver, of this run
     assert [t.attempt for t in run(todo, codes, repeat=True, **here).tasks] == [3, 3]
     assert len(read_notes(tmp_path)) == 3
     outputs = sorted(path.name for path in (tmp_path / "journal.outputs").iterdir())
@@ -78,31 +78,31 @@ def test_the_time_when_no_driver_ran_does_not_count(tmp_path, here):
 def test_a_late_task_is_said_once_and_ended_only_where_wanted(tmp_path, here):
     codes = shell_notes(tmp_path, {"a": until("[ -e said ]"), "b": "true"}, procs=2)
     todo = plan_of(("a", (0,), 0, 0.05), ("b", (1,), 0, 60))
-    said = []
+    messages = []
 
     def tell(line):
-        said.append(line)
+        messages.append(line)
         (tmp_path / "said").touch()
 
     assert run(todo, codes, tell=tell, **here).good
-    (line,) = said
+    (line,) = messages
     assert line.startswith("a has run for ")
     assert "times its planned 0.05 s" in line
     events = [json.loads(text) for text in here["journal"].read_text().splitlines()]
     assert [event["name"] for event in events if event["event"] == "late"] == ["a"]
-    said.clear()
+    messages.clear()
     (tmp_path / "said").unlink()
-    ended = run(todo, codes, repeat=True, limit_factor=3, tell=said.append, **here)
+    ended = run(todo, codes, repeat=True, limit_factor=3, tell=messages.append, **here)
     assert [task.state for task in ended.tasks] == ["timeout", "completed"]
-    assert said[-1] == "a was ended at 3 times its planned 0.05 s"
+    assert messages[-1] == "a was ended at 3 times its planned 0.05 s"
     with pytest.raises(InvalidInstance, match="limit_factor"):
         run(todo, codes, repeat=True, limit_factor=0, **here)
 
 
 def test_off_a_terminal_the_command_says_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    said = until("grep -qs late plan.journal.jsonl")
-    (tmp_path / "codes.toml").write_text(f'procs = 1\n[task.a]\ncommand = "{said}"\n')
+    errors = until("grep -qs late plan.journal.jsonl")
+    (tmp_path / "codes.toml").write_text(f'procs = 1\n[task.a]\ncommand = "{errors}"\n')
     result = cs.packs.sequential(cs.packs.Instance([[0.05]], names=["a"]))
     cs.io.write_json(result.to_dict(), "plan.json")
     command = ["run", "plan.json", "--codes", "codes.toml"]
@@ -146,9 +146,9 @@ def test_the_front_is_what_waits_say(seed):
             begun.add(ready[0])
             front.start(ready[0])
         else:
-            one = running[int(random.integers(len(running)))]
-            ended[one] = bool(random.uniform() < 0.8)
-            front.settle(one, ended[one])
+            task = running[int(random.integers(len(running)))]
+            ended[task] = bool(random.uniform() < 0.8)
+            front.settle(task, ended[task])
 
 
 # --- plans of what is left ------------------------------------------------------------------
@@ -162,8 +162,8 @@ def test_codes_that_failed_do_not_block_the_plan(tmp_path):
     profile(codes, repeat=1, out=tmp_path / "runs.csv")
     advice = plan(tmp_path / "runs.csv", codes)
     assert advice.result.instance.names == ("a",)
-    said = "\n".join(advice.lines())
-    assert "bad failed on all counts: failed (3) on 1: 'no licence: giving up'" in said
+    advice_text = "\n".join(advice.lines())
+    assert "bad failed on all counts: failed (3) on 1: 'no licence: giving up'" in advice_text
     with pytest.raises(InvalidInstance, match="bad failed on all counts"):
         plan(tmp_path / "runs.csv", codes, strict=True)
     only = Codes(procs=1, codes={"bad": codes["bad"]})
@@ -177,11 +177,11 @@ def test_a_deleted_code_needs_no_edit_of_the_measurements(tmp_path):
     advice = plan(tmp_path / "runs.csv", codes)
     assert advice.result.instance.names == ("a",)
     assert "measured, and not among the codes: b" in advice.notes
-    more = shell_notes(tmp_path, {"a": "true", "quite new": "true"}, procs=2)
-    advice = plan(tmp_path / "runs.csv", more)
+    more_codes = shell_notes(tmp_path, {"a": "true", "quite new": "true"}, procs=2)
+    advice = plan(tmp_path / "runs.csv", more_codes)
     assert any(note.startswith("not measured: quite new") for note in advice.notes)
     with pytest.raises(InvalidInstance, match="not measured: quite new"):
-        plan(tmp_path / "runs.csv", more, strict=True)
+        plan(tmp_path / "runs.csv", more_codes, strict=True)
 
 
 # --- intervals ------------------------------------------------------------------------------
@@ -227,9 +227,9 @@ def test_measure_keeps_executions(tmp_path):
     )  # fmt: skip
     for name in ("one", "two"):
         append_executions(done, tmp_path / "runs.csv", name, codes)
-    kept = read_executions(tmp_path / "runs.csv")
-    assert list(kept) == ["one", "two"]
-    assert [row[:3] for row in kept["one"]] == [("a", 1, 1.0), ("b", 1, 1.0)]
+    executions = read_executions(tmp_path / "runs.csv")
+    assert list(executions) == ["one", "two"]
+    assert [row[:3] for row in executions["one"]] == [("a", 1, 1.0), ("b", 1, 1.0)]
     failed = replace(done, tasks=(replace(done.tasks[0], state="failed"),))
     append_executions(failed, tmp_path / "runs.csv", "three", codes)
     assert len(read_executions(tmp_path / "runs.csv")) == 2
@@ -243,19 +243,19 @@ def test_the_interval_covers_what_it_is_drawn_from():
     schedule = result.schedule
     inside, errors, widths = 0, [], []
     for k in range(60):
-        found = (
+        interval = (
             interval_of(schedule, barriers=True, noise=None, errors=errors, seed=k)
             if (errors)
             else None
         )
-        own = np.exp(random.normal(0, 0.1, len(schedule)))
-        times = (schedule.end - schedule.start) * own * np.exp(random.normal(0.1, 0.2))
+        noise = np.exp(random.normal(0, 0.1, len(schedule)))
+        times = (schedule.end - schedule.start) * noise * np.exp(random.normal(0.1, 0.2))
         _, pack = np.unique(schedule.start, return_inverse=True)
-        real = sum(times[pack == one].max() for one in set(pack.tolist()))
+        real = sum(times[pack == pack_number].max() for pack_number in set(pack.tolist()))
         errors.append(float(real / result.value))
-        if found is not None:
-            inside += found.low <= real <= found.high
-            widths.append((found.high - found.low) / result.value)
+        if interval is not None:
+            inside += interval.low <= real <= interval.high
+            widths.append((interval.high - interval.low) / result.value)
     assert inside >= 0.8 * 59
     assert np.median(widths[20:]) < 1.0
 
@@ -301,9 +301,9 @@ def test_a_plan_that_is_no_better_than_xargs_says_so(tmp_path):
         tmp_path, {n: f"note start; echo '{n} of' {{task}}" for n in "abcd"}, procs=2
     )
     advice = plan(tmp_path / "runs.csv", codes)
-    said = advice.lines()[-1]
-    assert said.startswith("no better than longest-first on one processor each")
-    line = said.partition("without cosched: ")[2]
+    last_line = advice.lines()[-1]
+    assert last_line.startswith("no better than longest-first on one processor each")
+    line = last_line.partition("without cosched: ")[2]
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split("\n"))[1:] == [f"{n} of {n}" for n in "abcd"]
@@ -317,6 +317,6 @@ def test_a_plan_that_is_no_better_than_xargs_says_so(tmp_path):
 
 def test_the_gap_is_said_of_the_plan(tmp_path):
     (tmp_path / "runs.csv").write_text(RUNS)
-    said = "\n".join(plan(tmp_path / "runs.csv").lines())
-    assert "if the times hold: the plan is" in said
-    assert "expect " in said
+    advice_text = "\n".join(plan(tmp_path / "runs.csv").lines())
+    assert "if the times hold: the plan is" in advice_text
+    assert "expect " in advice_text

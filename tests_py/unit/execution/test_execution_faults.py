@@ -39,15 +39,15 @@ class Faults:
         self.at, self.short, self.for_good = at, short, for_good
         self.calls = 0
 
-    def __call__(self, handle, *given):
+    def __call__(self, handle, *arguments):
         self.calls += 1
         now = self.calls >= self.at if self.for_good else self.calls == self.at
         if not now:
-            return self.real(handle, *given)
+            return self.real(handle, *arguments)
         if self.short:
-            return self.real(handle, bytes(given[0])[: len(given[0]) // 2])
-        if given and self.calls == self.at and not isinstance(given[0], int):
-            self.real(handle, bytes(given[0])[:7])  # a part of it got there
+            return self.real(handle, bytes(arguments[0])[: len(arguments[0]) // 2])
+        if arguments and self.calls == self.at and not isinstance(arguments[0], int):
+            self.real(handle, bytes(arguments[0])[:7])  # a part of it got there
         raise FULL
 
 
@@ -84,9 +84,9 @@ def test_a_journal_with_a_fault_at_every_write(kind, codes, tmp_path, monkeypatc
         text = journal.read_bytes()
         if kind != "full":
             assert text == b"" or text.endswith(b"\n")
-        again = run(plan(), codes, journal=journal, resume=True)
-        assert again.good
-        assert {task.state for task in again.tasks} == {"completed"}
+        resumed = run(plan(), codes, journal=journal, resume=True)
+        assert resumed.good
+        assert {task.state for task in resumed.tasks} == {"completed"}
         assert journal.read_bytes().endswith(b"\n")
         lines = [json.loads(line) for line in journal.read_text().splitlines()]
         ended = [line["name"] for line in lines if line["event"] == "ended"]
@@ -103,7 +103,7 @@ def test_short_writes_are_completed(codes, tmp_path, monkeypatch):
             fault = faulty(patch, at, "short")
             assert run(plan(), codes, journal=journal).good
             profile(codes, repeat=1, out=out)
-        assert {one.state for one in read_past(journal).tasks.values()} == {"completed"}
+        assert {task.state for task in read_past(journal).tasks.values()} == {"completed"}
         assert sorted(run.task for run in read_runs(out)) == NAMES
         if fault.calls < at:
             break
@@ -134,8 +134,8 @@ def test_the_command_names_the_file(codes, tmp_path, monkeypatch, capsys):
     with monkeypatch.context() as patch:
         faulty(patch, 4, "fails")
         assert main(["run", "plan.json", "--codes", "codes.toml"]) == 2
-    said = "cosched: error: plan.journal.jsonl: No space left on device\n"
-    assert capsys.readouterr().err == said
+    expected_error = "cosched: error: plan.journal.jsonl: No space left on device\n"
+    assert capsys.readouterr().err == expected_error
     assert main(["run", "plan.json", "--codes", "codes.toml", "--resume"]) == 0
 
 
@@ -159,8 +159,8 @@ def test_the_disk_of_the_system_is_full(codes, tmp_path):
     journal = tmp_path / "plan.journal.jsonl"
     assert journal.read_bytes().endswith(b"\n")
     assert 300 < journal.stat().st_size <= 700
-    again = [sys.executable, "-m", "cosched", "run", "plan.json", "--codes", "codes.toml"]
-    assert subprocess.run([*again, "--resume"], cwd=tmp_path, capture_output=True).returncode == 0
+    command = [sys.executable, "-m", "cosched", "run", "plan.json", "--codes", "codes.toml"]
+    assert subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True).returncode == 0
 
 
 @pytest.mark.parametrize("kind", ["fifo", "device", "folder"])

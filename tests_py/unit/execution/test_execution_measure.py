@@ -50,8 +50,8 @@ def test_rounds_are_drawn_anew_and_go_over_all_codes(tmp_path, out):
     order = [frame.task.tolist()[k : k + 6] for k in (0, 6, 12)]
     assert all(sorted(round_) == list("abcdef") for round_ in order)
     assert order[0] != order[1] or order[1] != order[2]
-    again = tmp_path / "again.csv"
-    assert profile(codes, repeat=3, out=again, seed=4).task.tolist() == frame.task.tolist()
+    second_file = tmp_path / "again.csv"
+    assert profile(codes, repeat=3, out=second_file, seed=4).task.tolist() == frame.task.tolist()
 
 
 def test_a_failure_is_a_row_and_a_count_becomes_impossible(tmp_path, out):
@@ -102,9 +102,9 @@ def test_a_killed_profile_loses_the_run_at_hand_only(number, tmp_path):
         assert driver.poll() is None
         time.sleep(0.02)
     driver.send_signal(number)
-    _, said = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=120)
     assert driver.returncode == 128 + number
-    assert "1 runs are in runs.csv; the same command goes on" in said
+    assert "1 runs are in runs.csv; the same command goes on" in errors
     (tmp_path / "block").unlink()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
     assert [row["status"] for row in rows(tmp_path / "runs.csv")] == ["completed"] * 2
@@ -124,11 +124,11 @@ def test_pairs_are_those_that_were_wanted(tmp_path, monkeypatch, capsys):
 
 def test_counts_that_no_code_may_have_are_refused(tmp_path, out):
     codes = shell_notes(tmp_path, {"a": "true"}, procs=4)
-    few = Codes(procs=4, codes={"a": replace(codes["a"], counts=(1, 2))})
+    limited_codes = Codes(procs=4, codes={"a": replace(codes["a"], counts=(1, 2))})
     with pytest.raises(InvalidInstance, match="none of the counts"):
-        profile(few, counts=[4], out=out)
+        profile(limited_codes, counts=[4], out=out)
     with pytest.raises(InvalidInstance, match="at most 4"):
-        profile(few, counts=[8], out=out)
+        profile(limited_codes, counts=[8], out=out)
     assert not out.exists()
 
 
@@ -165,16 +165,16 @@ def test_a_changed_command_is_measured_anew(tmp_path, out):
     assert len({row["command"] for row in before}) == 2  # of a and b, and of s
     other = sweep_of(tmp_path, "true again", [3])
     notes = plan(out, sweep_of(tmp_path, "x", [1, 2])).notes
-    (said,) = (note for note in notes if "do not count" in note)
-    assert said.startswith("2 runs do not count: the command of a, or")
+    (note,) = (note for note in notes if "do not count" in note)
+    assert note.startswith("2 runs do not count: the command of a, or")
     frame = profile(other, repeat=2, out=out)
     assert rows(out)[: len(before)] == before  # kept, and nothing of them counts
     assert sorted(frame.task) == sorted(["a", "a", "b", "b", "s", "s"])
     assert frame.attrs["notes"][0].startswith("6 runs do not count: the command of ")
-    again = rows(out)
-    assert [row["task"] for row in again[len(before) :]] == frame.task.tolist()[2:]
+    new_rows = rows(out)
+    assert [row["task"] for row in new_rows[len(before) :]] == frame.task.tolist()[2:]
     assert profile(other, repeat=2, out=out).task.tolist() == frame.task.tolist()
-    assert rows(out) == again
+    assert rows(out) == new_rows
 
 
 def test_of_a_changed_command_the_newest_runs_are_planned(out):
@@ -215,9 +215,9 @@ def test_tasks_of_a_sweep_have_times_of_their_own(tmp_path, out, capsys):
     assert not any("same times" in note for note in advice.notes)
     assert len(profile(codes, repeat=2, out=out)) == len(frame)
     assert main(["profile", str(tmp_path / "codes.toml"), "--repeat", "2", "-o", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "s x=0.02" in said
-    assert "3 of 3 pairs of code and count were measured" in said
+    output = capsys.readouterr().out
+    assert "s x=0.02" in output
+    assert "3 of 3 pairs of code and count were measured" in output
 
 
 @pytest.mark.parametrize("more", [[], ["--adaptive"]])
@@ -227,15 +227,15 @@ def test_a_code_that_fails_everywhere_ends_alone(more, tmp_path, capsys):
         'procs = 2\n[task.good]\ncommand = "sleep 0.1"\n[task.broken]\ncommand = "exit 3"\n'
         '[task.later]\ncommand = "sleep 0.1"\ngpus = 1\n'
     )
-    given = ["profile", str(path), "-o", str(out), "--repeat", "1", "--oversubscribe", *more]
-    assert main(given) == 0
-    said = capsys.readouterr().out
-    assert "note: broken failed on all counts: failed (3) on " in said
-    assert "note: no [capacity] for gpus: no limit" in said
+    arguments = ["profile", str(path), "-o", str(out), "--repeat", "1", "--oversubscribe", *more]
+    assert main(arguments) == 0
+    output = capsys.readouterr().out
+    assert "note: broken failed on all counts: failed (3) on " in output
+    assert "note: no [capacity] for gpus: no limit" in output
     assert {run.task for run in read_runs(out) if run.status == "completed"} == {"good", "later"}
     path.write_text('procs = 1\n[task.broken]\ncommand = "exit 3"\n')
     out.unlink()
-    assert main(given) == 1
+    assert main(arguments) == 1
     assert "all runs failed: their outputs are in " in capsys.readouterr().err
 
 
@@ -333,8 +333,8 @@ def test_plan_writes_a_schedule_file_that_run_takes(tmp_path, monkeypatch, capsy
         main(["plan", "runs.csv", "--codes", "codes.toml", "-o", "plan.json", "--plot", "plan.png"])
         == 0
     )
-    said = capsys.readouterr().out
-    assert "run it: cosched run plan.json --codes codes.toml" in said
+    output = capsys.readouterr().out
+    assert "run it: cosched run plan.json --codes codes.toml" in output
     assert (
         main(["run", "plan.json", "--codes", "codes.toml", "-o", "e.json", "--plot", "e.png"]) == 0
     )
@@ -351,21 +351,21 @@ def test_spread_moves_the_value_of_packs_and_moldable(out):
         cs.packs.Instance(times, spread=spread),
         cs.moldable.Instance(times, [1, 1], spread=spread),
     ):
-        found = cs.registry.family(inst.family).solve(inst, "sequential")
-        metrics = found.metrics()
-        assert metrics["value_p5"] < found.value < metrics["value_p95"]
-        assert metrics["value_p5"] > 0.9 * found.value
-        assert metrics["value_p95"] < 1.1 * found.value
-        assert found.metrics() == metrics  # seeded
+        result = cs.registry.family(inst.family).solve(inst, "sequential")
+        metrics = result.metrics()
+        assert metrics["value_p5"] < result.value < metrics["value_p95"]
+        assert metrics["value_p5"] > 0.9 * result.value
+        assert metrics["value_p95"] < 1.1 * result.value
+        assert result.metrics() == metrics  # seeded
         frame = cs.registry.family(inst.family).compare(inst, ["sequential"])
         assert frame.value_p5[0] == metrics["value_p5"]
 
 
 def test_one_task_varies_as_it_was_measured():
     """One placement: 5% and 95% of an even draw."""
-    found = cs.packs.solve(cs.packs.Instance([[10.0]], spread=[[0.4]]), "sequential").metrics()
-    assert found["value_p5"] == pytest.approx(8.2, abs=0.2)
-    assert found["value_p95"] == pytest.approx(11.8, abs=0.2)
+    metrics = cs.packs.solve(cs.packs.Instance([[10.0]], spread=[[0.4]]), "sequential").metrics()
+    assert metrics["value_p5"] == pytest.approx(8.2, abs=0.2)
+    assert metrics["value_p95"] == pytest.approx(11.8, abs=0.2)
 
 
 def test_without_a_spread_nothing_is_said():
@@ -386,9 +386,9 @@ def test_needs_of_a_plan_for_many_processors_are_one_table(tmp_path, monkeypatch
     tables = []
     zeros = np.zeros
 
-    def counted_zeros(shape, *args, **more):
+    def counted_zeros(shape, *args, **options):
         tables.append(shape)
-        return zeros(shape, *args, **more)
+        return zeros(shape, *args, **options)
 
     monkeypatch.setattr("cosched.execution.plan_input.np.zeros", counted_zeros)
     advice = cs.execution.plan(runs, cs.execution.Codes.read(codes))

@@ -24,10 +24,10 @@ HOSTILE = [
 
 
 def check(names):
-    made = output_names(names)
-    assert list(made) == list(dict.fromkeys(names))
-    assert len({name.lower() for name in made.values()}) == len(made)
-    for name in made.values():
+    names_of_outputs = output_names(names)
+    assert list(names_of_outputs) == list(dict.fromkeys(names))
+    assert len({name.lower() for name in names_of_outputs.values()}) == len(names_of_outputs)
+    for name in names_of_outputs.values():
         assert len(name) <= 120
         assert name.isascii()
         assert not set(name) - set(
@@ -158,12 +158,12 @@ def test_outputs_that_cannot_be_written_cost_the_task(tmp_path):
         "a": "completed", "b": "failed", "c": "failed",
     }  # fmt: skip
     lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
-    said = [line["why"] for line in lines if line["event"] == "ended" and "why" in line]
-    assert len(said) == 2
-    assert all("cannot be started" in why and str(folder) in why for why in said)
+    reasons = [line["why"] for line in lines if line["event"] == "ended" and "why" in line]
+    assert len(reasons) == 2
+    assert all("cannot be started" in why and str(folder) in why for why in reasons)
     folder.unlink()
-    again = run(plan_of(names), codes, journal=tmp_path / "journal.jsonl", resume=True)
-    assert again.good
+    resumed = run(plan_of(names), codes, journal=tmp_path / "journal.jsonl", resume=True)
+    assert resumed.good
     shutil.rmtree(folder)
 
 

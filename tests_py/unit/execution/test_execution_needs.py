@@ -86,12 +86,12 @@ def test_what_codes_may_not_say(tmp_path, old, new, line, says):
     assert says in str(error.value)
 
 
-def plan_of(*placements, family="moldable", **more):
+def plan_of(*placements, family="moldable", **fields):
     steps = tuple(
         PlanStep(task=k, name=name, kind=0, units=tuple(units), start=start, end=end)
         for k, (name, units, start, end) in enumerate(placements)
     )
-    return Plan(family=family, steps=tuple(sorted(steps, key=lambda s: (s.start, s.end))), **more)
+    return Plan(family=family, steps=tuple(sorted(steps, key=lambda s: (s.start, s.end))), **fields)
 
 
 NEEDS = {"a": 6.0, "b": 3.0, "c": 5.0, "d": 2.0, "e": 7.0, "f": 3.0}
@@ -99,25 +99,27 @@ NEEDS = {"a": 6.0, "b": 3.0, "c": 5.0, "d": 2.0, "e": 7.0, "f": 3.0}
 
 def most_held(folder, needs=NEEDS):
     """The largest sum of needs at one moment, by the tasks' own notes."""
-    held, most = {}, 0.0
+    needs_now, largest_sum = {}, 0.0
     for note in read_notes(folder):
         if note["what"] == "start":
-            held[note["task"]] = needs[note["task"]]
+            needs_now[note["task"]] = needs[note["task"]]
         else:
-            held.pop(note["task"], None)
-        most = max(most, sum(held.values()))
-    return most
+            needs_now.pop(note["task"], None)
+        largest_sum = max(largest_sum, sum(needs_now.values()))
+    return largest_sum
 
 
 def late_codes(folder, seconds=None):
     """a takes five times its plan, and b runs beside it."""
     seconds = seconds or {"a": 0.5}
     commands = {n: f"note start; sleep {seconds.get(n, 0.1)}; note end" for n in NEEDS}
-    beside = until(f"grep -qs '^start b ' '{folder}/notes'")
-    made = shell_notes(
-        folder, {**commands, "a": f"note start; {beside}; sleep {seconds['a']}; note end"}, procs=3
+    b_started = until(f"grep -qs '^start b ' '{folder}/notes'")
+    codes_by_name = shell_notes(
+        folder,
+        {**commands, "a": f"note start; {b_started}; sleep {seconds['a']}; note end"},
+        procs=3,
     )
-    codes = {name: replace(code, memory=NEEDS[name]) for name, code in made.items()}
+    codes = {name: replace(code, memory=NEEDS[name]) for name, code in codes_by_name.items()}
     return Codes(procs=3, codes=codes, capacity={"memory": 10.0})
 
 
@@ -131,22 +133,22 @@ BY_CLOCK = (
 @pytest.mark.parametrize("mode", ["no barrier", "replan", "packs", "failures"])
 def test_a_late_task_breaks_no_capacity(mode, tmp_path):
     times = np.array([[0.1] * 3] * 6)
-    given = {"journal": tmp_path / "j.jsonl", "oversubscribe": True}
+    arguments = {"journal": tmp_path / "j.jsonl", "oversubscribe": True}
     codes = late_codes(tmp_path)
     todo = plan_of(*BY_CLOCK, times=times, procs=3)
     if mode == "replan":
-        done = run(todo, codes, replan=0.2, **given)
+        done = run(todo, codes, replan=0.2, **arguments)
     elif mode == "packs":
         inst = cs.packs.Instance(times, 3, names=list(NEEDS))  # knows nothing of memory
         result = cs.packs.co_schedule(inst, [0, 0, 0, 1, 1, 1], [1] * 6)
-        done = run(result, codes, barrier=False, **given)
+        done = run(result, codes, barrier=False, **arguments)
     elif mode == "failures":
         bad = replace(codes["b"], command=codes["b"].command + "; exit 3")
         codes = replace(codes, codes={**codes.codes, "b": bad})
-        done = run(todo, codes, **given)
+        done = run(todo, codes, **arguments)
         assert [t.name for t in done.tasks if t.state == "failed"] == ["b"]
     else:
-        done = run(todo, codes, **given)
+        done = run(todo, codes, **arguments)
     assert mode == "failures" or done.good
     assert {note["task"] for note in read_notes(tmp_path)} == set(NEEDS)
     assert 8.9 < most_held(tmp_path) <= 10.0
@@ -211,14 +213,14 @@ def test_a_task_that_never_fits_is_refused_before_anything_runs(tmp_path):
 def test_gpus_are_given_by_number(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,7")
     both = until("[ -e begun.a ] && [ -e begun.b ]")
-    said = f'echo "[$CUDA_VISIBLE_DEVICES]"; touch begun.$COSCHED_TASK; {both}'
-    made = shell_notes(tmp_path, dict.fromkeys("abc", said))
-    codes = {name: replace(code, gpus=name != "c") for name, code in made.items()}
+    command = f'echo "[$CUDA_VISIBLE_DEVICES]"; touch begun.$COSCHED_TASK; {both}'
+    codes_by_name = shell_notes(tmp_path, dict.fromkeys("abc", command))
+    codes = {name: replace(code, gpus=name != "c") for name, code in codes_by_name.items()}
     codes = Codes(procs=3, codes=codes, capacity={"gpus": 2})
     todo = plan_of(("a", (0,), 0, 1), ("b", (1,), 0, 1), ("c", (2,), 0, 1))
     assert run(todo, codes, journal=tmp_path / "j.jsonl", oversubscribe=True).good
-    said = {n: (tmp_path / "j.outputs" / f"{n}-1.out").read_text().strip() for n in "abc"}
-    assert said == {"a": "[4]", "b": "[7]", "c": "[]"}
+    command = {n: (tmp_path / "j.outputs" / f"{n}-1.out").read_text().strip() for n in "abc"}
+    assert command == {"a": "[4]", "b": "[7]", "c": "[]"}
 
 
 def test_a_plan_keeps_memory_and_what_is_declared_wins(tmp_path):
@@ -234,16 +236,19 @@ def test_a_plan_keeps_memory_and_what_is_declared_wins(tmp_path):
         capacity={"memory": 8.0},
     )
 
-    def beside(advice):
+    def has_co_located(advice):
         of = {s.name: s for s in Plan.of(advice.result).steps}
         return of["x"].start < of["y"].end and of["y"].start < of["x"].end
 
     advice = plan(tmp_path / "runs.csv", codes)
     advice.result.schedule.validate()
-    assert not beside(advice)
-    held = Plan.of(advice.result)
-    assert held.capacity == {"memory": 8.0}
-    assert held.needs_of(held.steps[0])["memory"] in (pytest.approx(6.6), pytest.approx(1.1))
+    assert not has_co_located(advice)
+    planned_codes = Plan.of(advice.result)
+    assert planned_codes.capacity == {"memory": 8.0}
+    assert planned_codes.needs_of(planned_codes.steps[0])["memory"] in (
+        pytest.approx(6.6),
+        pytest.approx(1.1),
+    )
     small = {**codes.codes, "x": replace(codes["x"], memory=1.0)}
     tokens = Tokens.of(
         Plan.of(plan(tmp_path / "runs.csv", replace(codes, codes=small)).result), codes
@@ -257,8 +262,10 @@ def test_memory_that_was_measured_often_needs_no_margin(tmp_path):
     rows = [f"x,1,8.0,completed,,,1,,{4 + k / 100},cgroup,,0," for k in range(99)]
     (tmp_path / "runs.csv").write_text("\n".join([",".join(COLUMNS[:13]), *rows]) + "\n")
     codes = Codes(procs=1, codes={"x": Code(name="x", command="x")}, capacity={"memory": 8.0})
-    held = Plan.of(plan(tmp_path / "runs.csv", codes).result)
-    assert held.needs_of(held.steps[0])["memory"] == 4.98  # exceeded with a chance of 1%
+    planned_codes = Plan.of(plan(tmp_path / "runs.csv", codes).result)
+    assert (
+        planned_codes.needs_of(planned_codes.steps[0])["memory"] == 4.98
+    )  # exceeded with a chance of 1%
 
 
 def test_steps_of_a_script_ask_for_what_they_need(tmp_path):
@@ -298,8 +305,10 @@ def test_the_command_says_what_it_refuses(tmp_path, monkeypatch, capsys):
     written(tmp_path, TOML.replace("memory = 3.5", "memory = 11"))
     Path("plan.json").write_text("{}")
     assert main(["run", "plan.json", "--codes", "codes.toml"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("cosched: error: codes.toml: line 12: key 'task.fem.memory': task 'fem'")
+    errors = capsys.readouterr().err
+    assert errors.startswith(
+        "cosched: error: codes.toml: line 12: key 'task.fem.memory': task 'fem'"
+    )
 
 
 def as_run(*rows, capacity):
@@ -327,21 +336,21 @@ def as_run(*rows, capacity):
     ],
 )
 def test_a_run_as_it_happened_is_checked(tmp_path, start, units, need, says):
-    ran = as_run(
+    execution = as_run(
         ("a", (0,), 0.0, 1.0, {"memory": 3.0}),
         ("b", units, start, 2.0, {"memory": need}),
         ("pending", (0,), float("nan"), float("nan"), {"memory": 5.0}),
         capacity={"memory": 5.0},
     )
-    ran.write(tmp_path / "execution.json")
-    found = Execution.read(tmp_path / "execution.json")
-    assert found.tasks[:2] == ran.tasks[:2]
-    assert found.capacity == ran.capacity
+    execution.write(tmp_path / "execution.json")
+    reread_execution = Execution.read(tmp_path / "execution.json")
+    assert reread_execution.tasks[:2] == execution.tasks[:2]
+    assert reread_execution.capacity == execution.capacity
     if says is None:
-        found.validate()
+        reread_execution.validate()
     else:
         with pytest.raises(InvalidSchedule) as error:
-            found.validate()
+            reread_execution.validate()
         assert str(error.value) == says
 
 
@@ -358,9 +367,9 @@ def test_validate_takes_the_record_of_a_run(tmp_path, monkeypatch, capsys):
     assert main(command) == 0
     assert "than there is" not in capsys.readouterr().out
     assert main(["validate", family, "plan.json", "run.json"]) == 0
-    said = capsys.readouterr().out
-    assert "valid as it happened: 2 of 2 tasks completed" in said
-    assert "memory kept" in said
+    output = capsys.readouterr().out
+    assert "valid as it happened: 2 of 2 tasks completed" in output
+    assert "memory kept" in output
     record = json.loads((tmp_path / "run.json").read_text())
     for task in record["tasks"]:
         task |= {"start": 0.0, "end": 1.0}

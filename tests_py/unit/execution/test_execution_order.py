@@ -46,9 +46,9 @@ def written(folder, toml=TOML, runs=RUNS):
     return folder / "runs.csv", Codes.read(folder / "codes.toml")
 
 
-def planned(times, edges=EDGES, names=NAMES, **more):
+def planned(times, edges=EDGES, names=NAMES, **fields):
     """A plan of moldable tasks with edges."""
-    inst = cs.moldable.Instance(times, edges=list(edges), names=names, **more)
+    inst = cs.moldable.Instance(times, edges=list(edges), names=names, **fields)
     return Plan.of(cs.moldable.solve(inst, "list-lp"))
 
 
@@ -119,13 +119,13 @@ def test_a_plan_keeps_the_order(tmp_path):
     advice.result.schedule.validate()
     assert float(cs.moldable.bound(inst)) <= float(advice.bound) * (1 + 1e-9)
     assert float(advice.bound) <= advice.result.value * (1 + 1e-9)
-    said = "\n".join(advice.lines())
-    assert "plans of packs are not compared" in said
-    assert "xargs" not in said
+    advice_text = "\n".join(advice.lines())
+    assert "plans of packs are not compared" in advice_text
+    assert "xargs" not in advice_text
     cs.io.write_json(advice.to_dict(), tmp_path / "plan.json")
-    again = Plan.read(tmp_path / "plan.json")
-    assert again.edges == ((0, 1), (0, 2), (1, 3), (2, 3))
-    assert again == Plan.of(advice.result)
+    reread_plan = Plan.read(tmp_path / "plan.json")
+    assert reread_plan.edges == ((0, 1), (0, 2), (1, 3), (2, 3))
+    assert reread_plan == Plan.of(advice.result)
     without = plan(runs, Codes.read(unordered(tmp_path)))
     assert without.result.value < advice.result.value
 
@@ -162,7 +162,10 @@ def test_slow_downs_are_refused(tmp_path):
 def test_a_plan_that_does_not_know_the_order_is_not_run(tmp_path):
     runs, codes = written(tmp_path)
     free = plan(runs, Codes.read(unordered(tmp_path))).result
-    for start in (script, lambda *given: run(*given, journal=tmp_path / "j", oversubscribe=True)):
+    for start in (
+        script,
+        lambda *arguments: run(*arguments, journal=tmp_path / "j", oversubscribe=True),
+    ):
         with pytest.raises(InvalidInstance, match="comes after 'mesh', and the plan does not know"):
             start(free, codes)
     assert not (tmp_path / "j").exists()
@@ -184,15 +187,15 @@ def test_validate_knows_the_order(tmp_path, capsys, own):
     data = plan(runs, codes).to_dict()
     file = tmp_path / "plan.json"
     cs.io.write_json(data, file)
-    given = [str(file) if own else str(runs), str(file)]
-    assert main(["validate", "moldable", *given]) == 0
+    arguments = [str(file) if own else str(runs), str(file)]
+    assert main(["validate", "moldable", *arguments]) == 0
     for row in data["placements"]:  # far away, on processors of its own
-        late = {"start": row["start"] + 100, "end": row["end"] + 100}
-        row.update(late if row["name"] == "mesh" else {})
+        later_times = {"start": row["start"] + 100, "end": row["end"] + 100}
+        row.update(later_times if row["name"] == "mesh" else {})
     data["value"] = max(row["end"] for row in data["placements"])
     cs.io.write_json({**data, "bound": None}, file)
     capsys.readouterr()
-    assert main(["validate", "moldable", *given]) == 2
+    assert main(["validate", "moldable", *arguments]) == 2
     assert "before" in capsys.readouterr().err
 
 
@@ -250,17 +253,17 @@ def test_random_graphs_with_memory_in_every_mode(tmp_path):
 def test_what_comes_after_a_failure_is_cancelled_and_said(tmp_path, mode):
     todo = planned(HALVES)
     journal = tmp_path / "j"
-    said = []
+    messages = []
     done = run(
         todo, sleepers(tmp_path, todo, fail=["mesh"]), journal=journal, oversubscribe=True,
-        tell=said.append, **MODES[mode],
+        tell=messages.append, **MODES[mode],
     )  # fmt: skip
     states = {task.name: task.state for task in done.tasks}
     assert states == {
         "mesh": "failed", "solve": "cancelled", "post": "cancelled",
         "grid": "completed", "look": "completed",
     }  # fmt: skip
-    assert [line for line in said if "cancelled" in line] == [
+    assert [line for line in messages if "cancelled" in line] == [
         "mesh failed: cancelled, not started: solve, post"
     ]
     assert {t.name: t.attempt for t in done.tasks if t.state == "cancelled"} == {
@@ -294,7 +297,7 @@ def test_stopped_at_a_failure_the_rest_is_pending(tmp_path):
 def test_a_late_task_holds_up_only_what_comes_after_it():
     """Real times that nobody knows, and failures: each new plan keeps the order."""
     random = np.random.default_rng(8)
-    made = 0
+    plan_count = 0
     for _ in range(40):
         n = 8
         edges = [(a, b) for b in range(n) for a in range(b) if random.random() < 0.2]
@@ -304,8 +307,8 @@ def test_a_late_task_holds_up_only_what_comes_after_it():
         codes = Codes(
             procs=4, codes={s.name: Code(name=s.name, command="true") for s in todo.steps}
         )
-        made += simulated(todo, times * random.choice([0.5, 1, 2], (n, 1)), codes, random)
-    assert made > 20
+        plan_count += simulated(todo, times * random.choice([0.5, 1, 2], (n, 1)), codes, random)
+    assert plan_count > 20
 
 
 def simulated(todo, real, codes, random):
@@ -316,13 +319,15 @@ def simulated(todo, real, codes, random):
     while wave:
         wave = {b for a, b in todo.edges if a in wave} - left_out
         left_out |= wave
-    current, now, started, ended, made = todo, 0.0, {}, {}, 0
+    current, now, started, ended, plan_count = todo, 0.0, {}, {}, 0
     while len(ended) + len(left_out) < len(todo.steps):
         waits = current.waits_for(False)
-        gone = {*ended, *(left_out if bad in ended else ())}
+        completed_tasks = {*ended, *(left_out if bad in ended else ())}
         for place, step in enumerate(current.steps):
-            known = step.task in started or step.task in gone
-            if not known and all(current.steps[k].task in gone for k in waits[place]):
+            is_settled = step.task in started or step.task in completed_tasks
+            if not is_settled and all(
+                current.steps[k].task in completed_tasks for k in waits[place]
+            ):
                 started[step.task] = now
         step_of = {s.task: s for s in current.steps}
         ends = {
@@ -336,7 +341,7 @@ def simulated(todo, real, codes, random):
         moment = Situation(current, now, dict(started), dict(ended), seen)
         new = replanner(moment, False)
         if new is not None:
-            made += 1
+            plan_count += 1
             assert new.edges == todo.edges
             assert sorted(s.task for s in new.steps) == sorted(s.task for s in todo.steps)
             rest = {s.task: s for s in new.steps if s.task not in started and s.task not in seen}
@@ -346,7 +351,7 @@ def simulated(todo, real, codes, random):
                 elif after in rest and before in ended:
                     assert ended[before] <= rest[after].start
             current = new
-    return made
+    return plan_count
 
 
 # --- scripts --------------------------------------------------------------------------------
@@ -382,9 +387,9 @@ def test_a_table_with_a_cycle_is_one_line_of_names(tmp_path, capsys):
     path = tmp_path / "jobs.csv"
     path.write_text("task,after,1,2\nlast one,a,1,1\na,b,2,1\nb,last one;,3,2\n")
     assert main(["compare", "moldable", str(path)]) == 2
-    said = capsys.readouterr().err
-    assert "jobs.csv: line 3, column 2: 'a' waits for 'b', 'b' for 'last one'" in said
-    assert len(said.splitlines()) == 1
+    errors = capsys.readouterr().err
+    assert "jobs.csv: line 3, column 2: 'a' waits for 'b', 'b' for 'last one'" in errors
+    assert len(errors.splitlines()) == 1
 
 
 def test_from_the_command_line(tmp_path, monkeypatch, capsys):
@@ -443,7 +448,9 @@ def test_tasks_of_sweeps_with_the_same_values_wait_for_each_other():
     assert codes["plot case=b"].after == ("solve case=b dt=1", "solve case=b dt=2", "mesh")
     names = list(codes)
     pairs = {(names[i], names[j]) for i, j in codes.edges(names)}
-    assert {one for one, other in pairs if other == "solve case=b dt=1"} == {"mesh case=b"}
+    assert {first_task for first_task, other in pairs if other == "solve case=b dt=1"} == {
+        "mesh case=b"
+    }
     assert len(pairs) == 4 + 4
     assert codes.levels() == {"mesh": 0, "solve": 1, "plot": 2}
 

@@ -42,8 +42,8 @@ def simulated(plan, real, barrier, replanner):
             end, task = heapq.heappop(busy)
             ended[task] = end
         running = [s for s in plan.steps if s.task in started and s.task not in ended]
-        taken = [unit for s in running for unit in s.units]
-        assert len(taken) == len(set(taken))
+        busy_units = [unit for s in running for unit in s.units]
+        assert len(busy_units) == len(set(busy_units))
         if replanner is not None:
             new = replanner(Situation(plan, now, dict(started), dict(ended)), barrier)
             if new is not None:

@@ -83,8 +83,8 @@ def test_packs_never_overlap_and_the_barrier_can_be_left_out(tmp_path, here):
 
     def codes(of_b):
         others = {"c": "note start; touch go; note end", "d": "note start; touch go; note end"}
-        mine = {"a": "note start; note end", "b": f"note start; {of_b}; note end"}
-        return shell_notes(tmp_path, mine | others)
+        own_commands = {"a": "note start; note end", "b": f"note start; {of_b}; note end"}
+        return shell_notes(tmp_path, own_commands | others)
 
     # b takes long: with the barrier c and d wait for it, without it one of them does not.
     done = run(result, codes("sleep 0.5"), **here)
@@ -127,8 +127,8 @@ def test_a_failure_does_not_keep_the_others_from_running(tmp_path, here):
     states = [(t.state, t.exit_code) for t in done.tasks]
     assert states == [("failed", 3), ("completed", 0), ("failed", -9)]
     assert not done.good
-    again = run(plan, codes, resume=True, **here)
-    assert [t.attempt for t in again.tasks] == [2, 1, 2]
+    resumed = run(plan, codes, resume=True, **here)
+    assert [t.attempt for t in resumed.tasks] == [2, 1, 2]
     assert len(read_notes(tmp_path)) == 1  # b did not run twice
 
 
@@ -198,10 +198,10 @@ def test_a_command_that_is_not_there(tmp_path, here):
 def test_a_timeout_ends_all_that_the_task_started(tmp_path, here):
     codes = shell_notes(tmp_path, {"a": "trap '' TERM; touch deaf; sleep 60 & sleep 60"})
     for seconds in (0.1, 1.0, 10.0):  # enough for a shell to start and to say so
-        given = {**here, "journal": tmp_path / f"{seconds}.jsonl", "grace": 0.2}
+        arguments = {**here, "journal": tmp_path / f"{seconds}.jsonl", "grace": 0.2}
         short = Codes(procs=1, codes={"a": replace(codes["a"], timeout=seconds)})
-        done = run(moldable(("a", (0,), 0, 1)), short, **given)
-        assert not survivors(read_past(given["journal"]).runs[0])
+        done = run(moldable(("a", (0,), 0, 1)), short, **arguments)
+        assert not survivors(read_past(arguments["journal"]).runs[0])
         if (tmp_path / "deaf").exists():
             break
     assert (done.tasks[0].state, done.tasks[0].exit_code) == ("timeout", -9)
@@ -316,18 +316,18 @@ def test_a_schedule_of_another_family_is_refused():
 def test_the_live_table_says_what_runs_and_when_it_ends(tmp_path, here):
     codes = shell_notes(tmp_path, {"a": until("[ -e seen ]"), "b": "true", "late": "true"})
     plan = moldable(("a", (0, 2, 3), 0, 0.5), ("b", (1,), 0, 1), ("late", (0,), 0.5, 2.5))
-    shown, expected = [], []
+    screens, expected = [], []
 
     def watch(driver):
         screen = Console(width=100, record=True, file=io.StringIO())
         screen.print(picture(driver))
-        shown.append(screen.export_text())
+        screens.append(screen.export_text())
         (tmp_path / "seen").touch()
         expected.append(driver.expected_end())
 
     done = run(plan, codes, watch=watch, **here)
     assert done.good
-    first = shown[0]
+    first = screens[0]
     assert "0, 2-3" in first
     assert "of 3 tasks ended" in first
     assert "planned 2.5 s" in first
@@ -360,7 +360,7 @@ def started(folder: Path, command: list[str]) -> subprocess.Popen:
     return driver
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """Whether a process ends soon."""
     for _ in range(6000):
         try:
@@ -377,12 +377,12 @@ def gone(pid: int) -> bool:
 def test_ctrl_c_leaves_a_whole_journal(tmp_path, number):
     driver = started(tmp_path, write_case(tmp_path))
     driver.send_signal(number)
-    _, said = driver.communicate(timeout=120)
+    _, errors = driver.communicate(timeout=120)
     assert driver.returncode == 128 + number
-    assert "--resume" in said
+    assert "--resume" in errors
     past = read_past(tmp_path / "plan.journal.jsonl")
-    assert {k: one.state for k, one in past.tasks.items()} == {1: "completed", 0: "cancelled"}
-    assert gone(int((tmp_path / "a.pid").read_text()))
+    assert {k: task.state for k, task in past.tasks.items()} == {1: "completed", 0: "cancelled"}
+    assert has_ended(int((tmp_path / "a.pid").read_text()))
 
 
 def test_tasks_die_with_a_killed_driver_and_resume_says_what_was_lost(tmp_path):
@@ -390,9 +390,11 @@ def test_tasks_die_with_a_killed_driver_and_resume_says_what_was_lost(tmp_path):
     driver = started(tmp_path, command)
     driver.kill()
     driver.communicate()
-    assert gone(int((tmp_path / "a.pid").read_text()))
+    assert has_ended(int((tmp_path / "a.pid").read_text()))
     # Its watchdog may still be at work on what the tasks have started.
-    assert all(gone(pid) for pid in survivors(read_past(tmp_path / "plan.journal.jsonl").runs[0]))
+    assert all(
+        has_ended(pid) for pid in survivors(read_past(tmp_path / "plan.journal.jsonl").runs[0])
+    )
     (tmp_path / "codes.toml").write_text(SLOW.replace("sleep 60", "true"))
     done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

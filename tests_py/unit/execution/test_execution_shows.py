@@ -89,7 +89,7 @@ def test_each_task_ends_once_however_often_the_driver_is_killed(tmp_path):
         driver.wait()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
     past = read_past(journal)
-    assert {one.state for one in past.tasks.values()} == {"completed"}
+    assert {task.state for task in past.tasks.values()} == {"completed"}
     events = [json.loads(line) for line in journal.read_text().splitlines()]
     lost = Counter(event["name"] for event in events if event["event"] == "lost")
     assert lost  # else this test has shown nothing
@@ -98,21 +98,21 @@ def test_each_task_ends_once_however_often_the_driver_is_killed(tmp_path):
         assert 1 <= ends[name] <= 1 + lost[name], name
     completed = Counter(e["name"] for e in events if e.get("state") == "completed")
     assert set(completed.values()) == {1}
-    for one in past.runs:
-        assert not survivors(one)
+    for run_record in past.runs:
+        assert not survivors(run_record)
 
 
 def children() -> set[int]:
     """Processes whose parent is this one, zombies too."""
-    found = set()
+    child_ids = set()
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[1]) == os.getpid():
-            found.add(int(path.parent.name))
-    return found
+            child_ids.add(int(path.parent.name))
+    return child_ids
 
 
 def test_a_thousand_tasks_leave_nothing(tmp_path):

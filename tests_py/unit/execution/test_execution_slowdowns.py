@@ -21,9 +21,9 @@ from cosched.execution.slowdowns import (
 from execution_codes import shell_notes, spans
 
 
-def pair(task, beside, slowdown, low=None, high=None, processors=1):
+def pair(task, co_located, slowdown, low=None, high=None, processors=1):
     low, high = slowdown if low is None else low, slowdown if high is None else high
-    return Pair(task, beside, slowdown, low, high, processors)
+    return Pair(task, co_located, slowdown, low, high, processors)
 
 
 NOISE = [pair("a", "", 1.0, 0.95, 1.1), pair("b", "", 1.0, 0.9, 1.05)]
@@ -115,7 +115,7 @@ def test_a_plan_that_knows_slow_downs_is_never_worse_with_them(tmp_path, monkeyp
     assert COLUMNS[:6] == tuple(HEADER.split(","))
 
 
-def ran(name, unit, start, end, task):
+def finished_task(name, unit, start, end, task):
     return TaskRun(
         task=task, name=name, kind=0, units=(unit,), planned_start=0.0, planned_end=1.0,
         start=start, end=end, state="completed", exit_code=0, attempt=1,
@@ -124,7 +124,11 @@ def ran(name, unit, start, end, task):
 
 def test_times_taken_in_company_do_not_count_slow_downs_twice(tmp_path):
     """a runs 6 s, of which b is beside it for 3: alone it would take 6 / (1 + 0.5 * 0.6)."""
-    tasks = (ran("a", 0, 0.0, 6.0, 0), ran("b", 1, 1.0, 4.0, 1), ran("c", 1, 6.0, 7.0, 2))
+    tasks = (
+        finished_task("a", 0, 0.0, 6.0, 0),
+        finished_task("b", 1, 1.0, 4.0, 1),
+        finished_task("c", 1, 6.0, 7.0, 2),
+    )
     done = Execution(family="moldable", launcher="local", barrier=False, tasks=tasks)
     path = tmp_path / "runs.csv"
     when = datetime.datetime.now(datetime.timezone.utc)
@@ -158,8 +162,10 @@ def test_a_task_that_waits_beside_idle_units_waits_for_the_one_it_would_slow(tmp
     rows = ([0, 1, 2], [0, 0, 0], [0, 1, 2, 3], [0, 1, 1], [0.0, 0.0, 0.4], [0.4, 0.1, 0.5])
     names = ["first", "second", "third"]
     plain, slowed = (
-        Plan.of(cs.core.Schedule(cs.moldable.Instance(times, [1] * 3, names=names, **more), *rows))
-        for more in ({}, {"slowdowns": slow})
+        Plan.of(
+            cs.core.Schedule(cs.moldable.Instance(times, [1] * 3, names=names, **options), *rows)
+        )
+        for options in ({}, {"slowdowns": slow})
     )
     assert [step.name for step in plain.steps] == ["second", "first", "third"]
     assert plain.waits_for(False)[2] == {0}

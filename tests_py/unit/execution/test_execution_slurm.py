@@ -29,13 +29,13 @@ def cluster(tmp_path_factory):
     # Nodes of one host have folders of their own, as those of MPI's daemons.
     for number in range(1, 4):
         (folder / f"tmp-n{number}").mkdir()
-    found = Cluster(
+    slurm_cluster = Cluster(
         folder / "cluster", nodes=3, cpus=2,
         TmpFS=f"{folder}/tmp-%n", Licenses="solver:2",
         SelectTypeParameters="CR_Core_Memory",
     )  # fmt: skip
-    yield found
-    found.stop()
+    yield slurm_cluster
+    slurm_cluster.stop()
 
 
 CODES = """\
@@ -67,7 +67,7 @@ def submitted(cluster, folder, name, *lines, options=("--nodes=2", "--ntasks-per
 
 def test_profile_plan_and_run_in_one_job(cluster, tmp_path):
     (tmp_path / "codes.toml").write_text(CODES)
-    state, said = submitted(
+    state, output = submitted(
         cluster,
         tmp_path,
         "chain",
@@ -76,12 +76,12 @@ def test_profile_plan_and_run_in_one_job(cluster, tmp_path):
         f"{COSCHED} plan runs.csv --codes codes.toml -o plan.json",
         f"{COSCHED} run plan.json --codes codes.toml --launcher slurm -o execution.json",
     )
-    assert state == ("COMPLETED", "0:0"), said
-    assert "proved: no schedule of any kind" in said
-    found = Execution.read(tmp_path / "execution.json")
-    assert found.good
-    assert found.launcher == "slurm"
-    assert {task.name for task in found.tasks} == {"a", "b", "c"}
+    assert state == ("COMPLETED", "0:0"), output
+    assert "proved: no schedule of any kind" in output
+    execution = Execution.read(tmp_path / "execution.json")
+    assert execution.good
+    assert execution.launcher == "slurm"
+    assert {task.name for task in execution.tasks} == {"a", "b", "c"}
 
 
 def test_steps_are_where_the_plan_has_them(cluster, tmp_path):
@@ -93,7 +93,7 @@ def test_steps_are_where_the_plan_has_them(cluster, tmp_path):
         for name in "xyz"
     )
     (tmp_path / "codes.toml").write_text(text)
-    (state, code), said = submitted(
+    (state, code), output = submitted(
         cluster,
         tmp_path,
         "run",
@@ -101,9 +101,9 @@ def test_steps_are_where_the_plan_has_them(cluster, tmp_path):
         f"{COSCHED} run plan.json --codes codes.toml --launcher slurm",
         options=("--nodes=1", "--ntasks-per-node=2"),
     )
-    assert (state, code) == ("COMPLETED", "0:0"), said
-    assert "srun --exact" in said
-    assert "--cpus-per-task=2" in said
+    assert (state, code) == ("COMPLETED", "0:0"), output
+    assert "srun --exact" in output
+    assert "--cpus-per-task=2" in output
     outputs = (tmp_path / "plan.journal.outputs").iterdir()
     texts = [path.read_text() for path in outputs]
     assert len(texts) == 3
@@ -121,9 +121,9 @@ def test_a_script_needs_no_cosched(cluster, tmp_path):
     path.write_text(script(plan, codes))
     assert "python" not in path.read_text()
     state = cluster.ended(cluster.submit(path))
-    said = path.with_suffix(".log").read_text()
-    assert state == ("FAILED", "1:0"), said  # one task failed, and is counted
-    assert "task 3 failed (7)" in said
+    output = path.with_suffix(".log").read_text()
+    assert state == ("FAILED", "1:0"), output  # one task failed, and is counted
+    assert "task 3 failed (7)" in output
     seen = spans(tmp_path)
     assert set(seen) == {"a", "b", "c"}
     assert max(seen[n][0][1] for n in "ab") <= seen["c"][0][0]
@@ -153,9 +153,9 @@ def test_a_cancelled_job_and_a_drained_node_are_gone_on_from(cluster, tmp_path):
     )
     line = f"exec {COSCHED} run plan.json --codes codes.toml --launcher slurm --resume"
     path = job(tmp_path, "long", line)
-    ran = tmp_path / "ran"
+    run_file = tmp_path / "ran"
     first = cluster.submit(path, "--nodes=1", "--ntasks=1")
-    cluster.until(lambda: ran.exists() and "b" in ran.read_text(), "task b runs")
+    cluster.until(lambda: run_file.exists() and "b" in run_file.read_text(), "task b runs")
     nodes = cluster.run("squeue", "-h", "-j", first, "-o", "%N").strip()
     cluster.run("scontrol", "update", f"nodename={nodes}", "state=drain", "reason=test")
     cluster.run("scancel", first)
@@ -165,7 +165,7 @@ def test_a_cancelled_job_and_a_drained_node_are_gone_on_from(cluster, tmp_path):
     state = cluster.ended(second)
     cluster.run("scontrol", "update", f"nodename={nodes}", "state=resume")
     assert state == ("COMPLETED", "0:0"), path.with_suffix(".log").read_text()
-    assert ran.read_text().split() == ["a", "b", "b", "c"]
+    assert run_file.read_text().split() == ["a", "b", "b", "c"]
     lines = (tmp_path / "plan.journal.jsonl").read_text().splitlines()
     events = [json.loads(text) for text in lines]
     assert [e["name"] for e in events if e.get("state") == "completed"] == ["a", "b", "c"]
@@ -184,11 +184,12 @@ def packed(*units):
 UNEVEN = packed((0, 1, 2), (3, 4, 5))
 
 
-def rank_codes(folder, command, **more):
+def rank_codes(folder, command, **fields):
     return Codes(
         procs=6,
         codes={
-            f"t{k}": Code(name=f"t{k}", command=command, directory=folder, **more) for k in range(2)
+            f"t{k}": Code(name=f"t{k}", command=command, directory=folder, **fields)
+            for k in range(2)
         },
     )
 
@@ -264,10 +265,10 @@ def mpi_job(folder: Path, launch: str, way: str):
         path.write_text(script(UNEVEN, codes, nodes=3))
         return path, folder, ()
     write_plan(UNEVEN, folder / "plan.json")
-    given = ", ".join(f"{key} = {json.dumps(value)}" for key, value in MPI_HERE.items())
+    variables = ", ".join(f"{key} = {json.dumps(value)}" for key, value in MPI_HERE.items())
     text = "procs = 6\n" + "".join(
         f"[task.t{k}]\nlaunch = {json.dumps(launch)}\ncommand = ['./sum']\n"
-        f"environment = {{ {given} }}\n"
+        f"environment = {{ {variables} }}\n"
         for k in range(2)
     )
     (folder / "codes.toml").write_text(text)
@@ -288,8 +289,8 @@ def test_a_real_mpi_program(cluster, tmp_path, launch, way):
     for trial in range(2):
         path, outputs, options = mpi_job(tmp_path / f"trial{trial}", launch, way)
         state = cluster.ended(cluster.submit(path, *options))
-        said = [path.with_suffix(".log"), *outputs.glob("*.err"), *outputs.glob("*.log")]
-        text = "\n".join(one.read_text() for one in sorted(set(said)))
+        log_files = [path.with_suffix(".log"), *outputs.glob("*.err"), *outputs.glob("*.log")]
+        text = "\n".join(log_file.read_text() for log_file in sorted(set(log_files)))
         crashed = (launch, way) == ("mpirun", "script") or re.search(r"\(139\)|Segm.* fault", text)
         if state[0] != "FAILED" or not crashed:
             break
@@ -344,11 +345,11 @@ def test_without_an_allocation_it_is_refused(monkeypatch):
 
 
 def test_options_go_with_the_launcher():
-    made = launcher_of("local", oversubscribe=True, grace=1.0)
-    assert launcher_of(made) is made
-    assert (made.oversubscribe, made.grace) == (True, 1.0)
+    launcher = launcher_of("local", oversubscribe=True, grace=1.0)
+    assert launcher_of(launcher) is launcher
+    assert (launcher.oversubscribe, launcher.grace) == (True, 1.0)
     with pytest.raises(TypeError, match="grace: expected as options of 'local' itself"):
-        launcher_of(made, grace=2.0)
+        launcher_of(launcher, grace=2.0)
     with pytest.raises(TypeError, match="unknown option 'jurnal'"):
         launcher_of("local", jurnal="x.jsonl")
     for bad in ({"unit": "node"}, {"unit": "rack"}, {"grace": -1.0}):
@@ -382,8 +383,8 @@ def test_nodes_as_processors(cluster, tmp_path):
         '[task.y]\ncommand = "echo $SLURMD_NODENAME"\n'
     )
     run = f"{COSCHED} run plan.json --codes codes.toml --launcher slurm --unit node"
-    state, said = submitted(cluster, tmp_path, "nodes", run, options=("--nodes=2", "--exclusive"))
-    assert state == ("COMPLETED", "0:0"), said
+    state, output = submitted(cluster, tmp_path, "nodes", run, options=("--nodes=2", "--exclusive"))
+    assert state == ("COMPLETED", "0:0"), output
     both = (tmp_path / "plan.journal.outputs" / "x-1.out").read_text().split()
     assert len(both) == len(set(both)) == 2
 
@@ -439,14 +440,14 @@ def test_what_steps_use_is_seen_without_accounting(cluster, tmp_path):
     )
     inst = cs.moldable.Instance([[1.0]], [1.0], names=["one"])
     cs.io.write_json(cs.moldable.solve(inst, "sequential").to_dict(), tmp_path / "plan.json")
-    state, said = submitted(
+    state, output = submitted(
         cluster,
         tmp_path,
         "uses",
         f"{COSCHED} profile codes.toml --repeat 1 --attempts 1 --launcher slurm -o runs.csv",
         f"{COSCHED} run plan.json --codes codes.toml --launcher slurm -o execution.json",
     )
-    assert state == ("COMPLETED", "0:0"), said
+    assert state == ("COMPLETED", "0:0"), output
     runs = pd.read_csv(tmp_path / "runs.csv").drop_duplicates("task", keep="last")
     runs = runs.set_index("task")  # what was starved ran again
     for name, ranks in (("one", 1), ("ranks", 4)):
@@ -458,8 +459,10 @@ def test_what_steps_use_is_seen_without_accounting(cluster, tmp_path):
     assert runs.status["nowhere"] == "failed (127)"
     (task,) = Execution.read(tmp_path / "execution.json").tasks
     assert 0.4 <= task.cpu_seconds <= 0.8
-    left = [p.name for f in ("runs", "plan.journal") for p in (tmp_path / f"{f}.outputs").iterdir()]
-    assert all(name.endswith(".out") for name in left)
+    output_names = [
+        p.name for f in ("runs", "plan.journal") for p in (tmp_path / f"{f}.outputs").iterdir()
+    ]
+    assert all(name.endswith(".out") for name in output_names)
 
 
 @pytest.mark.parametrize(
@@ -470,7 +473,7 @@ def test_a_step_without_gpus_takes_none_where_others_need_them(gpus, needs, aske
     launcher.unit, launcher.nodes, launcher.cpus = "core", ["n1"], [2]
     launcher.node_of, launcher.step_name = [0, 0], "cosched-1"
     step = PlanStep(task=0, name="a", kind=0, units=(0,), start=0.0, end=1.0)
-    known = {} if needs is None else {"gpus": np.array(needs)}
-    todo = Plan(family="moldable", steps=(step,), resources=known)
+    plan_needs = {} if needs is None else {"gpus": np.array(needs)}
+    todo = Plan(family="moldable", steps=(step,), resources=plan_needs)
     words = launcher.launch(step, Code(name="a", command=("true",), gpus=gpus), todo).command
     assert [w for w in words if "--gres" in w] == [f"--gres={asked}"] * bool(asked)

@@ -90,13 +90,13 @@ THERE = f"import os, time; os.sched_setaffinity(0, {{{CORE}}})\n"
 def burners(count):
     """So many processes that want the core all the time."""
     burn = [sys.executable, "-I", "-S", "-c", THERE + "while 1: pass"]
-    made = [subprocess.Popen(burn) for _ in range(count)]
+    processes = [subprocess.Popen(burn) for _ in range(count)]
     try:
         yield
     finally:
-        for one in made:
-            one.send_signal(signal.SIGKILL)
-            one.wait()
+        for process in processes:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
 
 
 #: Computes for a fixed while of processor time.
@@ -141,8 +141,8 @@ def test_codes_that_ignore_their_count_are_named(tmp_path):
     (note,) = notes_of(read_runs(path))
     assert note.startswith("serial ignores its count: 4 s on 1, 4.1 s on 4")
     assert "expected {procs} in its command, or counts = [1]" in note
-    told = Codes(procs=4, codes={"serial": Code(name="serial", command="./serial {procs}")})
-    (note,) = notes_of(read_runs(path), told)
+    one_code = Codes(procs=4, codes={"serial": Code(name="serial", command="./serial {procs}")})
+    (note,) = notes_of(read_runs(path), one_code)
     assert "expected a code that heeds the {procs} of its command, or counts = [1]" in note
 
 
@@ -163,9 +163,9 @@ def test_profile_and_plan_leave_out_the_same_runs(tmp_path, monkeypatch, capsys)
     written(tmp_path, *(row("a", 1, t, 0, t == 9.0) for t in (2.0, 2.0, 2.0, 9.0, 9.0)))
     (tmp_path / "codes.toml").write_text('procs = 1\n[task.a]\ncommand = "true"\n')
     assert main(["profile", "codes.toml", "--repeat", "3"]) == 0
-    said = capsys.readouterr().out
-    assert "left out" in said
-    cells = next(line for line in said.splitlines() if line.split()[:1] == ["a"]).split()
+    output = capsys.readouterr().out
+    assert "left out" in output
+    cells = next(line for line in output.splitlines() if line.split()[:1] == ["a"]).split()
     assert [float(cells[k]) for k in (1, 2, 4, 5, 6)] == [1, 2.0, 3, 2, 0]
     advice = plan("runs.csv")
     assert advice.result.value == 2.0

@@ -98,16 +98,16 @@ FIELDS_OF_CODES = {
 FIELDS_OF_JOB = ("time", "partition", "account", "chdir", "mem")
 
 
-def filled(given, name):
+def filled(field, name):
     """What is given with the name in its places."""
-    if isinstance(given, str):
-        return given.replace("{name}", name)
-    if isinstance(given, Path):
-        return Path(filled(str(given), name))
-    if isinstance(given, tuple):
-        return tuple(filled(part, name) for part in given)
+    if isinstance(field, str):
+        return field.replace("{name}", name)
+    if isinstance(field, Path):
+        return Path(filled(str(field), name))
+    if isinstance(field, tuple):
+        return tuple(filled(part, name) for part in field)
     return {filled(key, name): part if key == "{name}" and part == 1 else filled(part, name)
-            for key, part in given.items()}  # fmt: skip
+            for key, part in field.items()}  # fmt: skip
 
 
 @pytest.fixture
@@ -133,10 +133,10 @@ def require_harmless(text, work):
         assert SBATCH_LINE.fullmatch(line), line
         assert " --uid" not in re.sub('"[^"]*"', "", line)
     (work / "job.sh").write_text(text)
-    ran = subprocess.run(
+    process = subprocess.run(
         ["bash", "job.sh"], cwd=work, capture_output=True, text=True, timeout=60, check=False
     )
-    assert "syntax error" not in ran.stderr, ran.stderr
+    assert "syntax error" not in process.stderr, process.stderr
     assert not list(work.parent.rglob("EXECUTED*"))
 
 
@@ -236,8 +236,8 @@ def tasks_of(names):
 
 
 def test_tasks_of_a_batch(programs):
-    made = batch(tasks_of(NAMES), limit=600.0, cores=2)
-    batches.write(made, "jobs")
+    batch_plan = batch(tasks_of(NAMES), limit=600.0, cores=2)
+    batches.write(batch_plan, "jobs")
     for path in sorted(Path("jobs").glob("part-*.sh")):
         lines = [line for line in path.read_text().splitlines() if line.startswith("#SBATCH")]
         assert all(SBATCH_LINE.fullmatch(line) for line in lines)
@@ -245,7 +245,7 @@ def test_tasks_of_a_batch(programs):
         subprocess.run(["bash", path.name], cwd="jobs", check=True, timeout=120)
     assert not any(name in Path("jobs", "submit.sh").read_text() for name in NAMES if len(name) > 6)
     assert not list(programs.parent.rglob("EXECUTED*"))
-    assert {name for one in batches.status("jobs") for name in one.completed} == set(NAMES)
+    assert {name for part in batches.status("jobs") for name in part.completed} == set(NAMES)
 
 
 @pytest.mark.parametrize("field", ["option", "value", "licence"])
@@ -273,10 +273,10 @@ def test_fields_of_a_list_of_tasks(programs, capsys):
             folder = f"{column}{place}"
             shape = ["--nodes", "1", "--time", "1:00:00", "--cores-per-node", "1"]
             code = main(["batch", "list.csv", *shape, "-o", folder])
-            told = capsys.readouterr().err
+            errors = capsys.readouterr().err
             assert code in (0, 2)
             if code == 2:
-                assert len(told.splitlines()) == 1
+                assert len(errors.splitlines()) == 1
                 assert not Path(folder).exists()
             else:
                 text = Path(folder, "part-001.sh").read_text()
@@ -414,7 +414,7 @@ def test_as_many_gpus_as_a_file_says(programs):
     plan = json.loads(Path("plan.json").read_text())
     plan["placements"][0]["name"] = "a"
     Path("plan.json").write_text(json.dumps(plan))
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=100, check=False
     )
-    assert ran.stdout == "True\n", ran.stderr
+    assert process.stdout == "True\n", process.stderr

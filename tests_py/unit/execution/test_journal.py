@@ -21,8 +21,8 @@ def _starting(task, time, attempt=1):
     return ("starting", {"task": task, "attempt": attempt, "units": [task], "time": time})
 
 
-def _ended(task, time, state="completed", **more):
-    return ("ended", {"task": task, "state": state, "exit_code": 0, "time": time, **more})
+def _ended(task, time, state="completed", **extra_fields):
+    return ("ended", {"task": task, "state": state, "exit_code": 0, "time": time, **extra_fields})
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def _past(path, *events):
 def test_a_task_from_start_to_end(path):
     started = ("started", {"task": 3, "time": 1.5})
     past = _past(path, _starting(3, 1.0, 2), started, _ended(3, 4.0, cpu_seconds=2.5))
-    one = past.of(3)
-    assert (one.attempt, one.state, one.start, one.end) == (2, "completed", 1.5, 4.0)
-    assert (one.exit_code, one.units, one.cpu_seconds, one.driver) == (0, (3,), 2.5, 1)
+    task = past.of(3)
+    assert (task.attempt, task.state, task.start, task.end) == (2, "completed", 1.5, 4.0)
+    assert (task.exit_code, task.units, task.cpu_seconds, task.driver) == (0, (3,), 2.5, 1)
     assert (past.plan, past.barrier, past.begun, past.runs) == ("p", True, 5.0, ["f"])
     assert (past.elapsed, past.drivers, past.started_tasks()) == (4.0, 1, {3})
 
@@ -50,7 +50,7 @@ def test_states_of_tasks(path):
         path, _starting(0, 1.0), ("lost", {"task": 0, "time": 2.0}), _starting(1, 1.0, 4),
         _ended(1, 3.0, "failed"), ("cancelled", {"task": 2}), _starting(4, 0.5),
     )  # fmt: skip
-    states = {task: one.state for task, one in past.tasks.items()}
+    states = {task: task_record.state for task, task_record in past.tasks.items()}
     assert past.at_work == {1}
     assert states == {0: "lost", 1: "failed", 2: "cancelled", 4: "running"}
     assert past.of(1).attempt == 4
@@ -80,11 +80,11 @@ def test_who_ran_what(path):
 
 
 def test_to_run_again_forgets_all_but_attempts(path):
-    again = ("run", {**RUN, "again": True})
+    repeated_run = ("run", {**RUN, "again": True})
     placed = ("replanned", {"placements": [{"task": 0, "units": [1], "start": 0, "end": 2}]})
     past = _past(path, _starting(0, 1.0, 2), _ended(0, 2.0), placed)
     assert past.replanned == [{"task": 0, "units": (1,), "start": 0.0, "end": 2.0}]
-    past = _past(path, _starting(0, 1.0, 2), _ended(0, 2.0), placed, again)
+    past = _past(path, _starting(0, 1.0, 2), _ended(0, 2.0), placed, repeated_run)
     assert (past.of(0).attempt, past.of(0).state) == (2, "pending")
     assert (past.elapsed, past.drivers, past.replanned) == (0.0, 1, None)
 
@@ -114,13 +114,13 @@ def test_the_line_is_told_by_its_number(path):
 
 
 def test_a_line_that_was_cut_short_is_taken_away(path):
-    whole = _lines(("run", RUN), _starting(0, 1.0))
-    path.write_text(whole + '{"event": "ended", "ta')
+    complete_lines = _lines(("run", RUN), _starting(0, 1.0))
+    path.write_text(complete_lines + '{"event": "ended", "ta')
     assert read_past(path).of(0).state == "running"
     journal = Journal.open(path, True, "p")
     journal.write("lost", task=0, time=9.0)
     journal.close()
-    assert path.read_text() == whole + _lines(("lost", {"task": 0, "time": 9.0}))
+    assert path.read_text() == complete_lines + _lines(("lost", {"task": 0, "time": 9.0}))
     assert (journal.past.of(0).state, journal.past.elapsed) == ("lost", 9.0)
 
 
@@ -140,10 +140,10 @@ def test_what_may_go_on(path):
     path.write_text(_lines(("run", RUN), _starting(0, 1.0), _ended(0, 2.0)))
     with pytest.raises(cs.InvalidInstance, match="a run is there: add --resume"):
         Journal.open(path, False, "p")
-    for resume, again in ((True, None), (False, [0])):
+    for resume, repeated_tasks in ((True, None), (False, [0])):
         with pytest.raises(cs.InvalidInstance, match="the journal of another plan"):
-            Journal.open(path, resume, "q", again)
-        Journal.open(path, resume, "p", again).close()
+            Journal.open(path, resume, "q", repeated_tasks)
+        Journal.open(path, resume, "p", repeated_tasks).close()
     path.write_text(_lines(("run", RUN), _ended(0, 2.0, "failed"), _ended(1, 2.0, "timeout")))
     Journal.open(path, False, "p", [0, 1]).close()
     with pytest.raises(cs.InvalidInstance, match="1 of 2 tasks are not done"):

@@ -36,9 +36,9 @@ def test_the_least_past_is_just_enough(risk):
 def test_memory_and_limits_as_codes_have_them(runs):
     many = [(1, 100 + k, 1 + k / 100) for k in range(40)] + [(4, 50.0, 2.5)] * 40
     path = runs(fem=many, **{"a b": [(2, 599, 0.5), (2, 300, "")]}, never=[(1, "", "")])
-    found = tomllib.loads(toml_of(path, 0.05))["task"]
+    tasks_by_name = tomllib.loads(toml_of(path, 0.05))["task"]
     # Each of the two has 2.5%: k = ceil(41 * 0.975) = 40; of two runs 1.1 times the most.
-    assert found == {
+    assert tasks_by_name == {
         "fem": {"timeout": 180, "memory": {"1": 1.39, "4": 2.5}},
         "a b": {"timeout": 660, "memory": {"2": 0.55}},
     }

@@ -36,19 +36,19 @@ def test_twice_is_once(name, tmp_path, monkeypatch, capsys):
     (tmp_path / "codes.toml").write_text("procs = 2\n" + CODES)
     (tmp_path / "runs.csv").write_text("task,processors,seconds\na,1,0.2\nb,1,0.2\n")
     assert main(["plan", "runs.csv", "--codes", "codes.toml", "-o", "plan.json"]) == 0
-    command, more, passed_over = COMMANDS[name]
+    command, arguments, passed_over = COMMANDS[name]
 
-    def left():
+    def files_now():
         return {
             str(path.relative_to(tmp_path)): content(path)
             for path in sorted(tmp_path.rglob("*"))
             if path.is_file() and not any(part in path.name for part in passed_over)
         }
 
-    before = left()
+    before = files_now()
     assert main(command) == 0
-    once = left()
+    once = files_now()
     assert len(once) > len(before)
     for _ in range(2):
-        assert main([*command, *more]) == 0
-        assert left() == once
+        assert main([*command, *arguments]) == 0
+        assert files_now() == once

@@ -103,7 +103,7 @@ def test_the_share_that_a_reading_explains(value, other, low, high, target, shar
 
 
 def toy(**changes):
-    given = {
+    fields = {
         "paper": "li2016",
         "place": "Table 1",
         "text": "a mean",
@@ -113,7 +113,7 @@ def toy(**changes):
         "measure": lambda frame: frame.x.mean(),
         "reading": Reading("twice as much", ("toy",), lambda frame: 1.2 * frame),
     }
-    return Claim(**{**given, **changes})
+    return Claim(**{**fields, **changes})
 
 
 def frames(name):
@@ -222,8 +222,8 @@ def claims_of(text, tmp_path):
 
 
 def test_rows_of_a_file_for_each_value(tmp_path):
-    one, two = claims_of(ROW, tmp_path)
-    assert (one.place, one.text, one.paper_value) == ("Table 1", "the mean of a", 0.5)
+    first, two = claims_of(ROW, tmp_path)
+    assert (first.place, first.text, first.paper_value) == ("Table 1", "the mean of a", 0.5)
     assert (two.place, two.text, two.paper_value) == ("Table 3", "the mean of b", 1.5)
     assert two.measure(measures.CurveTable(pd.DataFrame({"b": [1.0, 3.0]}))) == 6
     assert (two.study, two.tolerance.says) == ("toy", "at most 2 (twice)")
@@ -287,11 +287,15 @@ def test_rank_correlations_are_of_the_cells_in_the_rows(rows):
     cells = [row for row in rows if row["cells"]]
     assert len(cells) > 700
     for name in {row["cells"] for row in cells}:
-        some = [row for row in cells if row["cells"] == name]
-        ours, theirs = (rankdata([row[key] for row in some]) for key in ("value", "paper_value"))
+        cell_rows = [row for row in cells if row["cells"] == name]
+        ours, theirs = (
+            rankdata([row[key] for row in cell_rows]) for key in ("value", "paper_value")
+        )
         rho = np.corrcoef(ours, theirs)[0, 1]
-        assert {row["n"] for row in some} == {len(some)}
-        assert [row["rho"] for row in some] == pytest.approx([rho] * len(some), abs=1e-9), name
+        assert {row["n"] for row in cell_rows} == {len(cell_rows)}
+        assert [row["rho"] for row in cell_rows] == pytest.approx(
+            [rho] * len(cell_rows), abs=1e-9
+        ), name
 
 
 def rankdata(values):
@@ -311,12 +315,12 @@ def test_what_differs_or_fails_has_a_share_that_derives_from_its_row_or_is_unexp
             continue
         both = float(row["value"]), row["other"]
         if "number" in row["kind"]:
-            gap, left = (abs(each - row["paper_value"]) for each in both)
+            gap, remaining_gap = (abs(each - row["paper_value"]) for each in both)
         else:
             low = -math.inf if row["low"] is None else row["low"]
             high = math.inf if row["high"] is None else row["high"]
-            gap, left = (max(low - each, each - high, 0) for each in both)
-        share = max(0, 1 - left / gap)
+            gap, remaining_gap = (max(low - each, each - high, 0) for each in both)
+        share = max(0, 1 - remaining_gap / gap)
         assert row["explained"] == pytest.approx(share, abs=1e-6), row
         assert ("less than half" in row["reason"]) == (row["explained"] < 0.5)
 
@@ -336,9 +340,9 @@ def test_the_command(capsys, tmp_path):
     assert all(list(row) == KEYS for row in printed)
     assert {row["paper"] for row in printed} == {"amaris2017"}
     assert main(["study", "ledger", "dags-fig6-7", "-o", str(tmp_path / "ledger.md")]) == 0
-    shown = capsys.readouterr().out
-    assert (tmp_path / "ledger.md").read_text() == shown.removesuffix("\n")
-    assert "| amaris2017 |" in shown
+    output = capsys.readouterr().out
+    assert (tmp_path / "ledger.md").read_text() == output.removesuffix("\n")
+    assert "| amaris2017 |" in output
 
 
 @pytest.mark.parametrize(
@@ -353,13 +357,13 @@ def test_bad_calls(arguments, part, capsys):
 
 def test_pages_are_what_they_render_to(judged, tmp_path, monkeypatch):
     spec = importlib.util.spec_from_file_location("results", REPO / ".ci" / "results.py")
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     monkeypatch.setattr(ledger, "evaluate", lambda *_: judged)
     # No digest is of a picture: it is drawn and not saved, which takes most of the time. The site
     # of test_site.py saves them.
     monkeypatch.setattr(plot, "save", lambda figure, path: path.touch())
-    made.render(tmp_path)
+    module.render(tmp_path)
     results = REPO / "docs" / "results"
     for name in ("ledger.md", "pages.sha256"):  # the digests: of every page that is not in git
         committed, rendered = ((place / name).read_text() for place in (results, tmp_path))

@@ -65,8 +65,8 @@ TABLE = CurveTable(
     ],
 )
 def test_measures_of_curves(measure, value):
-    found = measure(TABLE)
-    assert found == (value if isinstance(value, str | tuple) else pytest.approx(value))
+    measured = measure(TABLE)
+    assert measured == (value if isinstance(value, str | tuple) else pytest.approx(value))
 
 
 def test_numbers_agree_with_numpy():
@@ -87,8 +87,8 @@ def test_a_measure_says_its_name_and_arguments():
 
 def test_a_picture_has_its_first_number_beside_the_interval():
     order = several(of("greatest", "a"), of("least", "a"))
-    found = picture(points("{}: {:g}", "a"), order, (1, 5), "{1:g} to {0:g}")(TABLE)
-    assert found == Curve("10: 4, 20: 2, 30: 1", 4.0, (1, 5), "1 to 4")
+    measured = picture(points("{}: {:g}", "a"), order, (1, 5), "{1:g} to {0:g}")(TABLE)
+    assert measured == Curve("10: 4, 20: 2, 30: 1", 4.0, (1, 5), "1 to 4")
 
 
 def test_bags_ratios_are_where_both_earn():
@@ -99,9 +99,9 @@ def test_bags_ratios_are_where_both_earn():
     assert table.curve("ttb").tolist() == pytest.approx([1.5, 1.1])
     assert table.curve("ttb, few").tolist() == [1.5]
     assert table.curve("ttb, many").tolist() == pytest.approx([1.1])
-    one = frame.assign(data="programs", gamma=1.1, draw=0)
+    programs_rows = frame.assign(data="programs", gamma=1.1, draw=0)
     with pytest.raises(LookupError, match="even split alone"):
-        bags.many_splits(one)
+        bags.many_splits(programs_rows)
 
 
 def test_dags_outliers_box_by_box():

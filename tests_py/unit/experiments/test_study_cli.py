@@ -68,14 +68,14 @@ def test_bad_calls(arguments, part, tmp_path, capsys, monkeypatch):
 
 
 def test_all_runs_what_has_its_data(tmp_path, capsys, monkeypatch):
-    known = {"one": toy_studies.TOY, "two": toy_studies.NEEDS, "three": toy_studies.RAISES}
+    studies = {"one": toy_studies.TOY, "two": toy_studies.NEEDS, "three": toy_studies.RAISES}
     calls = []
 
-    def run(name, *, out, **given):
-        calls.append((name, out, given))
+    def run(name, *, out, **options):
+        calls.append((name, out, options))
         return SimpleNamespace(name=name, out=out, frame=[1], errors=[1] if name == "three" else [])
 
-    monkeypatch.setattr(experiments, "STUDIES", known, raising=False)
+    monkeypatch.setattr(experiments, "STUDIES", studies, raising=False)
     monkeypatch.setattr(experiments, "run", run)
     monkeypatch.setenv("COSCHED_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -84,8 +84,8 @@ def test_all_runs_what_has_its_data(tmp_path, capsys, monkeypatch):
         ("one", "one"),
         ("three", "three"),
     ]
-    given = {"quick": False, "workers": 2, "dask": None, "resume": False, "task_timeout": None}
-    assert calls[0][2] == given
+    arguments = {"quick": False, "workers": 2, "dask": None, "resume": False, "task_timeout": None}
+    assert calls[0][2] == arguments
     assert "two needs pwa/nowhere.gz" in capsys.readouterr().err
     assert main(["study", "run", "all", "--quick"]) == 1  # now all have theirs; one has errors
     assert len(calls) == 2 + 3

@@ -70,13 +70,13 @@ class Cluster:
         wait_for_rows(out, process)
         return process
 
-    def worker_pids(self, least=1):
+    def worker_pids(self, count=1):
         from distributed import Client
 
         while not os.path.exists(self.file):
             time.sleep(0.05)
         with Client(scheduler_file=self.file, set_as_default=False) as client:
-            client.wait_for_workers(least)
+            client.wait_for_workers(count)
             return list(client.run(os.getpid).values())
 
     def stop(self):

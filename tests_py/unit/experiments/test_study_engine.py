@@ -139,17 +139,17 @@ def opened(folder, plan, version="1", resume=False):
 
 
 def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):
-    made = outcomes(context, plan)
+    all_outcomes = outcomes(context, plan)
     state = opened(tmp_path, plan)
-    state.add(made[:5])
+    state.add(all_outcomes[:5])
     state.flush()
-    state.add([made[4], made[3], made[6], made[6]])
+    state.add([all_outcomes[4], all_outcomes[3], all_outcomes[6], all_outcomes[6]])
     state.close()
-    again = opened(tmp_path, plan, resume=True)
-    assert again.outcomes == {k: made[k] for k in (0, 1, 2, 3, 4, 6)}
-    assert again.pending() == [5, *range(7, len(plan.tasks))]
-    again.add(made)
-    again.close()
+    reopened = opened(tmp_path, plan, resume=True)
+    assert reopened.outcomes == {k: all_outcomes[k] for k in (0, 1, 2, 3, 4, 6)}
+    assert reopened.pending() == [5, *range(7, len(plan.tasks))]
+    reopened.add(all_outcomes)
+    reopened.close()
     assert rows_kept(tmp_path) == len(plan.tasks)
 
 
@@ -161,11 +161,11 @@ def test_a_result_replaces_an_error_but_not_the_other_way(tmp_path, plan, contex
     assert 0 in state.pending()
     state.add([good, bad, error_outcome(1, "none yet")])
     state.close()
-    again = opened(tmp_path, plan, resume=True)
-    assert again.outcomes[0] == good
-    assert 0 not in again.pending()
-    assert 1 in again.pending()
-    again.close()
+    reopened = opened(tmp_path, plan, resume=True)
+    assert reopened.outcomes[0] == good
+    assert 0 not in reopened.pending()
+    assert 1 in reopened.pending()
+    reopened.close()
 
 
 @pytest.mark.parametrize(
@@ -250,16 +250,18 @@ def test_damaged_bytes_are_noticed(tmp_path, reference, capsys):
     experiments.run("toy_studies:TOY", out=out, workers=0)
     assert not any(experiments.verify(out).values())
     state = out / "state" / "rows.sqlite"
-    whole = state.read_bytes()
-    (version,) = re.findall(rb'"version": "([^"]*)"', whole)
+    state_bytes = state.read_bytes()
+    (version,) = re.findall(rb'"version": "([^"]*)"', state_bytes)
     taken_up = opened(out, whole_plan, version.decode(), resume=True)
     taken_up.close()
     draw = random.Random(5)
     refused = lost = 0
     for _ in range(300):
-        at = draw.randrange(len(whole))
+        at = draw.randrange(len(state_bytes))
         state.write_bytes(
-            whole[:at] + bytes([whole[at] ^ draw.randrange(1, 256)]) + whole[at + 1 :]
+            state_bytes[:at]
+            + bytes([state_bytes[at] ^ draw.randrange(1, 256)])
+            + state_bytes[at + 1 :]
         )
         try:
             experiments.verify(out)
@@ -277,8 +279,8 @@ def test_damaged_bytes_are_noticed(tmp_path, reference, capsys):
     assert same_results(out, reference("TOY"))
     (out / "report.html").write_text("no report")
     (out / "timings.parquet").unlink()
-    found = experiments.verify(out)
-    assert {name: what for name, what in found.items() if what} == {
+    verification = experiments.verify(out)
+    assert {name: what for name, what in verification.items() if what} == {
         "report.html": "is another",
         "timings.parquet": "is missing",
     }
@@ -335,11 +337,11 @@ def test_rows_that_are_no_rows(answer, part, monkeypatch):
 
 
 def test_missing_data_is_one_clear_line(tmp_path, monkeypatch):
-    for folder, said in ((tmp_path, f"is {tmp_path}"), ("", "is not set")):
+    for folder, message in ((tmp_path, f"is {tmp_path}"), ("", "is not set")):
         monkeypatch.setenv("COSCHED_DATA", str(folder))
         with pytest.raises(
             StudyError,
-            match=f"needs pwa/nowhere.gz below COSCHED_DATA, which {said}: .*cosched fetch",
+            match=f"needs pwa/nowhere.gz below COSCHED_DATA, which {message}: .*cosched fetch",
         ):
             experiments.run("toy_studies:NEEDS", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -416,10 +418,10 @@ def test_own_algorithms_go_to_the_workers(tmp_path, own_algorithm, monkeypatch):
 
     share = 2
 
-    def mine(instance, *, seed):  # not importable: it goes by value
+    def own_scheduler(instance, *, seed):  # not importable: it goes by value
         return cs.packs.make_pack(instance, [share] * instance.tasks)
 
-    own_algorithm("packs", "mine", mine)
+    own_algorithm("packs", "mine", own_scheduler)
     study = experiments.STUDIES["packs-fig2-5"]
     tasks = [task for task in study.plan(True) if task["algorithm"] in ("mine", packs._BOUND)]
     assert len(tasks) == 2 * 5
@@ -462,10 +464,10 @@ def test_ctrl_c_leaves_a_state_that_resume_takes_up(end, slow_driver, reference)
     assert driver.returncode == 128 + end
     assert "--resume goes on" in errors
     assert errors.count("\n") == 1, errors
-    kept = int(errors.split(" of ")[0].split()[-1])
-    assert 0 < kept < TASKS
+    rows_on_disk = int(errors.split(" of ")[0].split()[-1])
+    assert 0 < rows_on_disk < TASKS
     assert not (out / "results.parquet").exists()
-    with pytest.raises(StudyError, match=rf"{kept} of {TASKS} rows .* add --resume"):
+    with pytest.raises(StudyError, match=rf"{rows_on_disk} of {TASKS} rows .* add --resume"):
         experiments.run("toy_studies:TOY", out=out)
     experiments.run("toy_studies:TOY", out=out, workers=0, resume=True)
     assert same_results(out, reference("TOY"))

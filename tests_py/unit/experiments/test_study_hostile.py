@@ -38,8 +38,8 @@ def run(monkeypatch, out, kinds, **engine):
 def test_tasks_that_hang(workers, kinds, tmp_path, monkeypatch):
     nap = f"{10**6 + os.getpid()}.{workers}"
     monkeypatch.setenv("TOY_NAP", nap)
-    said = run(monkeypatch, tmp_path, kinds, workers=workers, task_timeout=LIMIT)
-    assert said == dict.fromkeys(kinds, TIMED_OUT)
+    errors = run(monkeypatch, tmp_path, kinds, workers=workers, task_timeout=LIMIT)
+    assert errors == dict.fromkeys(kinds, TIMED_OUT)
     # What the task has started is gone too.
     assert nap not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
 
@@ -48,10 +48,10 @@ def test_tasks_that_hang(workers, kinds, tmp_path, monkeypatch):
     "ends", [["exits"], pytest.param(["exits", "is killed", "crashes"], marks=pytest.mark.thorough)]
 )
 def test_tasks_that_end_their_process(ends, tmp_path, monkeypatch):
-    said = run(monkeypatch, tmp_path, [*ends, "leaves", "eats"], workers=2)
-    assert said.pop("leaves") == "SystemExit: enough"
-    assert said.pop("eats").startswith("MemoryError: ")
-    assert said == dict.fromkeys(ends, DIED)
+    errors = run(monkeypatch, tmp_path, [*ends, "leaves", "eats"], workers=2)
+    assert errors.pop("leaves") == "SystemExit: enough"
+    assert errors.pop("eats").startswith("MemoryError: ")
+    assert errors == dict.fromkeys(ends, DIED)
 
 
 def test_a_longer_limit_on_resume(tmp_path, monkeypatch):
@@ -123,10 +123,10 @@ def test_dask_workers_outlive_their_tasks(cluster, tmp_path, monkeypatch):
     before = pids(cluster)
     kinds = ["exits", "is killed", "leaves", "eats", "sleeps", "computes"]
     where = {"dask": cluster.scheduler_address, "task_timeout": LIMIT}
-    said = run(monkeypatch, tmp_path, kinds, **where)
-    assert said.pop("eats").startswith("MemoryError: ")
-    assert said.pop("leaves") == "SystemExit: enough"
-    assert said == dict.fromkeys(kinds[:2], DIED) | dict.fromkeys(kinds[4:], TIMED_OUT)
+    errors = run(monkeypatch, tmp_path, kinds, **where)
+    assert errors.pop("eats").startswith("MemoryError: ")
+    assert errors.pop("leaves") == "SystemExit: enough"
+    assert errors == dict.fromkeys(kinds[:2], DIED) | dict.fromkeys(kinds[4:], TIMED_OUT)
     assert pids(cluster) == before
 
 
@@ -135,6 +135,6 @@ def test_dask_workers_outlive_their_tasks(cluster, tmp_path, monkeypatch):
 def test_a_task_that_ends_dask_workers(cluster, tmp_path, monkeypatch):
     """As if the node went down, again and again: bounded, and only that task has no row."""
     before = pids(cluster)
-    said = run(monkeypatch, tmp_path, ["ends its parent"], dask=cluster.scheduler_address)
-    assert said == {"ends its parent": DIED}
+    errors = run(monkeypatch, tmp_path, ["ends its parent"], dask=cluster.scheduler_address)
+    assert errors == {"ends its parent": DIED}
     assert not pids(cluster) & before

@@ -78,9 +78,9 @@ def test_what_is_read_again_is_as_it_was(kept, tmp_path):
         for suffix in (".csv", ".json"):
             path = tmp_path / f"{instance.family}{suffix}"
             instance.write(path)
-            again = type(instance).read(path)
-            assert list(again.names) == kept
-            np.testing.assert_array_equal(again.times, instance.times)
+            reread_instance = type(instance).read(path)
+            assert list(reread_instance.names) == kept
+            np.testing.assert_array_equal(reread_instance.times, instance.times)
     for suffix in (".csv", ".json"):
         out = tmp_path / f"plan{suffix}"
         solve = ["solve", "packs", str(tmp_path / "packs.csv"), "--algorithm", "sequential"]

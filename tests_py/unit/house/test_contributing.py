@@ -95,14 +95,16 @@ NOT_RUN = {
 
 
 def test_every_command_is_run_or_says_why_not():
-    shown = {command for page in PAGES for command in commands(page)}
-    known = [*RUN, *THOROUGH, *NOT_RUN]
-    assert len(known) == len(set(known))
-    missing = sorted(shown - set(known))
+    shown_commands = {command for page in PAGES for command in commands(page)}
+    known_commands = [*RUN, *THOROUGH, *NOT_RUN]
+    assert len(known_commands) == len(set(known_commands))
+    missing = sorted(shown_commands - set(known_commands))
     where = Path(__file__).relative_to(REPO)
     assert not missing, f"{where}: add to RUN or NOT_RUN: {'; '.join(missing)}"
-    gone = sorted(set(known) - shown)
-    assert not gone, f"{where}: no page has these commands any more: {'; '.join(gone)}"
+    stale_commands = sorted(set(known_commands) - shown_commands)
+    assert not stale_commands, (
+        f"{where}: no page has these commands any more: {'; '.join(stale_commands)}"
+    )
 
 
 def test_every_reason_names_a_test_that_is_there():
@@ -152,8 +154,12 @@ def test_command(command, tmp_path):
     if "--out" in words:
         words[words.index("--out") + 1] = str(tmp_path / "out")
     # Of the run around this one: its worker of pytest-xdist is none of the command's.
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    ended = subprocess.run(words, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
+    ended = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 0, f"{command}: {ended.stdout[-2000:]}{ended.stderr[-2000:]}"
     assert re.search((RUN | THOROUGH)[command], ended.stdout[-4000:]), ended.stdout[-2000:]
 
@@ -178,8 +184,12 @@ def test_pytest_finds_what_python_m_pytest_finds(pytestconfig):
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_the_program_pytest_runs_tests_in_processes_and_leaves_nothing(method):
     words = arguments_here(".venv/bin/pytest -q tests_py/unit/core/test_threads.py -k " + method)
-    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    ended = subprocess.run(words, cwd=REPO, env=own, capture_output=True, text=True, check=False)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
+    }
+    ended = subprocess.run(
+        words, cwd=REPO, env=environment, capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 0, ended.stdout[-2000:]
     assert "1 passed" in ended.stdout
     assert ended.stderr == ""

@@ -123,9 +123,9 @@ def test_the_audit_names_the_simulator_as_reference_and_states_its_agreement(aud
 def test_with_the_recorded_clocks_every_job_starts_when_and_where_it_did():
     recording = read_recording(CLUSTER / "recording.json.gz")
     (run,) = recording.runs
-    found = agreement(recording, run, replay=True)
-    assert found.good == len(run.start) == 511
-    planned, alike = found.planned
+    run_agreement = agreement(recording, run, replay=True)
+    assert run_agreement.good == len(run.start) == 511
+    planned, alike = run_agreement.planned
     assert planned == alike == 25195
 
 

@@ -34,7 +34,7 @@ MODULES = (
 
 def public() -> dict[str, Any]:
     """Functions, methods, properties and classes by the full name of where they are written."""
-    found: dict[str, Any] = {}
+    public_members: dict[str, Any] = {}
     for module in map(import_module, MODULES):
         names = getattr(module, "__all__", None) or _written_in(module)
         members = [getattr(module, name) for name in names]
@@ -42,15 +42,15 @@ def public() -> dict[str, Any]:
             members += getattr(module, table, {}).values()
         for member in members:
             if inspect.isclass(member):
-                found[_name(member)] = member
-                found.update((_name(method), method) for method in _methods(member))
+                public_members[_name(member)] = member
+                public_members.update((_name(method), method) for method in _methods(member))
                 for name, each in vars(member).items():
                     if isinstance(each, property) and each.__doc__ and name[0] != "_":
-                        found[f"{_name(member)}.{name}"] = each
+                        public_members[f"{_name(member)}.{name}"] = each
             elif inspect.isroutine(member) or isinstance(member, partial):
                 function = member.func if isinstance(member, partial) else member
-                found[_name(function)] = function
-    return found
+                public_members[_name(function)] = function
+    return public_members
 
 
 def _written_in(module: Any) -> list[str]:
@@ -102,8 +102,8 @@ def _described(parsed: NumpyDocString, *sections: str) -> list[str]:
 
 
 def _parameters(member: Callable) -> dict[str, inspect.Parameter]:
-    given = inspect.signature(member).parameters
-    return {name: each for name, each in given.items() if name not in ("self", "cls")}
+    parameters = inspect.signature(member).parameters
+    return {name: each for name, each in parameters.items() if name not in ("self", "cls")}
 
 
 def check_function(name: str, function: Callable, owner: type | None = None) -> None:
@@ -142,8 +142,10 @@ def check_class(owner: type) -> None:
         return
     described = _described(parsed, "Parameters", "Attributes")
     if is_dataclass(owner):
-        own = vars(owner).get("__annotations__", {})
-        made_of = {each.name for each in fields(owner) if each.name in own and each.name[0] != "_"}
+        annotations = vars(owner).get("__annotations__", {})
+        made_of = {
+            each.name for each in fields(owner) if each.name in annotations and each.name[0] != "_"
+        }
     else:
         made_of = set(_parameters(owner.__init__)) if "__init__" in vars(owner) else set()
     assert made_of <= set(described), f"not described: {sorted(made_of - set(described))}"

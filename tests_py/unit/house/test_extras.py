@@ -208,8 +208,8 @@ def test_tune(tmp_path):
     (tmp_path / "log.swf").write_text("; MaxProcs: 4\n" + rows)
     line = "tune log.swf --convention rigid --machine slurm.conf -o t.html --budget 2"
     refused(command(f"{line} --vary bf_interval=30..90", tmp_path, EXTRAS["tune"]), "tune")
-    few = command(f"{line} --vary bf_interval=30,60", tmp_path, EXTRAS["tune"])
-    assert few.returncode == 0, few.stderr  # all are tried
+    process = command(f"{line} --vary bf_interval=30,60", tmp_path, EXTRAS["tune"])
+    assert process.returncode == 0, process.stderr  # all are tried
 
 
 def test_fetch(tmp_path):

@@ -29,11 +29,11 @@ def test_layers():
 
 
 def test_nothing_is_read_beside_the_clone():
-    beside = "../" + "shared"  # a folder that those who made this had there
-    found = subprocess.run(
-        [program("git"), "grep", "-nF", beside], cwd=REPO, capture_output=True, text=True
+    outer_folder = "../" + "shared"  # a folder that those who made this had there
+    process = subprocess.run(
+        [program("git"), "grep", "-nF", outer_folder], cwd=REPO, capture_output=True, text=True
     )
-    assert (found.returncode in (1, 128), found.stdout) == (True, ""), found.stderr
+    assert (process.returncode in (1, 128), process.stdout) == (True, ""), process.stderr
 
 
 def test_only_one_file_knows_glpk():
@@ -50,9 +50,9 @@ def test_no_unportable_randomness():
 
 def test_stubs_match_the_extension(tmp_path):
     subprocess.run([sys.executable, REPO / ".ci" / "stubs.py", tmp_path], check=True)
-    kept = REPO / "python" / "cosched" / "_core"
-    made = {p.name: p.read_text() for p in (tmp_path / "_core").iterdir()}
-    assert {p.name: p.read_text() for p in kept.iterdir()} == made, "run `make stubs`"
+    stub_folder = REPO / "python" / "cosched" / "_core"
+    stub_texts = {p.name: p.read_text() for p in (tmp_path / "_core").iterdir()}
+    assert {p.name: p.read_text() for p in stub_folder.iterdir()} == stub_texts, "run `make stubs`"
 
 
 def test_every_bound_argument_has_a_name():
@@ -72,9 +72,9 @@ def blocks(language, page):
 def test_the_guide_of_cpp_is_the_project_that_is_built_and_run():
     project = REPO / "tests_cpp" / "find_package"
     assert blocks("cpp", GUIDE) == [(project / "plan.cpp").read_text()]
-    (shown,) = blocks("cmake", GUIDE)
+    (guide_lines,) = blocks("cmake", GUIDE)
     built = (project / "CMakeLists.txt").read_text()
-    assert set(shown.splitlines()) <= set(built.splitlines())
+    assert set(guide_lines.splitlines()) <= set(built.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,11 @@ def test_every_block_of_the_pages_compiles(tmp_path, language, compiler, folder)
 
 def test_find_package_example(tmp_path):
     """Projects in C++ and in C: install the library, find it, link, run."""
-    made = [REPO / "build" / name for name in ("dev", "release")]
-    made = [folder for folder in made if (folder / "cpp" / "libcosched_core.a").exists()]
-    if not made:
+    build_folders = [REPO / "build" / name for name in ("dev", "release")]
+    build_folders = [
+        folder for folder in build_folders if (folder / "cpp" / "libcosched_core.a").exists()
+    ]
+    if not build_folders:
         lacking("the C++ build of `make test` is not there")
 
     def run(*command):
@@ -109,12 +111,12 @@ def test_find_package_example(tmp_path):
         return done.stdout
 
     cmake, prefix, build = program("cmake"), tmp_path / "prefix", tmp_path / "build"
-    run(cmake, "--install", made[0], "--component", "cpp", "--prefix", prefix)
+    run(cmake, "--install", build_folders[0], "--component", "cpp", "--prefix", prefix)
     source = REPO / "tests_cpp" / "find_package"
     run(cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
     run(cmake, "--build", build)
-    (shown,) = blocks("text", GUIDE)
-    assert run(build / "plan") == shown
-    said = run(build / "loop").splitlines()
-    assert said[0].startswith("all started")
-    assert said[1] == "owner: expected room for a number a processor"
+    (guide_output,) = blocks("text", GUIDE)
+    assert run(build / "plan") == guide_output
+    output_lines = run(build / "loop").splitlines()
+    assert output_lines[0].startswith("all started")
+    assert output_lines[1] == "owner: expected room for a number a processor"

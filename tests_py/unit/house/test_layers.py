@@ -18,11 +18,11 @@ ROOMS = ("files", "instance", "bounds", "result", "algorithms", "family", "workl
 
 def modules() -> dict[str, Path]:
     """Dotted name -> file of every module of the package."""
-    found = {}
+    paths = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = ("cosched", *path.relative_to(PACKAGE).with_suffix("").parts)
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
 MODULES = modules()
@@ -63,8 +63,8 @@ def test_lazy_imports_are_seen(tmp_path):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_families_have_the_same_rooms(family):
-    there = {name.split(".")[2] for name in MODULES if name.startswith(f"cosched.{family}.")}
-    assert set(ROOMS) - {"plots"} <= there  # packs has no picture that only it has
+    folders = {name.split(".")[2] for name in MODULES if name.startswith(f"cosched.{family}.")}
+    assert set(ROOMS) - {"plots"} <= folders  # packs has no picture that only it has
     body = ast.parse(MODULES[f"cosched.{family}"].read_text()).body
     kinds = (ast.Expr, ast.Import, ast.ImportFrom, ast.Assign)
     assert all(isinstance(node, kinds) for node in body), "__init__ re-exports, it has no code"
@@ -84,8 +84,8 @@ def wrong_includes(rooms: str, library: Path) -> list[tuple[str, str]]:
     """(file, header of a room that its own does not see); `rooms`: lines of cpp/CMakeLists.txt."""
     sees, headers = {}, {}
     for words in re.findall(r"^cosched_room\(([^)]+)\)$", rooms, re.M):
-        room, _, more = words.partition(" SEES ")
-        sees[room], headers[room] = (part.split() for part in more.partition(" HEADERS ")[::2])
+        room, _, seen_text = words.partition(" SEES ")
+        sees[room], headers[room] = (part.split() for part in seen_text.partition(" HEADERS ")[::2])
 
     def may(room: str) -> set[str]:
         return {room, *headers[room]}.union(*map(may, sees[room]))

@@ -16,39 +16,39 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def _inside(scope: ast.AST) -> list[tuple]:
     """Every node of a scope, and the loops around it."""
-    found = []
-    left: list[tuple] = [(scope, ())]
-    while left:
-        outer, above = left.pop()
+    nodes = []
+    pending: list[tuple] = [(scope, ())]
+    while pending:
+        outer, above = pending.pop()
         for node in ast.iter_child_nodes(outer):
-            found.append((node, above))
+            nodes.append((node, above))
             if not isinstance(node, _SCOPES):
-                left.append((node, (*above, node) if isinstance(node, _LOOPS) else above))
-    return found
+                pending.append((node, (*above, node) if isinstance(node, _LOOPS) else above))
+    return nodes
 
 
 def overwritten(text: str) -> list[tuple[int, str]]:
     """Line and name of each loop whose target has a value before it, which is read after it."""
-    found = []
+    overwritten_names = []
     tree = ast.parse(text)
     for scope in ast.walk(tree):
         if isinstance(scope, (*_SCOPES[:2], ast.Module)):
-            found += _of_scope(scope)
-    return sorted(set(found))
+            overwritten_names += _of_scope(scope)
+    return sorted(set(overwritten_names))
 
 
 def _names(tree: ast.AST) -> Iterator[ast.Name]:
-    return (one for one in ast.walk(tree) if isinstance(one, ast.Name))
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
 def _elsewhere(nodes: list[tuple]) -> set[int]:
     """Names of comprehensions: they are gone with these."""
-    found: set[int] = set()
+    inner_names: set[int] = set()
     for node, _ in nodes:
         if isinstance(node, _COMPREHENSIONS):
-            bound = {name.id for one in node.generators for name in _names(one.target)}
-            found |= {id(name) for name in _names(node) if name.id in bound}
-    return found
+            bound = {name.id for generator in node.generators for name in _names(generator.target)}
+            inner_names |= {id(name) for name in _names(node) if name.id in bound}
+    return inner_names
 
 
 def _of_scope(scope: ast.AST) -> Iterator[tuple[int, str]]:
@@ -57,23 +57,32 @@ def _of_scope(scope: ast.AST) -> Iterator[tuple[int, str]]:
     if not loops:
         return
     elsewhere = _elsewhere(nodes)
-    own = [n for n, _ in nodes if isinstance(n, ast.Name) and id(n) not in elsewhere]
+    scope_names = [n for n, _ in nodes if isinstance(n, ast.Name) and id(n) not in elsewhere]
     targets = {id(name) for loop, _ in loops for name in _names(loop.target)}
-    stored = [(n.id, n.lineno) for n in own if isinstance(n.ctx, ast.Store) if id(n) not in targets]
+    stored = [
+        (n.id, n.lineno)
+        for n in scope_names
+        if isinstance(n.ctx, ast.Store)
+        if id(n) not in targets
+    ]
     if isinstance(scope, _SCOPES[:2]):
         every = ast.walk(scope.args)
-        stored += [(one.arg, scope.lineno) for one in every if isinstance(one, ast.arg)]
+        stored += [
+            (argument.arg, scope.lineno) for argument in every if isinstance(argument, ast.arg)
+        ]
     for loop, above in loops:
-        for name in {one.id for one in _names(loop.target)}:
-            before = [line for known, line in stored if known == name and line < loop.lineno]
-            if before and _read(name, max(before), loop, above, own):
+        for name in {target.id for target in _names(loop.target)}:
+            before = [
+                line for stored_name, line in stored if stored_name == name and line < loop.lineno
+            ]
+            if before and _read(name, max(before), loop, above, scope_names):
                 yield loop.lineno, name
 
 
-def _read(name, bound, loop, above, own) -> bool:
+def _read(name, bound, loop, above, scope_names) -> bool:
     """Whether the name is read behind the loop, or again before it in the next round of another."""
     uses = sorted(
-        (n for n in own if n.id == name and not loop.lineno <= n.lineno <= loop.end_lineno),
+        (n for n in scope_names if n.id == name and not loop.lineno <= n.lineno <= loop.end_lineno),
         key=lambda n: (n.lineno, isinstance(n.ctx, ast.Store), n.col_offset),
     )
     behind = next((n for n in uses if n.lineno > loop.end_lineno), None)
@@ -119,9 +128,9 @@ def test_what_is_found(text, names):
 
 @pytest.mark.parametrize("folder", ["python", "tests_py", "docs", ".ci"])
 def test_no_loop_overwrites_a_name_that_is_read_after_it(folder):
-    found = [
+    overwritten_names = [
         f"{path.relative_to(REPO)}:{line}: {name}"
         for path in sorted((REPO / folder).rglob("*.py"))
         for line, name in overwritten(path.read_text())
     ]
-    assert not found
+    assert not overwritten_names

@@ -26,7 +26,7 @@ def test_what_is_changed_stands_there_once(path):
             # The list of Python has texts of the syntax tree: formatting does not matter.
             counts[of, old] = (ast.unparse(ast.parse(text)) if python else text).count(old)
     assert len(counts) > 4
-    assert [one for one, count in counts.items() if count != 1] == []
+    assert [pattern for pattern, count in counts.items() if count != 1] == []
 
 
 #: Folders of cpp/cosched of which no change is tried, and why.

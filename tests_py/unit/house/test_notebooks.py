@@ -22,7 +22,7 @@ BRIEF = {
 }
 
 
-def shown(result: object) -> None:
+def display(result: object) -> None:
     """What a notebook does with the value of a cell's last line."""
     getattr(result, "_repr_html_", lambda: repr(result))()
 
@@ -33,7 +33,7 @@ def run_cell(source: str, where: str, names: dict) -> int:
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, where, "exec"), names)
     if last is not None:
-        shown(eval(compile(ast.Expression(last.value), where, "eval"), names))
+        display(eval(compile(ast.Expression(last.value), where, "eval"), names))
     drawn = plt.get_fignums()
     for number in drawn:
         plt.figure(number).savefig(io.BytesIO(), format="svg")
@@ -59,7 +59,7 @@ def test_notebook_runs_and_shows_a_picture(path, tmp_path, monkeypatch):
     cells = json.loads(path.read_text())["cells"]
     assert not any(cell.get("outputs") for cell in cells), "commit without outputs"
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    names: dict = {"__name__": "notebook", "display": shown}
+    names: dict = {"__name__": "notebook", "display": display}
     shows = [run_cell(source, f"{path.name}, cell {k}", names) for k, source in enumerate(code)]
     assert sum(shows)
     for value in names.values():

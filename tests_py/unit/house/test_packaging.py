@@ -67,8 +67,8 @@ def require_both_licences(wheel):
         for name, digest, size in rows:
             content = archive.read(name)
             if digest:
-                known = base64.urlsafe_b64decode(digest.removeprefix("sha256=") + "=")
-                assert known == hashlib.sha256(content).digest()
+                digest_bytes = base64.urlsafe_b64decode(digest.removeprefix("sha256=") + "=")
+                assert digest_bytes == hashlib.sha256(content).digest()
                 assert int(size) == len(content)
 
 
@@ -89,24 +89,26 @@ def test_a_wheel_with_glpk_has_both_licences(library, folder, tmp_path):
         }.items():  # fmt: skip
             archive.writestr(name, text)
     before = wheel.read_bytes()
-    said = run(sys.executable, REPO / ".ci" / "wheel_licence.py", wheel)
+    output = run(sys.executable, REPO / ".ci" / "wheel_licence.py", wheel)
     if "glpk" not in library:
         assert wheel.read_bytes() == before
-        assert "unchanged" in said
+        assert "unchanged" in output
         return
     require_both_licences(wheel)
     with zipfile.ZipFile(wheel) as archive:
-        kept = archive.read("cosched_hpc-1.dist-info/METADATA").decode()
-    assert kept.endswith("\n\nLicense: of the description\n")
-    assert "Classifier: Typing :: Typed" in kept
+        metadata_text = archive.read("cosched_hpc-1.dist-info/METADATA").decode()
+    assert metadata_text.endswith("\n\nLicense: of the description\n")
+    assert "Classifier: Typing :: Typed" in metadata_text
     assert ".ci/wheel_licence.py dist/*.whl" in MAKEFILE
     assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
 
 
 def test_the_wheel_brings_its_libraries(tmp_path):
     # The objects of `make build` or `make dev`, where they are.
-    made = [REPO / "build" / name for name in ("dev", "release")]
-    kept = [f"--config-settings=build-dir={path}" for path in made if path.is_dir()]
+    build_folders = [REPO / "build" / name for name in ("dev", "release")]
+    build_options = [
+        f"--config-settings=build-dir={path}" for path in build_folders if path.is_dir()
+    ]
     run(
         sys.executable,
         "-m",
@@ -114,7 +116,7 @@ def test_the_wheel_brings_its_libraries(tmp_path):
         "wheel",
         "--no-deps",
         "--no-build-isolation",
-        *kept[:1],
+        *build_options[:1],
         "-w",
         tmp_path,
         REPO,
@@ -200,15 +202,15 @@ def test_nobody_is_sent_to_a_strangers_package():
         rf"(pip3?|pipx|uv|conda|mamba)( \S+)* (install|add|inject)( -\S+)* ['\"]?cosched{name}"
         r"|\bcosched\[[a-z]+(,[a-z]+)*\]"
     )
-    for said in ("pip install cosched", "pip install -q 'cosched[all]'", "of `cosched[studies]`"):
-        assert wrong.search(said + "\n")
-    for said in ("pip install 'cosched-hpc[all]'", "pip install ./cosched", "`cosched.packs`"):
-        assert not wrong.search(said + "\n")
+    for text in ("pip install cosched", "pip install -q 'cosched[all]'", "of `cosched[studies]`"):
+        assert wrong.search(text + "\n")
+    for text in ("pip install 'cosched-hpc[all]'", "pip install ./cosched", "`cosched.packs`"):
+        assert not wrong.search(text + "\n")
     for name in run("git", "-C", REPO, "ls-files").split():
         path = REPO / name
         if path.is_file() and path != Path(__file__):
-            found = wrong.search(path.read_bytes().decode(errors="replace"))
-            assert not found, f"{name}: {found[0]}"
+            match = wrong.search(path.read_bytes().decode(errors="replace"))
+            assert not match, f"{name}: {match[0]}"
 
 
 def test_linters_are_pinned_in_one_place():
@@ -221,9 +223,9 @@ def test_linters_are_pinned_in_one_place():
     (recipe,) = re.findall(r"^lint:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
     for text, place in ((entries, r"\.venv/bin"), (recipe, r"\$\(BIN\)")):
         lines = text.splitlines()
-        found = [re.search(rf"(?:^|\s){place}/([\w-]+)", line) for line in lines]
-        assert all(found), f"not a program of .venv: {lines}"
-        used = {programs.get(each[1], each[1]) for each in found if each}
+        matches = [re.search(rf"(?:^|\s){place}/([\w-]+)", line) for line in lines]
+        assert all(matches), f"not a program of .venv: {lines}"
+        used = {programs.get(each[1], each[1]) for each in matches if each}
         scripts_of_our_own = {"python"}
         assert used - scripts_of_our_own == set(pinned) - {"pandas-stubs"}
 

@@ -47,16 +47,22 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text()
-    found, end = [], 0
+    block_list, end = [], 0
     for fence in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
         before = text[end : fence.start()]
         named = re.search(r"`([\w.-]+)`:\s*$", before)
         line = text.count("\n", 0, fence.start()) + 2
-        found.append(
-            Block(line, fence[1], fence[2], named and named[1], bool(found) and not before.strip())
+        block_list.append(
+            Block(
+                line,
+                fence[1],
+                fence[2],
+                named and named[1],
+                bool(block_list) and not before.strip(),
+            )
         )
         end = fence.end()
-    return found
+    return block_list
 
 
 def lines(text: str) -> list[str]:
@@ -141,8 +147,8 @@ def links_of(page: Path) -> list[tuple[str, str]]:
     text = page.read_text()
     if page.suffix == ".md":
         text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    found = re.findall(r"\]\((?![a-z]+:|#|<)([^)\s#]+)(?:#([^)\s]*))?\)", text)
-    return [(target, anchor) for target, anchor in found]
+    targets = re.findall(r"\]\((?![a-z]+:|#|<)([^)\s#]+)(?:#([^)\s]*))?\)", text)
+    return [(target, anchor) for target, anchor in targets]
 
 
 def files_of_the_clone() -> set[Path]:

@@ -76,11 +76,11 @@ def missing(place: Place, name: str) -> str | None:
 
 
 def places_of(name: str) -> list[Place]:
-    own = list(PLACES)
+    all_places = list(PLACES)
     for folder, places in PLACES_OF_A_FOLDER.items():
         if (REPO / folder.replace("{family}", name)).is_dir():
-            own += places
-    return own
+            all_places += places
+    return all_places
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -121,12 +121,16 @@ def test_the_explanation_knows_every_algorithm_and_bound(name):
 def test_every_algorithm_is_a_function_that_the_family_shows(name):
     """`cosched.packs.pack_by_pack` for the name `pack-by-pack-9`; a policy of cluster has none."""
     module = getattr(cs, name)
-    own = f"cosched.{name}."
-    functions = [getattr(made, "func", made) for made in family(name).algorithms.values()]
+    prefix = f"cosched.{name}."
+    functions = [
+        getattr(algorithm, "func", algorithm) for algorithm in family(name).algorithms.values()
+    ]
     written = {
-        made.__name__ for made in functions
-        if getattr(made, "__module__", "").startswith(own) and "<locals>" not in made.__qualname__
-    }  # fmt: skip
+        function.__name__
+        for function in functions
+        if getattr(function, "__module__", "").startswith(prefix)
+        and "<locals>" not in function.__qualname__
+    }
     hidden = sorted(written - set(module.__all__))
     assert not hidden, f"python/cosched/{name}/__init__.py: re-export {', '.join(hidden)}"
 

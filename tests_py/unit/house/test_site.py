@@ -62,8 +62,8 @@ def test_the_reference_has_all_names_of_a_family(name, site):
             assert f'id="{path}"' in own_page, thing
             assert f'href="api/{path}.html"' in page, thing
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
-    for shown in (*family(name).algorithms, *family(name).bounds):
-        assert shown in text, shown
+    for name_of_algorithm in (*family(name).algorithms, *family(name).bounds):
+        assert name_of_algorithm in text, name_of_algorithm
 
 
 def test_pages_fetch_nothing(site):

@@ -30,12 +30,17 @@ def names(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-def compare(listed, there, row):
+def compare(listed, actual_names, row):
     """Assert that a row lists what is there, each name once; else say what to change."""
-    absent, gone = sorted(set(there) - set(listed)), sorted(set(listed) - set(there))
+    absent, stale_names = (
+        sorted(set(actual_names) - set(listed)),
+        sorted(set(listed) - set(actual_names)),
+    )
     twice = sorted({name for name in listed if listed.count(name) > 1})
     assert not absent, f"{WHERE}: add {', '.join(absent)} to {row}"
-    assert not gone, f"{WHERE}: the package has no {', '.join(gone)}: remove it from {row}"
+    assert not stale_names, (
+        f"{WHERE}: the package has no {', '.join(stale_names)}: remove it from {row}"
+    )
     assert not twice, f"{WHERE}: {row} has {', '.join(twice)} twice"
 
 
@@ -82,9 +87,9 @@ def test_verbs(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["--help"]) == 0
     _, _, commands = capsys.readouterr().out.partition("Clusters and Slurm:")
-    shown = set(re.findall(r"^  ([a-z]+) ", commands, flags=re.MULTILINE))
+    listed_commands = set(re.findall(r"^  ([a-z]+) ", commands, flags=re.MULTILINE))
     listed = re.findall(r"^\| (?:stable|experimental) \| (.*) \|$", PAGE, flags=re.MULTILINE)
-    compare([name for cell in listed for name in names(cell)], shown, "the verbs")
+    compare([name for cell in listed for name in names(cell)], listed_commands, "the verbs")
 
 
 COMMANDS = """\

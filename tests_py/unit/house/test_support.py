@@ -69,11 +69,11 @@ def test_what_tests_leave_behind_is_named_and_fails_the_run(tmp_path, workers):
         env=environment, capture_output=True, text=True,
     )  # fmt: skip
     assert "3 passed" in done.stdout
-    found = [line for line in done.stdout.splitlines() if line.startswith("left behind: ")]
+    leaving_lines = [line for line in done.stdout.splitlines() if line.startswith("left behind: ")]
     (process,) = re.findall(r"process ([0-9]+): sleep 61", done.stdout)
     os.kill(int(process), signal.SIGKILL)
-    assert len(found) == 2
-    assert re.search(r"mine-\w+ in the temporary folder, since .*::test_folder", found[0])
+    assert len(leaving_lines) == 2
+    assert re.search(r"mine-\w+ in the temporary folder, since .*::test_folder", leaving_lines[0])
     assert done.returncode == 1
     assert set(os.listdir(os.environ["TMPDIR"])) == before
 
@@ -101,8 +101,8 @@ def test_a_random_test_that_fails_prints_its_seed_and_instance(tmp_path):
         [sys.executable, "-m", "pytest", "-q", "-p", "drawn", str(folder)],
         env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True,
     )  # fmt: skip
-    _, _, shown = ended.stdout.partition("what the test had drawn")
+    _, _, report = ended.stdout.partition("what the test had drawn")
     times = np.random.default_rng(4).uniform(1, 9, (2, 3))
-    assert "\nseed = 4\n" in shown
-    assert "made from (array([[" in shown
-    assert str(times[0, 0])[:8] in shown
+    assert "\nseed = 4\n" in report
+    assert "made from (array([[" in report
+    assert str(times[0, 0])[:8] in report

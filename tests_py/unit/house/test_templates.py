@@ -39,12 +39,12 @@ def texts_with_tags(source: str) -> list[str]:
 
 
 def test_no_program_holds_a_tag():
-    found = {
+    programs_with_tags = {
         str(path.relative_to(PACKAGE)): texts
         for path in sorted(PACKAGE.rglob("*.py"))
         if (texts := texts_with_tags(path.read_text()))
     }
-    assert not found
+    assert not programs_with_tags
 
 
 @pytest.mark.parametrize(

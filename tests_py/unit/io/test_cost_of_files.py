@@ -45,8 +45,8 @@ def cost_of(expression, folder):
         cwd=folder, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    memory, seconds, said = done.stdout.rstrip("\n").split(" ", 2)
-    return int(memory), float(seconds), said
+    memory, seconds, message = done.stdout.rstrip("\n").split(" ", 2)
+    return int(memory), float(seconds), message
 
 
 def nested(size):
@@ -85,10 +85,10 @@ def test_a_packed_file_costs_no_more_than_half_a_gigabyte(kind, tmp_path):
     packed = gzip.compress(make().encode(), 9)
     assert len(packed) <= 1_000_000
     (tmp_path / name).write_bytes(packed)
-    memory, seconds, said = cost_of(expression, tmp_path)
+    memory, seconds, message = cost_of(expression, tmp_path)
     assert memory < 500_000
     assert seconds < 10
-    assert "memory" in said or "expected" in said
+    assert "memory" in message or "expected" in message
 
 
 def test_a_member_of_an_archive_costs_no_more(tmp_path):
@@ -98,9 +98,9 @@ def test_a_member_of_an_archive_costs_no_more(tmp_path):
         member.size = len(text)
         archive.addfile(member, io.BytesIO(text))
     assert (tmp_path / "a.tar.xz").stat().st_size < 1_000_000
-    memory, _, said = cost_of("cs.packs.Instance.read('a.tar.xz:a.json')", tmp_path)
+    memory, _, message = cost_of("cs.packs.Instance.read('a.tar.xz:a.json')", tmp_path)
     assert memory < 500_000
-    assert "MB of memory" in said
+    assert "MB of memory" in message
 
 
 def test_logs_and_instances_stay_below():

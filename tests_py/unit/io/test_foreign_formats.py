@@ -162,15 +162,15 @@ VALUES = {
 
 
 def test_each_format_has_an_example():
-    assert {one.name for one in FOREIGN_FORMATS} == TEXTS.keys() | VALUES.keys()
+    assert {format_row.name for format_row in FOREIGN_FORMATS} == TEXTS.keys() | VALUES.keys()
 
 
 @pytest.mark.parametrize("name", sorted(TEXTS))
 def test_a_text_is_recognised_by_its_first_lines(name):
-    found = foreign_format(TEXTS[name])
-    assert found is not None
-    assert found.name == name
-    assert foreign_format(TEXTS[name].replace("\n", "\r\n")) is found
+    format_guess = foreign_format(TEXTS[name])
+    assert format_guess is not None
+    assert format_guess.name == name
+    assert foreign_format(TEXTS[name].replace("\n", "\r\n")) is format_guess
 
 
 @pytest.mark.parametrize("text", [CONDOR_HISTORY, CONDOR_QUEUE, CONDOR_JOBS])
@@ -186,9 +186,9 @@ def test_classads_whose_last_line_is_cut_are_recognised():
 
 @pytest.mark.parametrize("name", sorted(VALUES))
 def test_a_json_value_is_recognised_by_its_keys(name):
-    found = foreign_json(VALUES[name])
-    assert found is not None
-    assert found.name == name
+    format_guess = foreign_json(VALUES[name])
+    assert format_guess is not None
+    assert format_guess.name == name
 
 
 #: Formats that are read as logs of jobs, and refused elsewhere.
@@ -282,9 +282,9 @@ def test_each_command_refuses_it_in_one_line(tmp_path, monkeypatch, capsys, comm
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / "diamond.dag").write_text(DAGMAN)
     code = main([word.replace("FILE", "diamond.dag") for word in command])
-    said = capsys.readouterr().err
-    assert code == 2, said
-    assert "diamond.dag: this is a workflow of HTCondor's DAGMan, which cosched cannot" in said
+    errors = capsys.readouterr().err
+    assert code == 2, errors
+    assert "diamond.dag: this is a workflow of HTCondor's DAGMan, which cosched cannot" in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == ["diamond.dag", "slurm.conf"]
 
 

@@ -94,9 +94,9 @@ def test_the_command_line(name, tmp_path, capsys, monkeypatch):
     ]
     for command in commands:
         assert main(command) == 2, command
-        said = capsys.readouterr().err.removesuffix("\n")
-        assert said.isprintable(), (command, said)
-        assert printable(name) in said, (command, said)
+        errors = capsys.readouterr().err.removesuffix("\n")
+        assert errors.isprintable(), (command, errors)
+        assert printable(name) in errors, (command, errors)
 
 
 @pytest.mark.parametrize("name", NAMES)

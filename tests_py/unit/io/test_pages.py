@@ -21,10 +21,10 @@ def require_readable(path):
 @pytest.mark.parametrize("suffix", [".html", ".md", ".HTML"])
 def test_a_page_shows_what_would_steer(tmp_path, suffix):
     path = tmp_path / f"page{suffix}"
-    kept = "one\ttwo\u00a0three\u2003four\u00e9\n"
-    io.write_text(f"{HOSTILE}\n{kept}", path)
+    harmless_text = "one\ttwo\u00a0three\u2003four\u00e9\n"
+    io.write_text(f"{HOSTILE}\n{harmless_text}", path)
     require_readable(path)
-    assert path.read_text(encoding="utf-8").endswith(kept)
+    assert path.read_text(encoding="utf-8").endswith(harmless_text)
 
 
 def test_other_files_keep_their_texts(tmp_path):
@@ -50,8 +50,8 @@ def test_the_page_of_an_audit(instance, tmp_path):
 def test_tables_of_commands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], names=[HOSTILE, "b"]).write("times.json")
-    given = ["packs", "times.json", "--max-tasks", "1"]
-    assert main(["solve", *given, "--algorithm", "sequential", "-o", "plan.md"]) == 0
+    arguments = ["packs", "times.json", "--max-tasks", "1"]
+    assert main(["solve", *arguments, "--algorithm", "sequential", "-o", "plan.md"]) == 0
     capsys.readouterr()
     text = (tmp_path / "plan.md").read_text(encoding="utf-8")
     assert not [character for character in STEERING if character in text]

@@ -75,10 +75,10 @@ TIMES = "COMPLETED|2026-01-05T08:00:00|2026-01-05T08:01:00|2026-01-05T09:00:00"
 
 
 def test_a_history_that_repeats_a_column_is_taken_where_the_values_are_the_same():
-    said = []
-    (job,) = parse_history(f"{HISTORY}1|ann|{TIMES}|ann\n", notes=said)
+    messages = []
+    (job,) = parse_history(f"{HISTORY}1|ann|{TIMES}|ann\n", notes=messages)
     assert job.user == "ann"
-    assert said == ["sacct.txt: column User is there twice, with the same values"]
+    assert messages == ["sacct.txt: column User is there twice, with the same values"]
 
 
 @pytest.mark.parametrize("header", [HISTORY, HISTORY.replace("|User\n", "|USER\n")])
@@ -111,8 +111,8 @@ def test_outputs_of_a_snapshot_that_repeat_a_column_with_other_values_are_refuse
 
 def test_an_output_that_repeats_a_column_is_taken_where_the_values_are_the_same():
     text = "Account|User|Share|User\nroot||1|\na||3|\na|ann|2|ann\n"
-    shown = parse_accounts({"a.txt": text}, "a")
-    assert [row.get("User", "") for row in shown.associations] == ["", "", "ann"]
-    assert shown.notes == ("a.txt:1: column 'User' is there 2 times",)
+    accounts = parse_accounts({"a.txt": text}, "a")
+    assert [row.get("User", "") for row in accounts.associations] == ["", "", "ann"]
+    assert accounts.notes == ("a.txt:1: column 'User' is there 2 times",)
     with pytest.raises(InvalidInstance, match=r"a\.txt:3: 2 columns 'User' with 'ann' and 'bob'"):
         parse_accounts({"a.txt": "Account|User|User\nroot||\na|ann|bob\n"}, "a")

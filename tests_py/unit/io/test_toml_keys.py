@@ -64,12 +64,12 @@ def test_lines_of_keys(end):
 
 def paths_of(table, path=()):
     """The path of each key of what a file says."""
-    found = set()
+    key_paths = set()
     for key, value in table.items() if isinstance(table, dict) else ():
-        found |= {(*path, key)} | paths_of(value, (*path, key))
+        key_paths |= {(*path, key)} | paths_of(value, (*path, key))
     for value in table if isinstance(table, list) else ():
-        found |= paths_of(value, path)
-    return found
+        key_paths |= paths_of(value, path)
+    return key_paths
 
 
 def test_every_key_that_a_parser_finds_has_a_line():

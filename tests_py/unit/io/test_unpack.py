@@ -34,21 +34,25 @@ def test_every_format_is_read_packed_as_it_is_plain(format, tmp_path):
     plain, packed = tmp_path / format.name, tmp_path / f"{format.name}.gz"
     plain.write_text(format.text)
     packed.write_bytes(gzip.compress(format.text.encode()))
-    one, other = format.read(plain), format.read(packed)
+    unpacked_result, other = format.read(plain), format.read(packed)
     if format.read.__name__ == "_swf":
-        assert one[0].equals(other[0])
+        assert unpacked_result[0].equals(other[0])
     else:
-        assert one == other
+        assert unpacked_result == other
 
 
 def test_a_damaged_gzip_file_is_one_line(format, tmp_path):
-    whole = gzip.compress(format.text.encode())
+    packed_bytes = gzip.compress(format.text.encode())
     path = tmp_path / f"{format.name}.gz"
     dice = random.Random(7)
-    damaged = [whole[:end] for end in (*range(0, len(whole), 9), len(whole) - 1)]
+    damaged = [
+        packed_bytes[:end] for end in (*range(0, len(packed_bytes), 9), len(packed_bytes) - 1)
+    ]
     for _ in range(60):
-        place = dice.randrange(len(whole))
-        damaged.append(whole[:place] + bytes([dice.randrange(256)]) + whole[place + 1 :])
+        place = dice.randrange(len(packed_bytes))
+        damaged.append(
+            packed_bytes[:place] + bytes([dice.randrange(256)]) + packed_bytes[place + 1 :]
+        )
     refused = 0
     for data in damaged:
         path.write_bytes(data)
@@ -68,7 +72,7 @@ def test_a_damaged_archive_is_one_line(kind, tmp_path):
             member = tarfile.TarInfo(f"folder/{FORMATS[name].name}")
             member.size = len(text)
             archive.addfile(member, io.BytesIO(text))
-    whole = path.read_bytes()
+    archive_bytes = path.read_bytes()
 
     def read():
         return cs.dags.Instance.read(f"{path}:graph.stg", units=(2, 1), acceleration=2.0)
@@ -77,10 +81,10 @@ def test_a_damaged_archive_is_one_line(kind, tmp_path):
     dice = random.Random(7)
     refused = 0
     for _ in range(150):
-        place = dice.randrange(len(whole))
-        cut = whole[:place]
+        place = dice.randrange(len(archive_bytes))
+        cut = archive_bytes[:place]
         path.write_bytes(
-            cut if dice.random() < 0.3 else cut + dice.randbytes(2) + whole[place + 2 :]
+            cut if dice.random() < 0.3 else cut + dice.randbytes(2) + archive_bytes[place + 2 :]
         )
         try:
             read()
@@ -165,11 +169,11 @@ def test_the_limit_is_what_is_asked_for(tmp_path):
             with cs.io.max_bytes(size), pytest.raises(cs.InvalidInstance, match="more than"):
                 cs.packs.Instance.read(path)
     zeros(packed, ALWAYS_FINE + 2**22)
-    whole = packed.read_bytes()
+    packed_bytes = packed.read_bytes()
     lying(packed)
     with cs.io.max_bytes("4MB"), pytest.raises(cs.InvalidInstance, match="more than 4,000,000"):
         read_bytes(packed)
-    packed.write_bytes(whole)
+    packed.write_bytes(packed_bytes)
     with pytest.raises(cs.InvalidInstance, match="200 times"):
         read_bytes(packed)
     with cs.io.max_bytes("1GB"):  # asked for: no question about the ratio

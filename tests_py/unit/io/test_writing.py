@@ -109,9 +109,9 @@ def test_a_result_shows_its_bound_and_its_table():
         repr(result),
     )
     assert result.to_frame().equals(result.schedule.to_frame())
-    shown = result._repr_html_()
-    assert "&lt;Result of packs" in shown
-    assert "<table" in shown
+    table_html = result._repr_html_()
+    assert "&lt;Result of packs" in table_html
+    assert "<table" in table_html
 
 
 def test_a_gantt_chart_of_a_result_with_even_ticks():

@@ -32,8 +32,8 @@ def records(tmp_path):
     """A folder of records in which one is worse than what is known."""
     record = record_of(NAME)
     worse = cs.packs.solve(cs.library.load(NAME), "sequential")
-    found = Finding(worse.value, "sequential", "somebody", "2020-01-01")
-    replace(record, best=found, schedule=rows_without_names(worse.schedule)).write(tmp_path)
+    finding = Finding(worse.value, "sequential", "somebody", "2020-01-01")
+    replace(record, best=finding, schedule=rows_without_names(worse.schedule)).write(tmp_path)
     return tmp_path
 
 
@@ -44,9 +44,9 @@ def test_every_record_holds():
 
 
 def test_a_family_without_instances_has_no_row(monkeypatch):
-    known = list(entries())
+    library_names = list(entries())
     monkeypatch.setattr("cosched.library.records.FAMILIES", ("knapsacks", *FAMILIES))
-    assert list(entries.__wrapped__()) == known
+    assert list(entries.__wrapped__()) == library_names
 
 
 def test_the_table_has_a_row_an_instance_of_every_family():
@@ -98,7 +98,7 @@ def test_a_better_schedule_is_a_new_record_and_keeps_the_old_one_as_history(reco
     record = record_of(NAME, records)
     assert path == records / f"{NAME}.json"
     assert (record.best.by, record.best.value) == ("Ada", best.value)
-    assert [found.by for found in record.history] == ["somebody"]
+    assert [finding.by for finding in record.history] == ["somebody"]
     with pytest.raises(ValueError, match="not better"):
         cs.library.submit(NAME, best, by="Bob", folder=records)
 

@@ -235,7 +235,7 @@ def test_more_refusals():
     for machines in (0, -1, 1.5, "2", 2**40):
         with pytest.raises(cs.InvalidInstance, match="machines"):
             MOLDABLE.Instance([[1.0]], [1], machines=machines)
-    for given, text in (
+    for arguments, text in (
         (([1], [0.5], [0], [1], 4), r"A\[0\] = 0.5"),
         (([1], [2], [-1], [1], 4), "sigma"),
         (([0], [2], [1], [1], 4), "t1"),
@@ -244,7 +244,7 @@ def test_more_refusals():
         (([], [], [], [], 4), "no jobs"),
     ):
         with pytest.raises(cs.InvalidInstance, match=text):
-            MOLDABLE.Instance.from_downey(*given)
+            MOLDABLE.Instance.from_downey(*arguments)
     inst = small(1)
     for name, options, text in (
         ("dual-approximation", {"tolerance": 0}, "tolerance"),
@@ -294,9 +294,13 @@ def test_scale_does_not_matter(scale):
     inst = small(5, 6, 4)
     scaled = MOLDABLE.Instance(inst.times * scale, inst.weights)
     for name in MOLDABLE.ALGORITHMS:
-        one, other = (MOLDABLE.solve(each, name, **BRIEF.get(name, {})) for each in (inst, scaled))
-        assert other.value == pytest.approx(one.value * scale, rel=1e-6), name
-        assert float(other.minsum_bound) == pytest.approx(float(one.minsum_bound) * scale, rel=1e-6)
+        unscaled, other = (
+            MOLDABLE.solve(each, name, **BRIEF.get(name, {})) for each in (inst, scaled)
+        )
+        assert other.value == pytest.approx(unscaled.value * scale, rel=1e-6), name
+        assert float(other.minsum_bound) == pytest.approx(
+            float(unscaled.minsum_bound) * scale, rel=1e-6
+        )
 
 
 @pytest.mark.parametrize("name", MOLDABLE.ALGORITHMS)
@@ -372,8 +376,8 @@ def test_configurations_at_any_scale(unit):
     assert float(cs.moldable.bound(inst, "configurations")) == pytest.approx(12 * unit, rel=1e-9)
     mixed = cs.moldable.Instance([[unit], [1.0], [1 / unit]], [1, 1, 1], machines=2)
     longest = max(unit, 1 / unit)
-    found = float(cs.moldable.bound(mixed, "configurations"))
-    assert longest <= found <= float(cs.moldable.solve(mixed, "local-search").value)
+    bound = float(cs.moldable.bound(mixed, "configurations"))
+    assert longest <= bound <= float(cs.moldable.solve(mixed, "local-search").value)
 
 
 def test_bounds_of_times_without_numbers_between_them():

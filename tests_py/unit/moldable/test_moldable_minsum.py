@@ -88,13 +88,13 @@ def test_minsum_bound_equals_an_independent_lp():
     ]
     parts = np.kron(np.eye(n), -np.ones(width))
     possible = [(0, 0 if np.isnan(a) else None) for a in area.ravel()]
-    found = linprog(
+    solution = linprog(
         cost.ravel(),
         A_ub=np.vstack([surface, parts]),
         b_ub=np.concatenate([inst.machines * ends, -np.ones(n)]),
         bounds=possible,
     )
-    assert float(MOLDABLE.bound(inst, "minsum")) == pytest.approx(found.fun, rel=1e-8)
+    assert float(MOLDABLE.bound(inst, "minsum")) == pytest.approx(solution.fun, rel=1e-8)
 
 
 def test_what_metrics_share_is_of_an_instance():

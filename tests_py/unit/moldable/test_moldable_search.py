@@ -53,8 +53,8 @@ def test_it_is_never_worse_than_a_plan_of_packs(k):
         inst = instance(10, 6, seed)
         packs = cs.packs.optimal(cs.packs.Instance(inst.times, max_tasks=k))
         for start in (packs, packs.schedule):
-            found = cs.moldable.local_search(inst, start=start, work=0, time_limit=0)
-            assert found.makespan <= packs.cost * (1 + 1e-12)
+            result = cs.moldable.local_search(inst, start=start, work=0, time_limit=0)
+            assert result.makespan <= packs.cost * (1 + 1e-12)
         assert cs.moldable.local_search(inst, start=packs).makespan <= packs.cost * (1 + 1e-12)
 
 
@@ -77,8 +77,8 @@ def test_options_are_checked():
 def test_it_repeats_for_a_seed():
     for jobs in (15, 120):
         inst = instance(jobs, 16, 5)
-        one, again = (cs.moldable.local_search(inst, work=20_000, seed=4) for _ in range(2))
-        assert one.start.tolist() == again.start.tolist()
+        first, second = (cs.moldable.local_search(inst, work=20_000, seed=4) for _ in range(2))
+        assert first.start.tolist() == second.start.tolist()
 
 
 def test_a_time_limit_is_said():
@@ -94,15 +94,15 @@ def test_a_time_limit_that_is_over_costs_no_answer_of_jobs_with_resources(more):
     """What is computed behind the search, too: its bound asks for the clock."""
     needs = {"resources": {"memory": [0.5, 0.6, 0.3]}, "capacity": {"memory": 1.0}}
     inst = cs.moldable.Instance([[3, 2], [2, 1.5], [4, 2.5]], machines=2, **needs, **more)
-    found = cs.moldable.local_search(inst, time_limit=0.1)
-    found.schedule.validate()
-    assert found.status in ("ok", "time_limit")
+    result = cs.moldable.local_search(inst, time_limit=0.1)
+    result.schedule.validate()
+    assert result.status in ("ok", "time_limit")
 
 
 def test_it_ends_when_it_meets_the_bound():
     inst = cs.moldable.Instance([[4.0, 2.0]] * 8, [1] * 8)
-    found = cs.moldable.local_search(inst, work=2**40)
-    assert found.gap == pytest.approx(0, abs=1e-9)
+    result = cs.moldable.local_search(inst, work=2**40)
+    assert result.gap == pytest.approx(0, abs=1e-9)
 
 
 INTERRUPTED = """
@@ -165,10 +165,10 @@ def test_a_job_of_no_worth_starts_too(objective, release):
     inst = cs.moldable.Instance(
         [[8, 8], [7, 3]], release=release, resources={"m": [1, 1]}, capacity={"m": 3}
     )
-    found = cs.moldable.local_search(inst, objective=objective, work=100)
-    found.schedule.validate()
+    result = cs.moldable.local_search(inst, objective=objective, work=100)
+    result.schedule.validate()
     best = {"makespan": 8, "minsum": 16 if release else 14}
-    criterion = {"makespan": found.makespan, "minsum": found.weighted_completion}
+    criterion = {"makespan": result.makespan, "minsum": result.weighted_completion}
     assert criterion[objective] == best[objective]
 
 
@@ -178,10 +178,10 @@ def test_the_minsum_of_what_shares_resources(more):
         [[8, 5], [7, 3]], [1, 4], resources={"m": [2, 2]}, capacity={"m": 3}, **more
     )
     assert cs.moldable.optimal(inst).value == 8
-    found = cs.moldable.optimal(inst, objective="minsum")
-    assert found.weighted_completion == (5 + 4 * 8 if more else 4 * 3 + 8)
-    assert found.stopped_by == "proved"
-    assert found.minsum_bound.value == found.weighted_completion
+    result = cs.moldable.optimal(inst, objective="minsum")
+    assert result.weighted_completion == (5 + 4 * 8 if more else 4 * 3 + 8)
+    assert result.stopped_by == "proved"
+    assert result.minsum_bound.value == result.weighted_completion
 
 
 def test_slow_downs_are_refused_by_what_proves():
@@ -212,11 +212,11 @@ WAITING = [
 @pytest.mark.parametrize("number", range(len(WAITING)))
 def test_waiting_for_a_later_release_pays(name, number):
     """Started whatever fitted: 40% and 86% above the optimum, and 6 where 5 is possible."""
-    times, machines, objective, best, more = WAITING[number]
-    inst = cs.moldable.Instance(times, machines=machines, **more)
-    found = cs.moldable.solve(inst, name, objective=objective)
-    found.schedule.validate()
-    value = found.makespan if objective == "makespan" else found.weighted_completion
+    times, machines, objective, best, options = WAITING[number]
+    inst = cs.moldable.Instance(times, machines=machines, **options)
+    result = cs.moldable.solve(inst, name, objective=objective)
+    result.schedule.validate()
+    value = result.makespan if objective == "makespan" else result.weighted_completion
     assert value == pytest.approx(best, rel=1e-12)
-    assert found.stopped_by == "proved"
-    assert (found.gap if objective == "makespan" else found.minsum_gap) <= 1e-9
+    assert result.stopped_by == "proved"
+    assert (result.gap if objective == "makespan" else result.minsum_gap) <= 1e-9

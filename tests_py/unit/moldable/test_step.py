@@ -6,9 +6,9 @@ import pytest
 import cosched as cs
 
 
-def drawn(random, jobs, most):
+def drawn(random, jobs, most_processors):
     alone, serial = random.uniform(1, 50, jobs), random.uniform(0, 1, jobs)
-    counts = np.arange(1, most + 1)
+    counts = np.arange(1, most_processors + 1)
     times = alone[:, None] * (serial[:, None] + (1 - serial[:, None]) / counts)
     times[random.random(times.shape) < 0.1] = np.inf
     times[:, -1] = np.where(np.isfinite(times).any(axis=1), times[:, -1], 1.0)
@@ -17,20 +17,28 @@ def drawn(random, jobs, most):
 
 def test_a_loop_of_steps_runs_all_jobs_within_twice_the_bound():
     random = np.random.default_rng(1)
-    for most in (1, 4, 8):
-        times = drawn(random, 60, most)
-        left, free, now, end, state = list(range(60)), np.zeros(most), 0.0, 0.0, None
+    for most_processors in (1, 4, 8):
+        times = drawn(random, 60, most_processors)
+        remaining_jobs, free, now, end, state = (
+            list(range(60)),
+            np.zeros(most_processors),
+            0.0,
+            0.0,
+            None,
+        )
         bound = None
-        while left:
-            found = cs.moldable.step(times[left], free, budget=0.002, state=state)
-            state, bound = found.state, bound or found.bound
-            assert found.gap >= 0
-            for row, units in found.start:
+        while remaining_jobs:
+            step = cs.moldable.step(times[remaining_jobs], free, budget=0.002, state=state)
+            state, bound = step.state, bound or step.bound
+            assert step.gap >= 0
+            for row, units in step.start:
                 assert (free[list(units)] == 0).all()
-                free[list(units)] = seconds = times[left[row], len(units) - 1]
+                free[list(units)] = seconds = times[remaining_jobs[row], len(units) - 1]
                 end = max(end, now + seconds)
-            gone = {row for row, _ in found.start}
-            left = [job for row, job in enumerate(left) if row not in gone]
+            started_rows = {row for row, _ in step.start}
+            remaining_jobs = [
+                job for row, job in enumerate(remaining_jobs) if row not in started_rows
+            ]
             assert (free > 0).any()
             passed = free[free > 0].min()
             now, free = now + passed, np.maximum(free - passed, 0.0)
@@ -40,9 +48,9 @@ def test_a_loop_of_steps_runs_all_jobs_within_twice_the_bound():
 @pytest.mark.parametrize("ready", [[], (), np.empty((0, 3))])
 @pytest.mark.parametrize("machine", [3, [0.0, 5.0, 0.0]])
 def test_without_ready_jobs_nothing_starts(ready, machine):
-    found = cs.moldable.step(ready, machine, state=1.25)
-    assert found == cs.moldable.Step((), 0.0, 0.0, 1.25)
-    assert found.gap == 0
+    step = cs.moldable.step(ready, machine, state=1.25)
+    assert step == cs.moldable.Step((), 0.0, 0.0, 1.25)
+    assert step.gap == 0
     with pytest.raises(cs.InvalidInstance, match="budget"):
         cs.moldable.step(ready, machine, budget=0)
     with pytest.raises(cs.InvalidInstance, match=r"machine\[1\]"):
@@ -53,9 +61,9 @@ def test_without_ready_jobs_nothing_starts(ready, machine):
 
 def test_the_bound_counts_what_can_still_be_decided():
     """A processor that is busy for long made every plan of the others look perfect."""
-    found = cs.moldable.step([[8.0, 4.0], [8.0, 4.0]], [0.0, 0.0, 1000.0], budget=0.01)
-    assert found.makespan == 8
-    assert 7 < found.bound <= 8
+    step = cs.moldable.step([[8.0, 4.0], [8.0, 4.0]], [0.0, 0.0, 1000.0], budget=0.01)
+    assert step.makespan == 8
+    assert 7 < step.bound <= 8
 
 
 def test_an_instance_gives_what_its_table_gives():
@@ -66,9 +74,9 @@ def test_an_instance_gives_what_its_table_gives():
 
 def test_ten_thousand_jobs_are_one_call():
     times = drawn(np.random.default_rng(3), 10_000, 16)
-    found = cs.moldable.step(times, 16, budget=1e-9)
-    assert found.start
-    assert 0 <= found.gap <= 1.02
+    step = cs.moldable.step(times, 16, budget=1e-9)
+    assert step.start
+    assert 0 <= step.gap <= 1.02
 
 
 @pytest.mark.parametrize(

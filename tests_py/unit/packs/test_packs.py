@@ -15,10 +15,10 @@ def test_exact_methods_equal_exhaustive_search(seed, k):
     random = np.random.default_rng(seed)
     inst = cs.packs.Instance(random_times(random, 6 if k < 7 else 7, 5 + seed), k)
     best = packs_optimum(inst.times, k)
-    found = cs.packs.solve(inst, "optimal")
-    assert found.value == pytest.approx(best, rel=1e-9)
-    assert found.gap == 0
-    assert found.bound.method == "optimal"
+    result = cs.packs.solve(inst, "optimal")
+    assert result.value == pytest.approx(best, rel=1e-9)
+    assert result.gap == 0
+    assert result.bound.method == "optimal"
     if k <= 2:
         assert cs.packs.solve(inst, "pairs").value == pytest.approx(best, rel=1e-9)
     for name in HEURISTICS:
@@ -166,14 +166,16 @@ def test_options():
     with pytest.raises(cs.InvalidInstance, match=r"epsilons.* expected at most"):
         cs.packs.pack_by_pack(inst, epsilons=range(2**62))
     for k in (2, 4, 12):
-        some = inst.with_max_tasks(k)
+        limited = inst.with_max_tasks(k)
         for epsilons in ([0.2], [0.5, 0.9]):
-            cuts = cs.packs.pack_by_pack(some, epsilons=epsilons, choice="cuts")
+            cuts = cs.packs.pack_by_pack(limited, epsilons=epsilons, choice="cuts")
             cuts.schedule.validate()
-            assert cuts.value <= cs.packs.pack_by_pack(some, epsilons=epsilons).value * (1 + 1e-12)
-            cs.packs.pack_by_pack(some, epsilons=epsilons, choice="idle").schedule.validate()
-    one = cs.packs.solve(inst, "pack-by-pack-1", choice="greedy")
-    assert one.value == each[4]
+            assert cuts.value <= cs.packs.pack_by_pack(limited, epsilons=epsilons).value * (
+                1 + 1e-12
+            )
+            cs.packs.pack_by_pack(limited, epsilons=epsilons, choice="idle").schedule.validate()
+    greedy = cs.packs.solve(inst, "pack-by-pack-1", choice="greedy")
+    assert greedy.value == each[4]
     with pytest.raises(
         cs.InvalidInstance, match="choice = 'x': expected one of greedy, idle, cuts"
     ):
@@ -266,10 +268,10 @@ def test_direct_calls_say_what_they_were():
 
 def test_thousands_of_tasks_keep_a_limit_and_have_a_bound():
     inst = cs.workloads.packs_ii(tasks=1300, nodes=8, max_tasks=3, seed=1)
-    found = cs.packs.optimal(inst, time_limit=0.3)
-    assert found.status == "time_limit"
-    found.schedule.validate()
-    assert float(found.bound) <= found.value
+    result = cs.packs.optimal(inst, time_limit=0.3)
+    assert result.status == "time_limit"
+    result.schedule.validate()
+    assert float(result.bound) <= result.value
     bound = cs.packs.bound(inst, "columns", time_limit=20)
     local = cs.packs.local_search(inst, work=20_000)
     assert local.status == "ok"
@@ -310,9 +312,9 @@ def test_an_integer_programme_has_no_bound_above_the_optimum():
     tasks, procs = int(random.integers(2, 5)), int(random.integers(1, 4))
     times = 10.0 ** random.uniform(-6, 6, (tasks, procs))
     inst = cs.packs.Instance(times, max_tasks=int(random.integers(1, 4)))
-    found, optimum = cs.packs.ilp(inst), cs.packs.optimal(inst).value
-    assert found.value > optimum * (1 + 1e-8)
-    assert optimum * (1 - 2e-6) < found.bound.value <= optimum
+    relaxation, optimum = cs.packs.ilp(inst), cs.packs.optimal(inst).value
+    assert relaxation.value > optimum * (1 + 1e-8)
+    assert optimum * (1 - 2e-6) < relaxation.bound.value <= optimum
 
 
 def test_what_is_proved_has_no_gap():
@@ -320,8 +322,8 @@ def test_what_is_proved_has_no_gap():
     gaps = []
     for seed in range(10):
         inst = cs.workloads.packs_ii(tasks=10, nodes=8, seed=seed, max_tasks=4)
-        found = cs.packs.local_search(inst)
-        assert (found.stopped_by, found.gap) == ("proved", 0)
-        assert found.value == cs.packs.optimal(inst).value
-        gaps.append(found.value / cs.packs.bound(inst).value - 1)
+        result = cs.packs.local_search(inst)
+        assert (result.stopped_by, result.gap) == ("proved", 0)
+        assert result.value == cs.packs.optimal(inst).value
+        gaps.append(result.value / cs.packs.bound(inst).value - 1)
     assert max(gaps) > 1e-3

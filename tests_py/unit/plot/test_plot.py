@@ -28,9 +28,9 @@ def test_gantt_draws_the_work(res):
 
 
 def test_gantt_takes_axes_and_returns_them(res):
-    _, mine = plt.subplots()
-    assert cs.plot.gantt(res.schedule, mine) is mine
-    assert cs.plot.gantt(res.schedule, ax=mine) is mine
+    _, own_axes = plt.subplots()
+    assert cs.plot.gantt(res.schedule, own_axes) is own_axes
+    assert cs.plot.gantt(res.schedule, ax=own_axes) is own_axes
 
 
 def test_gantt_marks_what_was_not_measured():

@@ -15,10 +15,10 @@ INF = np.inf
 FAMILIES = (cs.packs, cs.moldable)
 
 
-def instance(family, times, **more):
+def instance(family, times, **options):
     """Of either family, each task with weight 1."""
     weights = (np.ones(len(times)),) if family is cs.moldable else ()
-    return family.Instance(times, *weights, **more)
+    return family.Instance(times, *weights, **options)
 
 
 def answers(family, inst):
@@ -33,14 +33,14 @@ def answers(family, inst):
 
 def check(family, inst):
     """Every answer: the time of each task is the one that was given for its count."""
-    least = max(float(family.bound(inst, name)) for name in family.BOUNDS if name != "minsum")
+    lower_bound = max(float(family.bound(inst, name)) for name in family.BOUNDS if name != "minsum")
     for name, res in answers(family, inst):
         frame = res.schedule.to_frame()
         counts = frame.units.map(len).to_numpy()
         assert counts.tolist() == res.procs[frame.task].tolist(), name
-        given = inst.times[frame.task, counts - 1]
-        assert np.allclose(frame.end - frame.start, given, rtol=1e-9), name
-        assert least <= res.value * (1 + 1e-9), name
+        expected_times = inst.times[frame.task, counts - 1]
+        assert np.allclose(frame.end - frame.start, expected_times, rtol=1e-9), name
+        assert lower_bound <= res.value * (1 + 1e-9), name
 
 
 def test_super_linear_codes(tmp_path):
@@ -147,9 +147,9 @@ def test_several_runs_of_a_count(tmp_path):
         assert inst.spread[0, 0] == pytest.approx(5 / 9)
         assert np.isnan(inst.spread).tolist() == [[False, True], [True, True]]
         assert has_note(inst.notes, NoteKind.PRECISION, "repeated runs")
-        again = pickle.loads(pickle.dumps(inst))
-        assert np.array_equal(again.spread, inst.spread, equal_nan=True)
-        assert again.notes == inst.notes
+        unpickled = pickle.loads(pickle.dumps(inst))
+        assert np.array_equal(unpickled.spread, inst.spread, equal_nan=True)
+        assert unpickled.notes == inst.notes
         assert np.isnan(instance(family, [[3.0, 2.0]]).spread).all()
     formulas = cs.moldable.Instance.from_downey([8.0], [4.0], [0.0], [1], 100)
     assert formulas.spread.shape == (1, 100)
@@ -192,8 +192,8 @@ def test_any_table(seed):
 
 def test_counts_that_one_names_are_kept():
     inst = cs.packs.Instance([[100, 60, 70, 80], [9, INF, INF, 4]], 2)
-    kept = cs.packs.make_pack(inst, [4, 1], reoptimise=False)
-    assert (kept.procs.tolist(), kept.value) == ([4, 1], 89)
+    pack = cs.packs.make_pack(inst, [4, 1], reoptimise=False)
+    assert (pack.procs.tolist(), pack.value) == ([4, 1], 89)
     assert cs.packs.make_pack(inst, [4, 1]).procs.tolist() == [2, 4]
     assert cs.packs.co_schedule(inst, [0, 1]).procs.tolist() == [2, 4]
     for call in (

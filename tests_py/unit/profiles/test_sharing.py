@@ -122,11 +122,11 @@ def test_two_tasks_end_by_the_closed_form():
 def simulated(inst, tasks, procs, starts=None):
     """An event simulation of its own: small steps of equal rates."""
     k = len(tasks)
-    left, ends, now = np.ones(k), np.zeros(k), 0.0
+    remaining_work, ends, now = np.ones(k), np.zeros(k), 0.0
     starts = np.zeros(k) if starts is None else np.array(starts)
-    while (left > 0).any():
-        running = [m for m in range(k) if left[m] > 0 and starts[m] <= now]
-        later = [starts[m] - now for m in range(k) if left[m] > 0 and starts[m] > now]
+    while (remaining_work > 0).any():
+        running = [m for m in range(k) if remaining_work[m] > 0 and starts[m] <= now]
+        later = [starts[m] - now for m in range(k) if remaining_work[m] > 0 and starts[m] > now]
         pace = {}
         for m in running:
             pairs = [max(inst.slowdowns.table[tasks[m], tasks[o]], 1) for o in running if o != m]
@@ -134,15 +134,15 @@ def simulated(inst, tasks, procs, starts=None):
                    "max": max(pairs, default=1)}[inst.slowdowns.rule]  # fmt: skip
             if inst.bandwidth and len(running) > 1:
                 load = sum(inst.bandwidth.demand[tasks[o]][procs[o] - 1] for o in running)
-                over = max(0, load / inst.bandwidth.capacity - 1)
-                law = max(law, 1 + inst.bandwidth.stall[tasks[m]] * over)
+                excess_load = max(0, load / inst.bandwidth.capacity - 1)
+                law = max(law, 1 + inst.bandwidth.stall[tasks[m]] * excess_load)
             pace[m] = inst.times[tasks[m], procs[m] - 1] * law
-        step = min([left[m] * pace[m] for m in running] + later)
+        step = min([remaining_work[m] * pace[m] for m in running] + later)
         now += step
         for m in running:
-            left[m] -= step / pace[m]
-            if left[m] < 1e-12:
-                left[m], ends[m] = 0, now
+            remaining_work[m] -= step / pace[m]
+            if remaining_work[m] < 1e-12:
+                remaining_work[m], ends[m] = 0, now
     return ends
 
 
@@ -213,18 +213,18 @@ def test_sequential_takes_the_fastest_count_that_fits():
 
 
 def changed(schedule, **columns):
-    given = {name: np.array(getattr(schedule, name))
+    columns_now = {name: np.array(getattr(schedule, name))
              for name in ("task", "kind", "unit_begin", "unit", "start", "end")}  # fmt: skip
-    return cs.Schedule(schedule.instance, **{**given, **columns})
+    return cs.Schedule(schedule.instance, **{**columns_now, **columns})
 
 
 def test_the_validator_refuses_a_wrong_end_and_a_breach_of_an_instant():
     inst = packs(slowdowns=SLOW, resources={"memory": [4, 3, 1]}, capacity={"memory": 7})
-    found = cs.packs.co_schedule(inst, [0, 0, 1], [1, 1, 1]).schedule
-    end = np.array(found.end)
+    valid_schedule = cs.packs.co_schedule(inst, [0, 0, 1], [1, 1, 1]).schedule
+    end = np.array(valid_schedule.end)
     end[0] *= 1.001
     with pytest.raises(InvalidSchedule, match=r"task 0 ends at .*: beside what runs with it"):
-        changed(found, end=end).validate()
+        changed(valid_schedule, end=end).validate()
     jobs = cs.moldable.Instance(
         [[4.0], [2.0], [2.0]], [1, 1, 1], machines=2,
         resources={"memory": [3, 3, 1]}, capacity={"memory": 5},
@@ -240,9 +240,9 @@ def test_the_validator_ends_where_a_short_task_runs_late(small):
     # At 3000 s the clock cannot tell what is left of so short a task.
     slow = [[1, 1.3, 1.3], [1.3, 1, 1.7], [1.3, 1.7, 1]]
     inst = cs.packs.Instance([[3e3] * 2, [7e6] * 2, [small] * 2], 2, slowdowns=slow)
-    found = cs.packs.co_schedule(inst, [0, 1, 1], [1, 1, 1])
+    result = cs.packs.co_schedule(inst, [0, 1, 1], [1, 1, 1])
     with cs.time_limit(10):
-        found.schedule.validate()
+        result.schedule.validate()
 
 
 def test_jobs_that_the_configurations_give_no_price_run_too():
@@ -254,9 +254,9 @@ def test_jobs_that_the_configurations_give_no_price_run_too():
         capacity={"memory": 10},
         slowdowns=Slowdowns(slow, "max"),
     )
-    found = cs.moldable.solve(inst, "local-search", work=2000)
-    found.schedule.validate()
-    assert 4.9 < found.value < 5.5
+    result = cs.moldable.solve(inst, "local-search", work=2000)
+    result.schedule.validate()
+    assert 4.9 < result.value < 5.5
 
 
 def test_draws_are_compared_at_the_costs_of_their_best_counts():
@@ -267,10 +267,10 @@ def test_draws_are_compared_at_the_costs_of_their_best_counts():
     draws += [[1.94, 4.72, 4.64, 3.2]]
     inst = cs.packs.Instance(times, 3, bandwidth=Bandwidth(draws, 4.72, [0.0, 1.0, 0.3, 1.0]))
     for seed in range(36, 40):
-        found = cs.packs.solve(inst, "random-proc-9", seed=seed)
+        result = cs.packs.solve(inst, "random-proc-9", seed=seed)
         plain = cs.packs.solve(inst.without_slowdowns(), "random-proc-9", seed=seed)
         unaware = cs.packs.co_schedule(inst, plain.pack_of, plain.procs)
-        assert found.value <= unaware.value * (1 + 1e-9)
+        assert result.value <= unaware.value * (1 + 1e-9)
 
 
 def test_bounds_of_packs_count_no_processors_on_which_a_task_does_not_fit():
@@ -297,8 +297,8 @@ def test_the_range_of_a_plan_knows_why_a_job_waits_beside_idle_processors(shared
     placed = cs.core.Schedule(
         inst, [0, 1, 2], [0, 0, 0], [0, 1, 2, 3], [0, 1, 1], [0.0, 0.0, 4.0], [4.0, 2.0, 8.0]
     )
-    found = cs.moldable.FAMILY.result_of(inst, placed).metrics()
-    assert 7.2 < found["value_p5"] < 8 < found["value_p95"] < 8.8
+    metrics = cs.moldable.FAMILY.result_of(inst, placed).metrics()
+    assert 7.2 < metrics["value_p5"] < 8 < metrics["value_p95"] < 8.8
 
 
 @pytest.mark.parametrize("name", ["pack-by-pack-9", "random-pack-9", "random-proc-9"])
@@ -326,5 +326,5 @@ def test_configurations_end_at_their_limit():
         resources={"m": rng.uniform(0.1, 1, 30).tolist()}, capacity={"m": 1.5},
     )  # fmt: skip
     assert cs.moldable.bound(inst, "configurations", time_limit=0).status == "time_limit"
-    found = cs.moldable.bound(inst, "configurations")
-    assert (found.status, found.value > 0) == ("ok", True)
+    bound = cs.moldable.bound(inst, "configurations")
+    assert (bound.status, bound.value > 0) == ("ok", True)

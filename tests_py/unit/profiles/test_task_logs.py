@@ -297,9 +297,9 @@ def test_a_damaged_cell_is_named(tmp_path, capsys, name, old, new, message):
     with pytest.raises(InvalidInstance, match=message):
         read_runs(path)
     assert main(["plan", str(path), "-o", str(tmp_path / "p.json")]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert said.startswith("cosched: error: ")
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert errors.startswith("cosched: error: ")
     assert not (tmp_path / "p.json").exists()
 
 

@@ -26,13 +26,13 @@ SHAPES = ["live_fs", "gpu_a_24.1", "live_qos"]
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """Texts of one moment by series: what each command printed."""
-    found = {}
+    series_files = {}
     for series in SERIES:
         folder = tmp_path_factory.mktemp(series)
         unpacked(FIXTURES / "slurm" / "snapshots" / f"{series}.tar.xz", folder)
         last = max(folder.rglob("*squeue.json"), key=lambda p: (p.parent.name, p.name))
-        found[series], _ = read_outputs(last.parent)
-    return found
+        series_files[series], _ = read_outputs(last.parent)
+    return series_files
 
 
 def read(texts):
@@ -44,13 +44,15 @@ def test_answers_are_the_same(folders, tmp_path, series):
     snapshot = read(folders[series])
     assert snapshot.jobs
     snapshot.anonymised().write(tmp_path / "shown.json")
-    shown = cs.slurm.Snapshot.read(tmp_path / "shown.json")
-    assert [job.id for job in shown.jobs] == [job.id for job in snapshot.jobs]
+    anonymous_snapshot = cs.slurm.Snapshot.read(tmp_path / "shown.json")
+    assert [job.id for job in anonymous_snapshot.jobs] == [job.id for job in snapshot.jobs]
     if not snapshot.pending:
         return
-    full, own = (cs.slurm.when(one, draws=10) for one in (snapshot, shown))
-    assert own.drop(columns="reason").equals(full.drop(columns="reason"))
-    assert len(own.attrs["not_modelled"]) == len(full.attrs["not_modelled"])
+    full, anonymous_answer = (
+        cs.slurm.when(each_snapshot, draws=10) for each_snapshot in (snapshot, anonymous_snapshot)
+    )
+    assert anonymous_answer.drop(columns="reason").equals(full.drop(columns="reason"))
+    assert len(anonymous_answer.attrs["not_modelled"]) == len(full.attrs["not_modelled"])
 
 
 def texts_in(data, path=()):
@@ -70,7 +72,11 @@ def planted(data, path, change):
     if not path:
         return change(data) if isinstance(data, str) else data
     if path[0] is None:
-        return [planted(one, path[1:], change) for one in data] if isinstance(data, list) else data
+        return (
+            [planted(element, path[1:], change) for element in data]
+            if isinstance(data, list)
+            else data
+        )
     if not isinstance(data, dict) or path[0] not in data:
         return data
     return data | {path[0]: planted(data[path[0]], path[1:], change)}
@@ -101,10 +107,10 @@ def in_json(path, change, text):
 
 def in_column(column, text):
     head, *rows = text.splitlines()
-    own = [line.split("|") for line in rows]
-    for one in own:
-        one[column : column + 1] = [one[column] + MARKER] if column < len(one) else []
-    return "\n".join([head, *("|".join(one) for one in own)])
+    rows_of_cells = [line.split("|") for line in rows]
+    for cells in rows_of_cells:
+        cells[column : column + 1] = [cells[column] + MARKER] if column < len(cells) else []
+    return "\n".join([head, *("|".join(cells) for cells in rows_of_cells)])
 
 
 def in_field(key, value, text):
@@ -120,7 +126,7 @@ def one_line(text):
     return "\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
 
 
-def shown(texts):
+def anonymised(texts):
     """What is written of these outputs, and how much of them was read; None: they are refused."""
     try:
         snapshot = read(texts)
@@ -137,13 +143,13 @@ def refused(texts, name, at_once):
     So many changes are made at once; where one of them is refused, or hides a record from the
     others, each is made alone, and from then on all others of its field.
     """
-    found = list(changes(name, texts[name]))
-    _, whole = shown(texts)
+    all_changes = list(changes(name, texts[name]))
+    _, anonymous_text = anonymised(texts)
     waiting, none, apart = [], 0, set()
 
     def answer(several):
         text = reduce(lambda text, change: change[1](text), several, texts[name])
-        answer = shown({**texts, name: text})
+        answer = anonymised({**texts, name: text})
         assert answer is None or MARKER.lower() not in answer[0].lower(), (name, several)
         return answer
 
@@ -151,21 +157,21 @@ def refused(texts, name, at_once):
         nonlocal none
         answered = answer([change])
         none += answered is None
-        if answered is None or answered[1] != whole:
+        if answered is None or answered[1] != anonymous_text:
             apart.add(change[0])
 
-    for number, change in enumerate(found, 1):
+    for number, change in enumerate(all_changes, 1):
         if at_once == 1 or change[0] in apart:
             alone(change)
         else:
             waiting.append(change)
-        if waiting and (len(waiting) == at_once or number == len(found)):
+        if waiting and (len(waiting) == at_once or number == len(all_changes)):
             together = answer(waiting)
-            if together is None or together[1] != whole:
-                for one in waiting:
-                    alone(one)
+            if together is None or together[1] != anonymous_text:
+                for change_alone in waiting:
+                    alone(change_alone)
             waiting = []
-    return none, len(found)
+    return none, len(all_changes)
 
 
 #: By night each change alone.
@@ -234,22 +240,29 @@ def test_reservations_licences_and_comments():
         "scontrol_reservation.txt": resv, "scontrol_config.txt": config,
     }  # fmt: skip
     snapshot = read(texts)
-    found, _ = shown(texts)
+    anonymous_text, _ = anonymised(texts)
     assert MARKER in json.dumps(cs.io.plain(snapshot._to_dict()))
-    assert MARKER.lower() not in found.lower()
-    own = snapshot.anonymised()
-    (one,) = own.jobs
-    assert one.partition == re.search(r"PartitionName=(\S+)", own.scontrol_texts["partitions"])[1]
-    node_name = re.search(r"NodeName=(\S+)", own.scontrol_texts["nodes"])[1]
-    assert f"Nodes={node_name} " in own.scontrol_texts["partitions"] + " "
-    assert (one.dependency, one.state, one.priority) == ("afterok:5", "PENDING", 9)
+    assert MARKER.lower() not in anonymous_text.lower()
+    anonymous_snapshot = snapshot.anonymised()
+    (anonymous_job,) = anonymous_snapshot.jobs
+    assert (
+        anonymous_job.partition
+        == re.search(r"PartitionName=(\S+)", anonymous_snapshot.scontrol_texts["partitions"])[1]
+    )
+    node_name = re.search(r"NodeName=(\S+)", anonymous_snapshot.scontrol_texts["nodes"])[1]
+    assert f"Nodes={node_name} " in anonymous_snapshot.scontrol_texts["partitions"] + " "
+    assert (anonymous_job.dependency, anonymous_job.state, anonymous_job.priority) == (
+        "afterok:5",
+        "PENDING",
+        9,
+    )
 
 
 def test_the_command(folders, tmp_path, capsys):
     for name, text in folders["gpu_a.1"].items():
         (tmp_path / name).write_text(text)
     out = tmp_path / "shown.json"
-    given = ["snapshot", "--from", str(tmp_path), "-o", str(out), "--anonymise"]
-    assert main(given) == 0
+    arguments = ["snapshot", "--from", str(tmp_path), "-o", str(out), "--anonymise"]
+    assert main(arguments) == 0
     users = {job["user"] for job in json.loads(Path(out).read_text())["jobs"]}
     assert all(re.fullmatch(r"user[0-9]+|root|", user) for user in users)

@@ -64,31 +64,31 @@ def logs(tmp_path_factory):
     inst = cs.cluster.Instance(jobs, nodes=NODES)
     slurm = cs.slurm.backfill(inst, machine=conf, controller_start=-50, epoch=BEGIN)
     other = cs.cluster.fcfs(inst, priority=lambda jobs: -jobs["submit"].to_numpy())
-    found = [
+    log_files = [
         log_of(folder / f"{name}.txt", jobs, result.jobs.start, result.schedule.to_frame().units)
         for name, result in (("slurm", slurm), ("other", other))
     ]
-    return conf, *found
+    return conf, *log_files
 
 
 def test_bands_hold_where_the_rules_are_known(logs):
     conf, log, _ = logs
-    found = cs.slurm.backtest(log, conf, moments=60, draws=40, seed=1)
-    told = found.attrs
-    assert told["knows"]
-    assert told["agreement"] >= 0.9
-    assert 0.8 <= told["coverage90"] <= 1
-    assert 0.35 <= told["coverage50"] <= 0.75
-    assert told["calibrated90"] >= 0.85  # on moments that were not used for it
+    backtest = cs.slurm.backtest(log, conf, moments=60, draws=40, seed=1)
+    attributes = backtest.attrs
+    assert attributes["knows"]
+    assert attributes["agreement"] >= 0.9
+    assert 0.8 <= attributes["coverage90"] <= 1
+    assert 0.35 <= attributes["coverage50"] <= 0.75
+    assert attributes["calibrated90"] >= 0.85  # on moments that were not used for it
     # Far below what limits alone would say.
-    assert told["median_error"] < 0.5 * np.median(found.true)
+    assert attributes["median_error"] < 0.5 * np.median(backtest.true)
 
 
 def test_another_scheduler_is_not_known(logs, capsys, tmp_path):
     conf, _, log = logs
     out = tmp_path / "b.json"
-    given = ["when", "--backtest", str(log), "--machine", str(conf), "-o", str(out)]
-    assert main([*given, "--moments", "6", "--draws", "10"]) == 0
+    arguments = ["when", "--backtest", str(log), "--machine", str(conf), "-o", str(out)]
+    assert main([*arguments, "--moments", "6", "--draws", "10"]) == 0
     assert "do not trust the intervals" in capsys.readouterr().out
     assert json.loads(out.read_text())["knows"] is False
     # Bands that are widened by it say so, too.
@@ -124,14 +124,14 @@ def one_at_a_time(tmp_path):
 def test_limits_of_accounts_hold_in_the_past(one_at_a_time, capsys):
     log, conf, accounts = (one_at_a_time / name for name in
                            ("sacct.txt", "slurm.conf", "accounts.txt"))  # fmt: skip
-    given = ["when", "--backtest", str(log), "--machine", str(conf), "--moments", "6",
+    arguments = ["when", "--backtest", str(log), "--machine", str(conf), "--moments", "6",
              "--draws", "5", "--json"]  # fmt: skip
 
-    def said(*more):
-        assert main([*given, *more]) == 0
+    def backtest_attributes(*extra_arguments):
+        assert main([*arguments, *extra_arguments]) == 0
         return json.loads(capsys.readouterr().out)
 
-    assert said("--accounts", str(accounts))["agreement"] == 1
-    assert said("--approximate")["agreement"] < 0.5
-    assert main(given) == 2
+    assert backtest_attributes("--accounts", str(accounts))["agreement"] == 1
+    assert backtest_attributes("--approximate")["agreement"] < 0.5
+    assert main(arguments) == 2
     assert "AccountingStorageEnforce" in capsys.readouterr().err

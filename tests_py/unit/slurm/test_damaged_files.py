@@ -39,10 +39,10 @@ def test_an_association_that_lacks_something(name):
 
 
 def test_an_association_is_read():
-    (own,) = parse_accounts({"a.txt": ASSOCIATION}, "a").associations
-    assert own["GrpTRESMins"] == "cpu=9"
-    assert own["GrpTRESMins used"] == {"cpu": 403.0, "mem": 0.0}
-    assert own["GrpWall used"] == 45.65
+    (association,) = parse_accounts({"a.txt": ASSOCIATION}, "a").associations
+    assert association["GrpTRESMins"] == "cpu=9"
+    assert association["GrpTRESMins used"] == {"cpu": 403.0, "mem": 0.0}
+    assert association["GrpWall used"] == 45.65
 
 
 @pytest.mark.parametrize("value", ["(" * 60_000, "[" * 60_000, "9" * 60_000, "a=" * 30_000])
@@ -56,9 +56,9 @@ def test_a_long_value_takes_no_time(value):
 @pytest.mark.parametrize("key", ["Share", "Usage", "Factor"])
 @pytest.mark.parametrize("value", ["bio", "nan", "1e999"])
 def test_numbers_of_associations(key, value):
-    shown = AccountingDump(({"Account": "root", key: value},))
+    accounting_dump = AccountingDump(({"Account": "root", key: value},))
     with pytest.raises(cs.InvalidInstance, match=rf"^account root: {key}: '{value}'"):
-        Accounts(shown)
+        Accounts(accounting_dump)
 
 
 @pytest.mark.parametrize("key", ["Priority", "UsageFactor", "LimitFactor"])
@@ -145,16 +145,16 @@ def test_gpus_that_are_no_number(text):
 
 def test_hosts_with_many_digits():
     nodes = "\n\n".join(f"NodeName=n{number}" for number in (DIGITS, "02", "10", "1"))
-    shown = machine_shown("", nodes, "PartitionName=a Nodes=ALL")
-    assert shown.slurm.names == ("n1", "n02", "n10", f"n{DIGITS}")
+    machine = machine_shown("", nodes, "PartitionName=a Nodes=ALL")
+    assert machine.slurm.names == ("n1", "n02", "n10", f"n{DIGITS}")
 
 
 def test_shares_with_many_digits():
     text = ASSOCIATION.replace(
         "SharesRaw/Norm/Level/Factor=1/", f"SharesRaw/Norm/Level/Factor={DIGITS}/"
     )
-    (own,) = parse_accounts({"a.txt": text}, "a").associations
-    assert own["Share"] == "parent"
+    (association,) = parse_accounts({"a.txt": text}, "a").associations
+    assert association["Share"] == "parent"
 
 
 def test_an_account_without_a_name():
@@ -171,10 +171,10 @@ def test_a_begin_in_many_years_is_not_waited_for():
         else structs.replace(job, dependency=f"afterok:{first}") if job.id == second else job
         for job in now.jobs
     )  # fmt: skip
-    found = when(replace(now, jobs=jobs), draws=2).set_index("job")
-    assert found.loc[first, "p05"] == found.loc[first, "limit_based_start"] == 1.8e9
-    assert found.loc[second, "p05"] == float("inf")
-    assert found.loc[now.pending[2].id, "p95"] < 1e6
+    estimates = when(replace(now, jobs=jobs), draws=2).set_index("job")
+    assert estimates.loc[first, "p05"] == estimates.loc[first, "limit_based_start"] == 1.8e9
+    assert estimates.loc[second, "p05"] == float("inf")
+    assert estimates.loc[now.pending[2].id, "p95"] < 1e6
 
 
 @pytest.mark.parametrize("name", ["controller_start", "decay_after", "epoch", "tick_period"])
@@ -194,17 +194,17 @@ def test_a_reservation_for_ever_is_not_waited_for(begin):
     first, second = (
         datetime.fromtimestamp(now.time + s, timezone.utc) for s in (begin, begin + 1.8e9)
     )
-    shown = (
+    reservation_text = (
         f"ReservationName=a StartTime={first:%Y-%m-%dT%H:%M:%S} EndTime={second:%Y-%m-%dT%H:%M:%S}"
         f"\n   Nodes={now.machine.slurm.names[0]}"
     )
-    held = structs.replace(now.pending[0], reason="JobHeldUser")
-    never = structs.replace(now.pending[1], dependency=f"afterok:{held.id}")
-    jobs = (*now.running, held, never, *now.pending[2:])
-    texts = {**now.scontrol_texts, "reservations": shown}
-    found = when(replace(now, jobs=jobs, scontrol_texts=texts), draws=2)
-    assert np.isinf(found["p50"][:2]).all()
-    assert found["p95"][2] < 1e6
+    held_job = structs.replace(now.pending[0], reason="JobHeldUser")
+    never = structs.replace(now.pending[1], dependency=f"afterok:{held_job.id}")
+    jobs = (*now.running, held_job, never, *now.pending[2:])
+    texts = {**now.scontrol_texts, "reservations": reservation_text}
+    estimates = when(replace(now, jobs=jobs, scontrol_texts=texts), draws=2)
+    assert np.isinf(estimates["p50"][:2]).all()
+    assert estimates["p95"][2] < 1e6
 
 
 @pytest.mark.parametrize(
@@ -221,9 +221,9 @@ def test_a_job_that_is_there_twice(texts):
 
 @pytest.mark.parametrize("tier", ["2147483648", "9" * 40])
 def test_a_tier_that_no_partition_has(tier):
-    with pytest.raises(cs.InvalidInstance, match=r": PriorityTier='") as said:
+    with pytest.raises(cs.InvalidInstance, match=r": PriorityTier='") as error_info:
         machine_shown("", "NodeName=n1\n", f"PartitionName=a\n Nodes=n1 PriorityTier={tier}\n")
-    assert "expected at most 2147483647" in str(said.value)
+    assert "expected at most 2147483647" in str(error_info.value)
 
 
 def test_a_dependency_on_a_number_of_many_digits():

@@ -126,7 +126,7 @@ def test_an_assumed_account_is_noted_with_the_number_of_jobs(tmp_path):
 # --- recordings ---
 
 
-def recording(path, jobs, script, **more):
+def recording(path, jobs, script, **fields):
     """A recording of one run in which each job starts at once, as slurm record writes it."""
     associations = [
         {"Account": "root", "Share": "1"}, {"Account": "root", "User": "root", "Share": "1"},
@@ -145,7 +145,7 @@ def recording(path, jobs, script, **more):
         "jobs": [{"submit": k, "nodes": 1, "limit": 60, "runtime": 30, **job}
                  for k, job in enumerate(jobs)],
         "runs": [runs], "phases": [{"epoch": 1000, "controller_start": -20.0}],
-        "sacctmgr": script, "slurm": "22.05.8", **more,
+        "sacctmgr": script, "slurm": "22.05.8", **fields,
     }  # fmt: skip
     io.write_json(data, path)
     return path

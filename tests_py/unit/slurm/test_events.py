@@ -111,7 +111,7 @@ def test_the_twin_follows_what_jobs_ask_for(read):
     )  # fmt: skip
     result = solved(read(text))
     start, end, where = result.jobs.start, result.jobs.end, hosts(result)
-    assert [len(own) for own in where] == [3, 1, 1, 2, 1, 1, 1, 1, 1, 2, 1]
+    assert [len(job_hosts) for job_hosts in where] == [3, 1, 1, 2, 1, 1, 1, 1, 1, 2, 1]
     assert where[1][0][0] == where[2][0][0] == "b"
     assert set(where[3]) == {"a1", "a2"}
     assert start[3] >= end[0]  # which had cores of one of them
@@ -192,9 +192,9 @@ def test_jobs_of_whole_nodes_are_on_all_of_them(read, select, partition):
     )
     text = events((0, 260, "-N 2 -t 5"), (1, 260, "-N 4 -t 5"), (2, 260, "-N 2 -n 7 -t 5"))
     result = solved(read(text, conf))
-    assert [len(own) for own in hosts(result)] == [2, 4, 2]
+    assert [len(job_hosts) for job_hosts in hosts(result)] == [2, 4, 2]
     rows = result.schedule.to_frame().set_index("task").sort_index()
-    assert [len(own) for own in rows.units] == [2, 4, 7]
+    assert [len(job_units) for job_units in rows.units] == [2, 4, 7]
     assert result.jobs.start[1] >= result.jobs.end[0]
     nodes = {host for row in rows.index[rows.start < 100] for host in rows.hosts[row]}
     assert len(nodes) == rows.hosts[rows.start < 100].map(len).sum()  # nobody shares one
@@ -230,7 +230,7 @@ def test_what_is_not_followed_is_said(read):
     ) + "-dt 4 -e cancel_job | -jid 1\n"  # fmt: skip
     result = solved(read(text))
     notes = " ".join(result.instance.notes)
-    for said in (
+    for expected_note in (
         "licenses other of 1 job: the machine has sim:2, where Slurm refuses such jobs at sub",
         "nodelist zz,a1 of 1", "in constraint 'old*1&new*1' of 1 job",
         "aftercorr:1 of 1",
@@ -239,7 +239,7 @@ def test_what_is_not_followed_is_said(read):
         "licenses sim:3 of 1 job: the machine has sim:2, where Slurm refuses such jobs at sub",
         "not there before it of 1", "--reservation of 1", "of a range, of which the least",
     ):  # fmt: skip
-        assert said in notes
+        assert expected_note in notes
 
 
 def test_the_validator_sees_who_is_not_alone(read):
@@ -259,11 +259,11 @@ def test_features_whose_nodes_are_too_small(read):
     with pytest.raises(InfeasibleError, match=reason):
         solved(inst)
     result = solved(inst.replace(wait=[0.0]))
-    assert {own[0] for own in hosts(result)[0]} == {"b"}
+    assert {job_hosts[0] for job_hosts in hosts(result)[0]} == {"b"}
     assert counts(result.instance.notes, NoteKind.NOT_FOLLOWED)["constraint 'old'"] == 1
     result = cs.cluster.solve(inst, "EASY")
     result.schedule.validate()
-    assert {own[0] for own in hosts(result)[0]} == {"a"}
+    assert {job_hosts[0] for job_hosts in hosts(result)[0]} == {"a"}
 
 
 @pytest.mark.parametrize("policy", ["FCFS", "EASY", "conservative"])
@@ -273,11 +273,11 @@ def test_batch_policies_follow_features(read, policy):
         (0, 60, "-n 4 -N 1 -C new"), (0, 60, "-n 4 -N 1 -C fast"), (0, 60, "-n 4 -N 1"),
     )  # fmt: skip
     conf = CONF.replace("_Memory", "").replace("Gres=gpu:v:2", "")  # nothing else counts
-    for one in (CONF, conf):
-        inst = read(text, one)
+    for configuration in (CONF, conf):
+        inst = read(text, configuration)
         result = cs.cluster.solve(inst, policy)
         result.schedule.validate()
-        assert [own[0][0] for own in hosts(result)][:4] == ["b", "a", "b", "b"]
+        assert [job_hosts[0][0] for job_hosts in hosts(result)][:4] == ["b", "a", "b", "b"]
         assert sorted(result.jobs.start[[0, 2, 3]]) == [0, 0, 60]
     data = result.schedule.to_dict()
     data["placements"][0]["units"] = [12, 13, 14, 15]  # of a4, which is idle
@@ -315,24 +315,27 @@ def test_damaged_lines_are_one_line(read, tmp_path, capsys, line, match):
         read(good + line + "\n")
     assert match in str(error.value)
     assert f"{tmp_path}/week.events:2: " in str(error.value)
-    given = [str(tmp_path / "week.events"), "--machine", str(tmp_path / "slurm.conf")]
-    assert main(["solve", "cluster", *given, "--algorithm", "EASY"]) == 2
+    arguments = [str(tmp_path / "week.events"), "--machine", str(tmp_path / "slurm.conf")]
+    assert main(["solve", "cluster", *arguments, "--algorithm", "EASY"]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
 def test_as_logged_is_left_out_by_name(read, tmp_path, capsys):
     read(events((0, 60, "-n 4 -t 5"), (1, 600, "-N 5 -n 20 -t 50"), (2, 60, "-n 9 -t 9")))
-    given = [str(tmp_path / "week.events"), "--machine", str(tmp_path / "slurm.conf")]
-    assert main(["compare", "cluster", *given]) == 0
-    said = capsys.readouterr()
-    assert "as-logged is left out" in said.out + said.err
+    arguments = [str(tmp_path / "week.events"), "--machine", str(tmp_path / "slurm.conf")]
+    assert main(["compare", "cluster", *arguments]) == 0
+    captured = capsys.readouterr()
+    assert "as-logged is left out" in captured.out + captured.err
     page = tmp_path / "audit.html"
-    assert main(["audit", *given, "-o", str(page)]) == 0
-    said = capsys.readouterr()
-    assert "as-logged is left out" in said.out + said.err + page.read_text()
+    assert main(["audit", *arguments, "-o", str(page)]) == 0
+    captured = capsys.readouterr()
+    assert "as-logged is left out" in captured.out + captured.err + page.read_text()
     plan = tmp_path / "plan.json"
-    assert main(["solve", "cluster", *given, "--algorithm", "slurm-backfill", "-o", str(plan)]) == 0
-    assert main(["validate", "cluster", *given, str(plan)]) == 0
+    assert (
+        main(["solve", "cluster", *arguments, "--algorithm", "slurm-backfill", "-o", str(plan)])
+        == 0
+    )
+    assert main(["validate", "cluster", *arguments, str(plan)]) == 0
     with pytest.raises(InvalidInstance, match="expected a machine"):
         cs.cluster.Instance.read(tmp_path / "week.events")
 
@@ -355,17 +358,17 @@ list associations format=User
 
 def test_scripts_of_sacctmgr(read, tmp_path):
     (tmp_path / "s.script").write_text(SCRIPT)
-    shown = read_accounts(tmp_path / "s.script")
-    found = {(a["Account"], a.get("User", "")): a for a in shown.associations}
-    assert [(a, u) for a, u in found] == [
+    accounting_dump = read_accounts(tmp_path / "s.script")
+    association_rows = {(a["Account"], a.get("User", "")): a for a in accounting_dump.associations}
+    assert [(a, u) for a, u in association_rows] == [
         ("root", ""), ("phys", ""), ("chem", ""), ("chem", "ann"), ("chem", "bob"),
         ("chem", "eve"), ("phys", "ann"), ("phys", "bob"), ("root", "root"),
     ]  # fmt: skip
-    assert found["chem", ""]["Share"] == "20"
-    assert found["chem", "ann"]["Share"] == "parent"
-    assert found["chem", "bob"]["Def QOS"] == "slow"
-    assert found["chem", "eve"]["MaxSubmit"] == "5"
-    assert [(q["Name"], q["Priority"], q["MaxSubmitPU"]) for q in shown.qos] == [
+    assert association_rows["chem", ""]["Share"] == "20"
+    assert association_rows["chem", "ann"]["Share"] == "parent"
+    assert association_rows["chem", "bob"]["Def QOS"] == "slow"
+    assert association_rows["chem", "eve"]["MaxSubmit"] == "5"
+    assert [(q["Name"], q["Priority"], q["MaxSubmitPU"]) for q in accounting_dump.qos] == [
         ("fast", "200", "10"), ("slow", "0", "10"),
     ]  # fmt: skip
 
@@ -418,7 +421,7 @@ def test_what_sacct_tells_of_submissions_is_followed(read, tmp_path):
         (5, 4, 1, 1, "", "srun --exclude a[1-4] -l --mem-per-cpu=100M ./a.out"),
         (6, 5, 1, 1, "", "sbatch --wrap 'sleep -x"),
     ]  # fmt: skip
-    (tmp_path / "sacct.txt").write_text(head + "".join(row.format(*one) for one in rows))
+    (tmp_path / "sacct.txt").write_text(head + "".join(row.format(*values) for values in rows))
     inst = cs.cluster.Instance.read(tmp_path / "sacct.txt", machine=tmp_path / "slurm.conf")
     assert inst.column("exclude").tolist() == ["", "", "", "", "a[1-4]", ""]
     result = solved(inst)
@@ -426,7 +429,7 @@ def test_what_sacct_tells_of_submissions_is_followed(read, tmp_path):
     assert start[1] >= end[0]
     assert start[3] >= end[0]
     assert len(where[2]) == 2
-    assert {own[0] for own in where[2]} == {"a"}
+    assert {job_hosts[0] for job_hosts in where[2]} == {"a"}
     assert where[4][0][0] == "b"
     notes = result.instance.notes
     followed = [note.subject for note in notes if note.subject.startswith("exclusive, ")]
@@ -441,8 +444,8 @@ def test_a_week_of_a_university(tmp_path):
         tmp_path / "etc/slurm.conf", slurm_version="22.05",
         accounts=tmp_path / "etc/sacctmgr.script",
     )  # fmt: skip
-    said = " ".join(machine.notes)
-    assert "TopologyPlugin=topology/tree, PriorityFlags=NO_NORMAL_TRES" in said
+    machine_notes = " ".join(machine.notes)
+    assert "TopologyPlugin=topology/tree, PriorityFlags=NO_NORMAL_TRES" in machine_notes
     inst = cs.cluster.Instance.read(
         tmp_path / "job_traces/workload_week.events", machine=machine, no_bound=True
     )

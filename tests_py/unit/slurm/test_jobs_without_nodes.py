@@ -27,8 +27,8 @@ def clock(seconds):
     return f"2026-03-01T{10 + minutes // 60:02}:{minutes % 60:02}:{rest:02}"
 
 
-def row(number, submit, wait, *, nodes=1, cores=4, partition="main", constraint="", held=0):
-    eligible = submit + held
+def row(number, submit, wait, *, nodes=1, cores=4, partition="main", constraint="", held_seconds=0):
+    eligible = submit + held_seconds
     cells = [
         number, "ada", partition, "COMPLETED", clock(submit), clock(eligible),
         clock(eligible + wait), "00:05:00", "00:10:00", nodes, cores, constraint,
@@ -44,10 +44,12 @@ def plain_rows(count=24):
 def run(tmp_path, capsys):
     (tmp_path / "slurm.conf").write_text(CONF)
 
-    def run_command(command, rows, *more):
+    def run_command(command, rows, *options):
         log = tmp_path / "jobs.txt"
         log.write_text("\n".join([HEADER, *rows]) + "\n")
-        code = main([*command.split(), str(log), "--machine", str(tmp_path / "slurm.conf"), *more])
+        code = main(
+            [*command.split(), str(log), "--machine", str(tmp_path / "slurm.conf"), *options]
+        )
         return code, capsys.readouterr()
 
     return run_command
@@ -137,11 +139,13 @@ def test_a_change_under_which_a_job_has_no_nodes_has_no_result_and_all_keys(run,
 
 
 def test_waits_from_submission_do_not_change_the_judgement(run, tmp_path):
-    rows = [row(number, 240 * number, 1, held=900 * (number % 3)) for number in range(1, 25)]
+    rows = [
+        row(number, 240 * number, 1, held_seconds=900 * (number % 3)) for number in range(1, 25)
+    ]
     audit = commands(tmp_path)["audit"]
     judgements = []
-    for more in ([], ["--wait-from", "submit"]):
-        code, _ = run("audit", rows, *audit, *more)
+    for options in ([], ["--wait-from", "submit"]):
+        code, _ = run("audit", rows, *audit, *options)
         assert code == 0
         judgements.append(json.loads((tmp_path / "a.json").read_text())["judgement"])
     code, printed = run("slurm check", rows, "--json")

@@ -35,14 +35,14 @@ def test_drawing_ends_once_so_many_submissions_are_expected():
     """The mean over futures is bounded, and single futures have more or fewer."""
     arrivals = model(np.arange(0, DAY, 90), DAY, sustainable=1.0)
     every = arrivals.draw(BEGIN + DAY, 2 * DAY, 10**9)
-    some = arrivals.draw(BEGIN + DAY, 2 * DAY, 200)
+    arrival_draw = arrivals.draw(BEGIN + DAY, 2 * DAY, 200)
     expected_per_step = 900 * 40 / HOUR  # about 40 submissions an hour
-    assert some.time.max() - (BEGIN + DAY) < 200 / (40 / HOUR) * 2
-    by_future = np.bincount(some.future, minlength=400)
+    assert arrival_draw.time.max() - (BEGIN + DAY) < 200 / (40 / HOUR) * 2
+    by_future = np.bincount(arrival_draw.future, minlength=400)
     assert by_future.mean() < 2 * (200 + expected_per_step)
     assert by_future.max() > 200 > by_future.min()
-    inside = every.time <= some.time.max()
-    assert len(some.time) <= inside.sum() < len(every.time)
+    inside = every.time <= arrival_draw.time.max()
+    assert len(arrival_draw.time) <= inside.sum() < len(every.time)
 
 
 def test_submissions_are_sorted_and_resemble_jobs_of_the_past():

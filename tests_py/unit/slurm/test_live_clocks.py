@@ -24,9 +24,9 @@ Backfilling stats
 
 
 def test_priorities():
-    found = parse_priorities(SPRIO)
-    assert found[7] == {"PRIORITY": 120, "SITE": 0, "AGE": 20, "FAIRSHARE": 100}
-    assert found[9]["PRIORITY"] == 5
+    priorities = parse_priorities(SPRIO)
+    assert priorities[7] == {"PRIORITY": 120, "SITE": 0, "AGE": 20, "FAIRSHARE": 100}
+    assert priorities[9]["PRIORITY"] == 5
     with pytest.raises(cs.InvalidInstance, match="line 1: no header"):
         parse_priorities("7 main 5")
     with pytest.raises(cs.InvalidInstance, match="line 2: expected numbers: PRIORITY, AGE"):
@@ -50,8 +50,16 @@ def test_clocks_of_the_controller():
     )
     texts = {"scontrol_config.txt": config, "sdiag.txt": SDIAG}
     job = SnapshotJob(id=7, accrue=1000.0)
-    found = clocks(texts, [job], {7: {"AGE": 10.0}}, None, 2000.0, 0.0)
-    assert (found["last_cycle"], found["cycle"], found["test"]) == (990.0, 2.0, 0.05)
-    assert (found["enforces"], found["max_age"], found["calc_period"]) == (1.0, 86407.0, 300.0)
-    assert found["last_pass"] == pytest.approx(1000 + 10 / 1000 * 86407, abs=45)
+    clock_values = clocks(texts, [job], {7: {"AGE": 10.0}}, None, 2000.0, 0.0)
+    assert (clock_values["last_cycle"], clock_values["cycle"], clock_values["test"]) == (
+        990.0,
+        2.0,
+        0.05,
+    )
+    assert (clock_values["enforces"], clock_values["max_age"], clock_values["calc_period"]) == (
+        1.0,
+        86407.0,
+        300.0,
+    )
+    assert clock_values["last_pass"] == pytest.approx(1000 + 10 / 1000 * 86407, abs=45)
     assert "last_cycle" not in clocks(texts, [], {}, None, 980.0, 0.0)

@@ -63,8 +63,8 @@ def test_jobs_that_run_long_say_that_others_do_too():
         for k in range(10)
     ]
     alone = RunTimes(past([0.1] * 5), 400, 0)
-    beside = RunTimes(past([0.1] * 5), 400, 0, running, 0.8 * LIMIT)
-    assert np.mean(drawn(beside)) > np.mean(drawn(alone)) + 0.2 * LIMIT
+    with_long_jobs = RunTimes(past([0.1] * 5), 400, 0, running, 0.8 * LIMIT)
+    assert np.mean(drawn(with_long_jobs)) > np.mean(drawn(alone)) + 0.2 * LIMIT
 
 
 @pytest.mark.parametrize("count", [5, 20])

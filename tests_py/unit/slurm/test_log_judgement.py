@@ -45,14 +45,14 @@ def idle(tmp_path_factory):
 
 def machine_arguments(folder):
     accounts = folder / "accounts.txt"
-    more = ["--accounts", str(accounts)] if accounts.exists() else []
-    return ["--machine", str(folder / "slurm.conf"), *more]
+    account_options = ["--accounts", str(accounts)] if accounts.exists() else []
+    return ["--machine", str(folder / "slurm.conf"), *account_options]
 
 
-def audit_of(log, folder, *more):
+def audit_of(log, folder, *options):
     page, numbers = folder / "audit.html", folder / "audit.json"
     arguments = ["audit", str(log), *machine_arguments(folder), "-o", str(page)]
-    assert main([*arguments, "--json", str(numbers), *more]) == 0
+    assert main([*arguments, "--json", str(numbers), *options]) == 0
     return json.loads(numbers.read_text()), page.read_text()
 
 
@@ -175,10 +175,10 @@ def test_tune_has_the_judgement_of_audit(name, tmp_path, capsys):
     if name == "idle":  # the simulator has no waits here: nothing to tune
         judgement = cs.cluster.judge_log(instance)
     else:
-        found = cs.slurm.tune(instance, vary={"bf_interval": [30, 31]}, draws=2)
-        judgement = found.judgement
-        assert found.to_dict()["judgement"]["verdict"] == judgement.verdict.value
-        found.write(tmp_path / "tune.html")
+        tuned = cs.slurm.tune(instance, vary={"bf_interval": [30, 31]}, draws=2)
+        judgement = tuned.judgement
+        assert tuned.to_dict()["judgement"]["verdict"] == judgement.verdict.value
+        tuned.write(tmp_path / "tune.html")
         assert judgement.verdict.sentence in (tmp_path / "tune.html").read_text()
     assert cs.io.plain(judgement.to_dict()) == data["judgement"]
 
@@ -230,8 +230,8 @@ def test_a_log_whose_first_jobs_lie_on_other_nodes_begins_with_its_first_end(see
     assert judgement.is_explained
     assert judgement.begin == first_end
     # Without the nodes nothing tells that the machine was not empty.
-    whole = cs.cluster.judge_log(log.replace(hosts=np.full(len(log), "", dtype=object)))
-    assert whole.begin is None
+    full_judgement = cs.cluster.judge_log(log.replace(hosts=np.full(len(log), "", dtype=object)))
+    assert full_judgement.begin is None
 
 
 def test_all_jobs_that_run_when_the_simulation_begins_have_their_nodes(tmp_path):
@@ -260,8 +260,8 @@ def test_usage_that_the_accounts_tell_is_not_drawn(tmp_path):
     jobs = random_jobs(np.random.default_rng(11), tmp_path)
     log = cut_log(as_log(jobs, 11), 0.4)
     assert is_earlier_usage_unknown(log)
-    told = draw_earlier_usage(log, np.random.default_rng(1))
-    assert not is_earlier_usage_unknown(told)
+    with_known_usage = draw_earlier_usage(log, np.random.default_rng(1))
+    assert not is_earlier_usage_unknown(with_known_usage)
 
 
 def test_drawn_usage_adds_up_by_account(tmp_path):
@@ -386,24 +386,30 @@ def test_a_log_is_compared_as_a_plain_loop_does():
     rng = np.random.default_rng(3)
     log = rng.uniform(0, 1000, 30) * (rng.random(30) < 0.6)
     runs = rng.uniform(0, 1000, (5, 30)) * (rng.random((5, 30)) < 0.6)
-    found = compare_log(log, runs)
+    log_among_simulations = compare_log(log, runs)
 
     def share(first, second):
         pairs = [(a, b) for a, b in zip(first, second, strict=True) if max(a, b) > AT_ONCE]
         return np.mean([abs(a - b) <= NEAR_SECONDS for a, b in pairs])
 
-    assert found.log.near_300 == pytest.approx(np.mean([share(log, run) for run in runs]))
-    for row, one in enumerate(found.simulations):
+    assert log_among_simulations.log.near_300 == pytest.approx(
+        np.mean([share(log, run) for run in runs])
+    )
+    for row, simulation in enumerate(log_among_simulations.simulations):
         others = [share(runs[row], run) for k, run in enumerate(runs) if k != row]
-        assert one.near_300 == pytest.approx(np.mean(others))
-    assert sum(one.mean_difference for one in found.simulations) == pytest.approx(0, abs=1e-9)
-    assert found.least_near_300 == min(one.near_300 for one in found.simulations)
+        assert simulation.near_300 == pytest.approx(np.mean(others))
+    assert sum(
+        simulation.mean_difference for simulation in log_among_simulations.simulations
+    ) == pytest.approx(0, abs=1e-9)
+    assert log_among_simulations.least_near_300 == min(
+        simulation.near_300 for simulation in log_among_simulations.simulations
+    )
 
 
 def among(log, simulations):
     """A log among simulations: (share near, mean, other mean, p95, other p95)."""
-    made = [WaitComparison(50.0, near, near, *rest) for near, *rest in (log, *simulations)]
-    return LogAmongSimulations(made[0], tuple(made[1:]))
+    comparisons = [WaitComparison(50.0, near, near, *rest) for near, *rest in (log, *simulations)]
+    return LogAmongSimulations(comparisons[0], tuple(comparisons[1:]))
 
 
 SAME = [(1.0, 1000.0, 1000.0, 3000.0, 3000.0)] * 20
@@ -435,8 +441,10 @@ def test_run_to_run_variability_is_allowed():
 
 
 def test_few_waiting_jobs_conclude_nothing():
-    few = WaitComparison(4.0, 0.0, 0.0, 9000.0, 0.0, 9000.0, 0.0)
-    assert verdict_of(LogAmongSimulations(few, (few, few))) is FitVerdict.EXPLAINED
+    few_waits = WaitComparison(4.0, 0.0, 0.0, 9000.0, 0.0, 9000.0, 0.0)
+    assert (
+        verdict_of(LogAmongSimulations(few_waits, (few_waits, few_waits))) is FitVerdict.EXPLAINED
+    )
 
 
 # --- evidence, against plain loops ----------------------------------------------------------------
@@ -530,7 +538,9 @@ def test_jobs_that_no_partition_lets_in_are_a_likely_reason(tmp_path):
     accounts = ["chem"] * 56 + ["bio"] * 4
     log = waiting_log(tmp_path, "AllowAccounts=bio", account=accounts)
     judgement = cs.cluster.judge_log(log)
-    reason = next(one for one in judgement.reasons if one.kind is ReasonKind.REFUSED_JOBS)
+    reason = next(
+        candidate for candidate in judgement.reasons if candidate.kind is ReasonKind.REFUSED_JOBS
+    )
     # One of the 56 ended before the simulation begins.
     assert reason.count == 55
     assert "do not let in 55 jobs of the log (by partition: p 55)" in reason.text
@@ -538,13 +548,13 @@ def test_jobs_that_no_partition_lets_in_are_a_likely_reason(tmp_path):
     at_once = waiting_log(tmp_path, "AllowAccounts=bio", account=accounts, wait=[0.0] * 60)
     assert cs.cluster.judge_log(at_once).verdict is FitVerdict.NOT_EXPLAINED
     others = ["chem"] * 4 + ["bio"] * 56
-    few = waiting_log(tmp_path, "AllowAccounts=bio", account=others, wait=[0.0] * 60)
-    assert cs.cluster.judge_log(few).verdict is FitVerdict.EXPLAINED
+    few_jobs_log = waiting_log(tmp_path, "AllowAccounts=bio", account=others, wait=[0.0] * 60)
+    assert cs.cluster.judge_log(few_jobs_log).verdict is FitVerdict.EXPLAINED
 
 
 def test_few_waiting_jobs_do_not_explain_a_log_that_is_refused():
-    few = WaitComparison(4.0, 0.0, 0.0, 9000.0, 0.0, 9000.0, 0.0)
-    comparison = LogAmongSimulations(few, (few, few))
+    few_waits = WaitComparison(4.0, 0.0, 0.0, 9000.0, 0.0, 9000.0, 0.0)
+    comparison = LogAmongSimulations(few_waits, (few_waits, few_waits))
     assert verdict_of(comparison, 0.5) is FitVerdict.EXPLAINED
     assert verdict_of(comparison, 0.51) is FitVerdict.NOT_EXPLAINED
 
@@ -647,7 +657,9 @@ def test_refused_jobs_take_room_from_waiting_jobs_of_the_log(tmp_path):
     )  # fmt: skip
     judgement = cs.cluster.judge_log(log)
     assert judgement.jobs_not_compared["are refused by this configuration, or never start"] == 15
-    reason = next(one for one in judgement.reasons if one.kind is ReasonKind.IDLE_MACHINE)
+    reason = next(
+        candidate for candidate in judgement.reasons if candidate.kind is ReasonKind.IDLE_MACHINE
+    )
     # There is room for a narrow job while no wide one runs.
     expected = 0
     for job in np.flatnonzero(~is_wide):

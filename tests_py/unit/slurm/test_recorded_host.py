@@ -63,10 +63,10 @@ def test_recorded_ends_of_cycles_tell_what_each_took():
 
 
 def test_another_run_of_the_recording_tells_where_this_one_does_not():
-    told = a_run(cycles_of([4] * 8, [0] * 8, [0] * 8))
+    long_run = a_run(cycles_of([4] * 8, [0] * 8, [0] * 8))
     silent = a_run()
-    recording = a_recording([silent, told])
-    assert host_of(recording, silent, 30.0) == host_of(recording, told, 30.0)
+    recording = a_recording([silent, long_run])
+    assert host_of(recording, silent, 30.0) == host_of(recording, long_run, 30.0)
     alone = host_of(a_recording([silent]), silent, 30.0)
     assert alone["cycle_cost"] == HOST["cycle_cost"]
 

@@ -55,8 +55,8 @@ def a_recording(path, alloc):
     times = ((0, 300), (0, 300), (402, 502), (301, 401))
     run = [
         {"submit": job["submit"], "start": start, "end": end, "state": "COMPLETED",
-         "nodelist": "n1", **({"alloc": {"n1": own}} if own else {})}
-        for job, (start, end), own in zip(jobs, times, alloc, strict=True)
+         "nodelist": "n1", **({"alloc": {"n1": share}} if share else {})}
+        for job, (start, end), share in zip(jobs, times, alloc, strict=True)
     ]  # fmt: skip
     cs.io.write_json(
         {
@@ -87,7 +87,7 @@ def test_users_are_charged_for_the_cores_that_they_had(tmp_path):
         ann, bob = factors[3], factors[4]
         assert ann < bob  # three times the usage for the same share
         assert np.isnan(priorities[:2]).all()  # they run
-        assert [int(one) for one in priorities[2:]] == [int(1000 * ann), int(1000 * bob)]
+        assert [int(priority) for priority in priorities[2:]] == [int(1000 * ann), int(1000 * bob)]
     recording = a_recording(tmp_path / "other.json", [{"cpus": "0"}, {"cpus": "1-3"}, {}, {}])
     (sample,) = retraced(recording, recording.runs[0], [200.0])
     assert sample.factors[3] > sample.factors[4]
@@ -95,12 +95,12 @@ def test_users_are_charged_for_the_cores_that_they_had(tmp_path):
 
 def test_what_jobs_had_of_nodes():
     machine = cs.cluster.Machine((cs.cluster.NodeType("n", 3, 8, 16.0, 4, gpu_type="a100"),), ())
-    own = shares_of({
+    node_cells = shares_of({
         "n[1,3]": {"cpus": "0-1,4", "mem": 500, "gres": "gpu:a100:2(IDX:0-1)"},
         "n2": {"cpus": "7", "gres": "gpu:1"}, "*": {"cpus": "", "gres": "gpu:a100:5"},
     })  # fmt: skip
     names = ["n1", "n2", "n3"]
-    assert node_shares(machine, own, names, 7, names) == (
+    assert node_shares(machine, node_cells, names, 7, names) == (
         [(0, 3, 500), (1, 1, 0), (2, 3, 500)], [(0, 0, 2), (1, 0, 1), (2, 0, 2)],
     )  # fmt: skip
     assert node_shares(machine, {}, ["n1", "n3"], 11, names) == ([(0, 8, 0), (2, 3, 0)], [])

@@ -107,8 +107,8 @@ def test_access_is_what_part_policy_valid_acct_says():
 
 def test_a_log_without_the_column_cannot_tell(make):
     plain = make_without(make, "account")
-    found, reason = class_of(plain, "partition.main.DenyAccounts=phys")
-    assert found is ScenarioClass.NOT_MODELLED
+    scenario_class, reason = class_of(plain, "partition.main.DenyAccounts=phys")
+    assert scenario_class is ScenarioClass.NOT_MODELLED
     assert "the log does not say the account of its jobs" in reason
 
 
@@ -120,8 +120,8 @@ def make_without(make, column):
 
 def test_names_of_nobody_have_no_effect_and_all_refused_is_not_modelled(make):
     instance = make()
-    found, reason = class_of(instance, "partition.main.DenyAccounts=nobody")
-    assert found is ScenarioClass.NO_EFFECT
+    scenario_class, reason = class_of(instance, "partition.main.DenyAccounts=nobody")
+    assert scenario_class is ScenarioClass.NO_EFFECT
     assert "no job of partition main" in reason
     everybody = "partition.main.AllowAccounts=x,partition.fast.AllowAccounts=x"
     assert class_of(instance, everybody)[0] is ScenarioClass.NOT_MODELLED
@@ -131,8 +131,8 @@ def test_state_of_a_partition(make):
     instance = make(partition=["main", "main", "main", "fast", "fast", "fast"])
     scenario = scenario_of(instance, "partition.fast.State=DOWN")
     assert scenario.instance.ids.tolist() == [0, 1, 2]
-    found, reason = class_of(make(), "partition.fast.State=DRAIN")
-    assert found is ScenarioClass.NOT_MODELLED
+    scenario_class, reason = class_of(make(), "partition.fast.State=DRAIN")
+    assert scenario_class is ScenarioClass.NOT_MODELLED
     assert "1 job may run in other partitions" in reason
 
 
@@ -140,8 +140,8 @@ def test_an_array_beyond_the_limit_is_refused_as_a_whole(make):
     instance = make(id=["7", "8_1", "8_2", "8_30", "9_0", "9_1"])
     scenario = scenario_of(instance, "MaxArraySize=30")
     assert scenario.instance.ids.tolist() == ["7", "9_0", "9_1"]
-    found, reason = class_of(instance, "MaxArraySize=31")
-    assert found is ScenarioClass.NO_EFFECT
+    scenario_class, reason = class_of(instance, "MaxArraySize=31")
+    assert scenario_class is ScenarioClass.NO_EFFECT
     assert reason.endswith("the largest index of a task in the log is 30")
     assert class_of(make(), "MaxArraySize=2")[1].endswith("is a task of an array")
 
@@ -150,8 +150,8 @@ def test_memory_beyond_the_limit_of_a_node(make):
     instance = make(memory_gb=[1.0, 2.0, 4.0, 1.0, 1.0, 1.0])
     scenario = scenario_of(instance, "MaxMemPerNode=2048")
     assert scenario.instance.ids.tolist() == [0, 1, 3, 4, 5]
-    found, reason = class_of(instance, "MaxMemPerNode=4096")
-    assert found is ScenarioClass.NO_EFFECT
+    scenario_class, reason = class_of(instance, "MaxMemPerNode=4096")
+    assert scenario_class is ScenarioClass.NO_EFFECT
     assert "4,096 MB of a node at most" in reason
     of_partition = scenario_of(instance, "partition.fast.MaxMemPerNode=2000")
     assert len(of_partition.instance) == COUNT
@@ -160,8 +160,8 @@ def test_memory_beyond_the_limit_of_a_node(make):
 
 def test_memory_of_a_cpu_would_change_the_cores_of_a_job(make):
     instance = make(memory_gb=[1.0, 2.0, 4.0, 1.0, 1.0, 1.0])
-    found, reason = class_of(instance, "MaxMemPerCPU=1500")
-    assert found is ScenarioClass.NOT_MODELLED
+    scenario_class, reason = class_of(instance, "MaxMemPerCPU=1500")
+    assert scenario_class is ScenarioClass.NOT_MODELLED
     assert "Slurm would give 2 jobs more CPUs" in reason
     assert class_of(instance, "MaxMemPerCPU=2048")[0] is ScenarioClass.NO_EFFECT
 
@@ -169,8 +169,8 @@ def test_memory_of_a_cpu_would_change_the_cores_of_a_job(make):
 def test_enforced_limits_matter_where_jobs_ask_for_more(make):
     assert class_of(make(), "EnforcePartLimits=ALL")[0] is ScenarioClass.NO_EFFECT
     longer = make(estimate=[7200.0, *[1200.0] * (COUNT - 1)])
-    found, reason = class_of(longer, "EnforcePartLimits=ALL")
-    assert found is ScenarioClass.NOT_MODELLED
+    scenario_class, reason = class_of(longer, "EnforcePartLimits=ALL")
+    assert scenario_class is ScenarioClass.NOT_MODELLED
     assert "1 job with a limit beyond MaxTime" in reason
     assert class_of(make(), "EnforcePartLimits=NO")[0] is ScenarioClass.UNCHANGED
 
@@ -180,19 +180,19 @@ def test_the_number_of_jobs_of_slurmctld_follows_from_the_schedule(make):
     base = cs.cluster.solve(instance, "slurm-backfill", seed=1)
     start, end = base.outcome["start"], base.outcome["end"]
     times = np.unique(np.concatenate([instance.column("submit"), end + 300]))
-    most = max(
+    largest_count = max(
         int(((instance.column("submit") <= time) & (end + 300 > time)).sum()) for time in times
     )
-    assert largest_job_count(base, 300) == most
+    assert largest_job_count(base, 300) == largest_count
     assert (start >= instance.column("submit")).all()
     for limit, expected in (
-        (most, ScenarioClass.NOT_MODELLED),
-        (most + 1, ScenarioClass.NO_EFFECT),
+        (largest_count, ScenarioClass.NOT_MODELLED),
+        (largest_count + 1, ScenarioClass.NO_EFFECT),
     ):
         scenario = scenario_of(instance, f"MaxJobCount={limit}").with_final_classes(base)
         verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
         assert verdict.scenario_class is expected
-        assert f"{most} jobs" in verdict.reason
+        assert f"{largest_count} jobs" in verdict.reason
 
 
 def test_root_jobs(make):
@@ -223,11 +223,11 @@ def test_subaccounts_and_default_accounts_count_as_in_slurm(make, tmp_path, vers
     machine = cs.cluster.Machine.read(
         tmp_path / "slurm.conf", slurm_version=version, accounts=tmp_path / "accounts.txt"
     )
-    known = cs.cluster.Instance(instance.raw_columns, nodes=machine.cores, machine=machine)
-    denied = scenario_of(known, "partition.main.DenyAccounts=phys")
+    known_jobs = cs.cluster.Instance(instance.raw_columns, nodes=machine.cores, machine=machine)
+    denied = scenario_of(known_jobs, "partition.main.DenyAccounts=phys")
     assert denied.instance.ids.tolist() == left
-    own = scenario_of(known, "partition.main.DenyAccounts=optics")
-    assert own.instance.ids.tolist() == [1, 3, 5]
+    scenario = scenario_of(known_jobs, "partition.main.DenyAccounts=optics")
+    assert scenario.instance.ids.tolist() == [1, 3, 5]
 
 
 def test_a_key_that_a_new_file_does_not_have_means_the_default_of_slurm(tmp_path):
@@ -330,8 +330,8 @@ def test_the_limit_of_memory_of_a_partition_counts_before_that_of_the_cluster(
 
 
 def test_a_limit_of_memory_that_no_partition_takes_has_no_effect(make, tmp_path):
-    own = {"main": "MaxMemPerNode=8000", "fast": "MaxMemPerNode=8000"}
+    partition_limits = {"main": "MaxMemPerNode=8000", "fast": "MaxMemPerNode=8000"}
     for change in ("MaxMemPerNode=1024", "MaxMemPerCPU=512"):
-        found, reason = class_of(memory_of(make, tmp_path, **own), change)
-        assert found is ScenarioClass.NO_EFFECT
+        scenario_class, reason = class_of(memory_of(make, tmp_path, **partition_limits), change)
+        assert scenario_class is ScenarioClass.NO_EFFECT
         assert "another limit of memory counts" in reason

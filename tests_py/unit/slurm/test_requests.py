@@ -144,10 +144,10 @@ def test_a_type_of_gpus_that_is_not_there(machine, builder):
     assert gpu_types_of(machine) == ["a100", "v100"]
     with pytest.raises(cs.InvalidInstance, match="GPUs 'k80': the machine has a100, v100"):
         builder.core_job(Request(cores=1, gpus=Gpus(2, "k80")))
-    left = []
-    job = builder.core_job(Request(cores=1, memory=7, gpus=Gpus(2, "k80")), left.append)
+    messages = []
+    job = builder.core_job(Request(cores=1, memory=7, gpus=Gpus(2, "k80")), messages.append)
     assert job == _core.slurm.Job(tasks=1, memory=7)
-    assert len(left) == 1
+    assert len(messages) == 1
 
 
 def test_places(builder):
@@ -207,8 +207,8 @@ def test_arrays_that_are_none(text):
 
 
 def test_dependencies():
-    given = [["afterok", 2], ["singleton", 0], ["after", "3"]]
-    assert parse_dependencies(given, lambda k: [k, k]) == [(2, [2, 2]), (0, [3, 3])]
+    dependencies = [["afterok", 2], ["singleton", 0], ["after", "3"]]
+    assert parse_dependencies(dependencies, lambda k: [k, k]) == [(2, [2, 2]), (0, [3, 3])]
     with pytest.raises(cs.InvalidInstance, match="dependency 'x': expected after, "):
         parse_dependencies([["x", 1]], lambda k: [k])
 

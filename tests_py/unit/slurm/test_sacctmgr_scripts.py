@@ -114,7 +114,7 @@ def test_what_is_no_command_changes_nothing(line):
 )
 def test_what_is_not_followed_or_changes_nothing_is_noted_with_its_line(line, note):
     notes = rows_of(BASE + line)[2]
-    assert any(note in said for said in notes), notes
+    assert any(note in machine_note for machine_note in notes), notes
 
 
 @pytest.mark.parametrize(
@@ -296,11 +296,11 @@ def test_associations_of_one_cluster_count(tmp_path):
     )
     accounts = [row["Account"] for row in read_accounts(tmp_path / "s.sh", "TWO").associations]
     assert accounts == ["root", "a", "b", "root"]
-    shown = read_accounts(tmp_path / "s.sh")
-    assert [row["Account"] for row in shown.associations] == ["root", "a", "root"]
+    accounting_dump = read_accounts(tmp_path / "s.sh")
+    assert [row["Account"] for row in accounting_dump.associations] == ["root", "a", "root"]
     assert (
         "associations of cluster one (the first): 4 of other clusters (two) are left"
-        in " ".join(shown.notes)
+        in " ".join(accounting_dump.notes)
     )
 
 

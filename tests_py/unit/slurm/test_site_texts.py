@@ -42,8 +42,8 @@ def snapshot(*jobs, state="UP", partitions="", **texts):
     )  # fmt: skip
 
 
-def starts(known, **options):
-    frame = cs.slurm.when(known, draws=2, **options)
+def starts(snapshot_input, **options):
+    frame = cs.slurm.when(snapshot_input, draws=2, **options)
     return [value < 1e9 for value in frame["p50"]], frame.attrs["not_modelled"]
 
 
@@ -85,9 +85,9 @@ def test_sacct_with_commas_in_csv(log):
 
 def test_memory_of_a_cpu_behind_a_flag(log):
     inst = log(LOG)
-    known = dict(zip(inst.jobs.id, inst.jobs.memory_gb * 1024, strict=True))
-    assert known["501"] == 2 * 12000
-    assert known["502"] == 8 * 3000
+    memory_of_job = dict(zip(inst.jobs.id, inst.jobs.memory_gb * 1024, strict=True))
+    assert memory_of_job["501"] == 2 * 12000
+    assert memory_of_job["502"] == 8 * 3000
     plain = log(LOG.replace("2147486648Mn", "3000Mc")).jobs
     assert plain.memory_gb.tolist() == inst.jobs.memory_gb.tolist()
 
@@ -111,14 +111,14 @@ def test_a_history_without_a_header():
 
 
 def test_parts_beside_texts_and_numbers():
-    found = clocks.parse_priorities(SPRIO)
-    assert found[902] == {
+    priorities = clocks.parse_priorities(SPRIO)
+    assert priorities[902] == {
         "PRIORITY": 376608, "SITE": 0, "AGE": 1475, "ASSOC": 0, "FAIRSHARE": 0, "JOBSIZE": 34,
         "PARTITION": 375000, "QOS": 99, "NICE": 0,
     }  # fmt: skip
-    assert found[905]["NICE"] == 101
+    assert priorities[905]["NICE"] == 101
     bare = SPRIO.replace("     normal ", "            ")  # no QOS
-    assert clocks.parse_priorities(bare)[901] == found[901]
+    assert clocks.parse_priorities(bare)[901] == priorities[901]
     assert clocks.parse_priorities("") == clocks.parse_priorities(SPRIO.partition("\n")[0]) == {}
 
 
@@ -146,8 +146,8 @@ def test_tables_without_a_header_or_with_ragged_rows(name):
     )
     read = nodes.shares if name == "sshare" else nodes.limits
     bare = text.partition("\n")[2]
-    for broken, said in ((bare, "no header"), (ragged, "line 3: "), (longer, "line 3: ")):
-        with pytest.raises(InvalidInstance, match=f"{name}.txt: .*{said}"):
+    for broken, message in ((bare, "no header"), (ragged, "line 3: "), (longer, "line 3: ")):
+        with pytest.raises(InvalidInstance, match=f"{name}.txt: .*{message}"):
             read({f"{name}.txt": broken})
     with pytest.raises(InvalidInstance, match="no accounts: expected what sacctmgr"):
         parse_accounts({f"{name}.txt": bare}, name)
@@ -157,9 +157,9 @@ def test_tables_without_a_header_or_with_ragged_rows(name):
 
 def test_a_part_of_the_shares_is_not_followed_and_said():
     rows = (SITES / "sshare.txt").read_text().splitlines()
-    found = snapshot(sshare="\n".join([rows[0], rows[4].lstrip()]))
-    assert found.shares == []
-    assert has_note(found.missing, NoteKind.UNKNOWN, "sshare.txt")
+    partial_snapshot = snapshot(sshare="\n".join([rows[0], rows[4].lstrip()]))
+    assert partial_snapshot.shares == []
+    assert has_note(partial_snapshot.missing, NoteKind.UNKNOWN, "sshare.txt")
 
 
 def test_sdiag_in_json_tells_the_same():
@@ -169,11 +169,11 @@ def test_sdiag_in_json_tells_the_same():
         "\tLast cycle when: Tue Nov 14 22:14:50 2023 (1700000090)\n\tLast cycle: 2000\n"
         "\tLast depth cycle: 5\n\tLast depth cycle (try sched): 4\n"
     )
-    told = {"bf_when_last_cycle": {"set": True, "number": 1700000090}, "bf_cycle_last": 2000,
+    sdiag_json = {"bf_when_last_cycle": {"set": True, "number": 1700000090}, "bf_cycle_last": 2000,
             "bf_last_depth_try": 4, "req_time": 1700000100}  # fmt: skip
     both = [
-        snapshot(sdiag=shown, scontrol_config=config).clocks
-        for shown in (text, json.dumps({"statistics": told}))
+        snapshot(sdiag=sdiag_text, scontrol_config=config).clocks
+        for sdiag_text in (text, json.dumps({"statistics": sdiag_json}))
     ]
     assert both[0] == both[1]
     assert both[0]["last_cycle"] == 1700000090
@@ -214,12 +214,12 @@ def test_infinite_numbers(value):
 
 def test_a_licence_is_named_as_the_user_sees_it():
     array = {"licenses": "matlab:1", "array_job_id": 7, "array_task_string": "1-5"}
-    _, said = starts(snapshot(array))
-    assert [line for line in said if "licence" in line] == [
+    _, messages = starts(snapshot(array))
+    assert [line for line in messages if "licence" in line] == [
         "job 7: licence 'matlab': expected Licenses in the configuration"
     ]
-    _, said = starts(snapshot(array | {"licenses": "a:x"}, scontrol_config="Licenses = a:3\n"))
-    assert [line for line in said if "licence" in line] == [
+    _, messages = starts(snapshot(array | {"licenses": "a:x"}, scontrol_config="Licenses = a:3\n"))
+    assert [line for line in messages if "licence" in line] == [
         "job 7: licence 'a:x': expected a number of a"
     ]
 
@@ -227,9 +227,9 @@ def test_a_licence_is_named_as_the_user_sees_it():
 @pytest.mark.parametrize("state", ["INACTIVE", "DOWN", "DRAIN", "UP"])
 def test_jobs_wait_for_their_partition(state):
     runs = state in ("DRAIN", "UP")  # DRAIN takes no new jobs, those that are there start
-    alone, said = starts(snapshot(state=state))
+    alone, messages = starts(snapshot(state=state))
     assert alone == [runs]
-    assert any("State of partition main" in line for line in said) == (not runs)
+    assert any("State of partition main" in line for line in messages) == (not runs)
     requests = [{"nodes": 1, "time": 60}]
     if state in ("INACTIVE", "DRAIN"):  # sbatch refuses new jobs there
         with pytest.raises(cs.InvalidInstance, match=f"partition main: State={state}"):
@@ -237,6 +237,6 @@ def test_jobs_wait_for_their_partition(state):
     else:
         asked, _ = starts(snapshot(state=state), requests=requests)
         assert asked == [runs]
-    more = PART.format(state).replace("main", "other")
+    other_partition = PART.format(state).replace("main", "other")
     jobs = [{"partition": "other,main"}, {"job_id": 8, "partition": "other"}]
-    assert starts(snapshot(*jobs, partitions=more))[0] == [True, runs]
+    assert starts(snapshot(*jobs, partitions=other_partition))[0] == [True, runs]

@@ -61,9 +61,9 @@ def conf(tmp_path):
 def jobs_of(*rows):
     """(submit, nodes, limit, runtime) of each job."""
     submit, tasks, limit, runtime = zip(*rows, strict=True)
-    one = [1] * len(rows)
+    ones = [1] * len(rows)
     return {
-        "submit": submit, "tasks": tasks, "cpu": one, "memory": one, "runtime": runtime,
+        "submit": submit, "tasks": tasks, "cpu": ones, "memory": ones, "runtime": runtime,
         "estimate": limit,
     }  # fmt: skip
 
@@ -272,7 +272,7 @@ def test_whole_nodes_hold_the_cores_of_a_job(conf):
     result = cs.cluster.solve(instance, "slurm-backfill", seed=1)
     result.schedule.validate()
     units = [set(np.asarray(u) // 4) for u in result.schedule.to_frame().units]
-    assert [len(own) for own in units] == [2, 1]
+    assert [len(job_units) for job_units in units] == [2, 1]
     assert not units[0] & units[1]
 
 
@@ -344,9 +344,9 @@ def test_what_has_no_rule_can_be_left_out(tmp_path, capsys):
     result = cs.cluster.solve(instance, "slurm-backfill", machine=machine, approximate=True)
     (note,) = result.instance.notes
     assert (note.kind, note.subject) == (NoteKind.NOT_FOLLOWED, "TopologyPlugin=topology/tree")
-    said = machine.approximated().notes
-    assert any("JobSubmitPlugins" in one for one in said)
-    assert note in said
+    notes = machine.approximated().notes
+    assert any("JobSubmitPlugins" in note for note in notes)
+    assert note in notes
     instance.write(tmp_path / "jobs.json")
     asked = ["solve", "cluster", str(tmp_path / "jobs.json"), "--machine", str(path)]
     asked += ["--algorithm", "slurm-backfill"]
@@ -391,8 +391,8 @@ def test_priorities_can_be_given():
     instance = cs.cluster.Instance(jobs_of(*rows) | {"priority": [5, 7, 9]}, 1)
     options = {"controller_start": -100.0, "epoch": 0}
     for priorities, order in (("computed", [0, 1, 2]), ("given", [0, 2, 1])):
-        found = cs.slurm.backfill(instance, priorities=priorities, **options)
-        assert np.argsort(found.jobs.start).tolist() == order
+        result = cs.slurm.backfill(instance, priorities=priorities, **options)
+        assert np.argsort(result.jobs.start).tolist() == order
     with pytest.raises(cs.InvalidInstance, match="a column priority"):
         cs.slurm.backfill(cs.cluster.Instance(jobs_of(*rows), 1), priorities="given")
     with pytest.raises(cs.InvalidInstance, match="expected computed or given"):
@@ -428,8 +428,8 @@ def test_same_seed_same_schedule_and_draws_spread():
         )
     ]  # fmt: skip
     options = {"controller_start": None, "epoch": None, "draws": 20}
-    first, again = solve(rows, seed=5, **options), solve(rows, seed=5, **options)
-    np.testing.assert_array_equal(first.draws.starts, again.draws.starts)
+    first, second = solve(rows, seed=5, **options), solve(rows, seed=5, **options)
+    np.testing.assert_array_equal(first.draws.starts, second.draws.starts)
     np.testing.assert_array_equal(first.draws.starts[0], first.jobs.start)
     assert first.draws.values[0] == first.value
     table = first.draws.jobs
@@ -440,9 +440,9 @@ def test_same_seed_same_schedule_and_draws_spread():
 
 def test_the_log_speaks_as_slurm_does():
     rows = [(0, 4, 600, 300), (5, 4, 600, 300), (6, 4, 600, 300)]
-    said = " ".join(solve(rows, log=True).log.reason)
+    reasons = " ".join(solve(rows, log=True).log.reason)
     for word in ("main scheduler", "Resources", "Priority", "planned start", "COMPLETED"):
-        assert word in said
+        assert word in reasons
 
 
 def test_fractions_of_seconds_are_valid_too():
@@ -458,12 +458,12 @@ def test_recordings_of_real_slurms(name):
     recording = read_recording(RECORDINGS[name])
     for run in recording.runs:
         for replay in (False, True):
-            found = agreement(recording, run, replay=replay and bool(run.cycles))
+            run_agreement = agreement(recording, run, replay=replay and bool(run.cycles))
             if name in PLAIN:
-                assert found.off_by_60 == 0
-                assert found.good >= LEAST_GOOD * len(run.start)
+                assert run_agreement.off_by_60 == 0
+                assert run_agreement.good >= LEAST_GOOD * len(run.start)
             elif replay:
-                assert found.good >= LEAST_REPLAYED.get(name, 0.9) * len(run.start)
+                assert run_agreement.good >= LEAST_REPLAYED.get(name, 0.9) * len(run.start)
 
 
 @pytest.mark.parametrize("how", ["cancel", "requeue", "grace", "qos", "suspend"])
@@ -472,9 +472,9 @@ def test_preemption_of_real_slurms(how):
     recording = read_recording(RECORDINGS[f"preempt_{how}"])
     (run,) = recording.runs
     for replay in (False, True):
-        found = agreement(recording, run, replay=replay)
-        assert (found.off_by_60, found.good) == (0, len(run.start))
-        planned, equal = found.planned
+        run_agreement = agreement(recording, run, replay=replay)
+        assert (run_agreement.off_by_60, run_agreement.good) == (0, len(run.start))
+        planned, equal = run_agreement.planned
         assert equal >= 0.8 * planned > 0
 
 
@@ -490,13 +490,13 @@ def test_the_order_of_a_queue_that_preemption_leaves_none():
 
 def test_four_of_five_jobs_of_production_with_two_numbers():
     """Arrays fall far below it, and most others are all right: which is decided within a second."""
-    found = [
+    counts = [
         (agreement(recording, run).good, len(run.start))
         for name in RECORDINGS if name not in PLAIN
         for recording in [read_recording(RECORDINGS[name])]
         for run in recording.runs if run.passes
     ]  # fmt: skip
-    good, jobs = np.sum(found, axis=0)
+    good, jobs = np.sum(counts, axis=0)
     assert good >= 0.8 * jobs > 1000 * 0.8
 
 
@@ -591,9 +591,9 @@ def test_a_fresh_recording(tmp_path):
     recording = read_recording(out)
     for run in recording.runs:
         assert agreement(recording, run, replay=True).off_by_60 == 0
-        found = agreement(recording, run)
-        planned = sum(plan[1] for plan in found.plans)
-        assert sum(plan[2] for plan in found.plans) >= 0.5 * planned > 0
+        run_agreement = agreement(recording, run)
+        planned = sum(plan[1] for plan in run_agreement.plans)
+        assert sum(plan[2] for plan in run_agreement.plans) >= 0.5 * planned > 0
 
 
 def test_draws_cover_real_runs():

@@ -96,7 +96,7 @@ def machine_of(tmp_path, conf=CONF, accounts=ASSOCIATIONS + QOS):
     return Machine.read(tmp_path / "slurm.conf", accounts=tmp_path / "accounts.txt")
 
 
-def jobs_of(*rows, **more):
+def jobs_of(*rows, **extra_columns):
     """(submit, cores, run time, user, QOS) each; an hour of limit."""
     columns = list(zip(*rows, strict=True))
     count = len(rows)
@@ -105,15 +105,15 @@ def jobs_of(*rows, **more):
             "submit": columns[0], "tasks": columns[1], "runtime": columns[2], "user": columns[3],
             "account": [{"ann": "physics", "bob": "bio"}.get(user, "x") for user in columns[3]],
             "qos": columns[4], "cpu": [1] * count, "memory": [1] * count,
-            "estimate": [3600] * count, **more,
+            "estimate": [3600] * count, **extra_columns,
         },
         16,
     )  # fmt: skip
 
 
-def starts(machine, instance, **more):
+def starts(machine, instance, **options):
     res = cs.slurm.backfill(instance, machine=machine, controller_start=-100, epoch=0,
-                                    **more)  # fmt: skip
+                                    **options)  # fmt: skip
     return res.jobs.start.tolist()
 
 
@@ -125,10 +125,10 @@ def limits_of(owner):
 
 def test_tables(tmp_path):
     (tmp_path / "a.txt").write_text(f"{ASSOCIATIONS}\n{QOS}{SHARES}")
-    shown = read_accounts(tmp_path / "a.txt")
-    names = [(row["Account"], row.get("User", "")) for row in shown.associations]
+    accounting_dump = read_accounts(tmp_path / "a.txt")
+    names = [(row["Account"], row.get("User", "")) for row in accounting_dump.associations]
     assert names == [("root", ""), ("physics", ""), ("physics", "ann"), ("bio", ""), ("bio", "bob")]
-    accounts = Accounts(shown)
+    accounts = Accounts(accounting_dump)
     assert [association.parent for association in accounts.rows] == [-1, 0, 1, 0, 3]
     assert [association.initial_usage for association in accounts.rows] == [900, 600, 600, 300, 300]
     assert limits_of(accounts.rows[1]) == [("GrpTRES", 2, 3.0, 0.0)]
@@ -143,8 +143,8 @@ def test_tables(tmp_path):
 
 def test_the_association_manager(tmp_path):
     (tmp_path / "a.txt").write_text(MANAGER)
-    shown = read_accounts(tmp_path / "a.txt")
-    accounts = Accounts(shown)
+    accounting_dump = read_accounts(tmp_path / "a.txt")
+    accounts = Accounts(accounting_dump)
     assert [association.initial_usage for association in accounts.rows] == [900.25, 300.75, 300.75]
     bio = {name: amounts for name, _, *amounts in limits_of(accounts.rows[1])}
     assert bio == {
@@ -215,10 +215,10 @@ def test_limits_hold(tmp_path):
 def test_the_qos_orders_jobs(tmp_path):
     rows = [(0, 16, 300, "bob", "normal"), (1, 16, 60, "bob", "normal"), (2, 16, 60, "ann", "high")]
     users = ("root||1", "physics||1", "physics|ann|1", "bio||1", "bio|bob|1")
-    unlimited = "Account|User|Share\n" + "".join(f"{one}\n" for one in users)
+    unlimited = "Account|User|Share\n" + "".join(f"{user}\n" for user in users)
     machine = machine_of(tmp_path, accounts=unlimited + "Name|Priority\nnormal|10\nhigh|100\n")
-    found = starts(machine, jobs_of(*rows))
-    assert found[2] < found[1]
+    start_times = starts(machine, jobs_of(*rows))
+    assert start_times[2] < start_times[1]
 
 
 def test_usage_orders_users(tmp_path):
@@ -229,8 +229,8 @@ def test_usage_orders_users(tmp_path):
     )
     for ann, bob in ((90000, 10), (10, 90000)):
         machine = machine_of(tmp_path, accounts=shares.format(ann=ann, bob=bob))
-        found = starts(machine, jobs_of(*rows))
-        assert (found[1] < found[2]) == (ann < bob)
+        start_times = starts(machine, jobs_of(*rows))
+        assert (start_times[1] < start_times[2]) == (ann < bob)
 
 
 def test_the_qos_of_a_partition(tmp_path):
@@ -245,10 +245,10 @@ def test_the_qos_of_a_partition(tmp_path):
 
 def test_what_has_no_rule_is_named(tmp_path):
     jobs = jobs_of((0, 4, 60, "ann", "normal"))
-    more = ASSOCIATIONS + QOS.replace("|node=2|", "|license/x=2|")
+    extra_accounts = ASSOCIATIONS + QOS.replace("|node=2|", "|license/x=2|")
     with pytest.raises(InvalidInstance, match="MaxTRESPU=license/x=2 of QOS normal"):
-        starts(machine_of(tmp_path, accounts=more), jobs)
-    res = cs.slurm.backfill(jobs, machine=machine_of(tmp_path, accounts=more),
+        starts(machine_of(tmp_path, accounts=extra_accounts), jobs)
+    res = cs.slurm.backfill(jobs, machine=machine_of(tmp_path, accounts=extra_accounts),
                                     approximate=True)  # fmt: skip
     setting = "MaxTRESPU=license/x=2 of QOS normal"
     assert has_note(res.instance.notes, NoteKind.NOT_FOLLOWED, setting)

@@ -68,8 +68,10 @@ def test_a_partition_that_is_shown_without_its_name_is_refused(tmp_path):
 
 def test_of_a_parameter_given_twice_the_first_counts(tmp_path):
     path = tmp_path / "slurm.conf"
-    given = "bf_interval=30,bf_window=60,bf_interval=600,BF_WINDOW=90,bf_continue,bf_interval=-1"
-    path.write_text(f"NodeName=n1\nPartitionName=a Nodes=ALL\nSchedulerParameters={given}\n")
+    parameters = (
+        "bf_interval=30,bf_window=60,bf_interval=600,BF_WINDOW=90,bf_continue,bf_interval=-1"
+    )
+    path.write_text(f"NodeName=n1\nPartitionName=a Nodes=ALL\nSchedulerParameters={parameters}\n")
     read = cs.cluster.Machine.read(path).slurm.parameters
     assert (read["bf_interval"], read["bf_window"], "builtin" in read) == (30, 3600, False)
 

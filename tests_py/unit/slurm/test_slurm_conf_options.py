@@ -129,7 +129,7 @@ def other_value(option):
         return str(int(about.split("..")[0]) + 7)
     if form in ("one", "some"):
         choices = about.split("|")
-        return next(one for one in reversed(choices) if one not in option.defaults)
+        return next(choice for choice in reversed(choices) if choice not in option.defaults)
     values = {
         "boolean": "YES", "minutes": "17", "seconds": "600", "flag": "yes", "preempt": "CANCEL",
         "sharing": "YES:2", "tres": "CPU=5", "hosts": "n[1-2]", "words": "some_word",
@@ -170,7 +170,7 @@ def record_change(option, folder):
         if not any(line.startswith(begin) for line in lines):
             lines.append(f"{record}=f1")
         place = next(k for k, line in enumerate(lines) if line.startswith(begin))
-        words = [one for one in lines[place].split() if not one.startswith(f"{option.key}=")]
+        words = [word for word in lines[place].split() if not word.startswith(f"{option.key}=")]
         value = RECORDS.get(option.key, other_value(option))
         if record == "DownNodes" and option.key == "State":
             value = "UNKNOWN"
@@ -196,9 +196,11 @@ SETTLED = {
 @pytest.mark.parametrize("option", OPTIONS, ids=name_of)
 def test_a_key_has_the_class_of_the_table(option, instance, folder):
     scenario = scenario_of(instance, change_of(option, folder))
-    (key,) = [one for one in scenario.keys if one.key.lower().endswith(option.key.lower())][:1] or (
-        scenario.keys[:1]
-    )
+    (key,) = [
+        scenario_key
+        for scenario_key in scenario.keys
+        if scenario_key.key.lower().endswith(option.key.lower())
+    ][:1] or (scenario.keys[:1])
     verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
     before, after = instance.machine, scenario.instance.machine
     is_same = has_same_settings(before.slurm, after.slurm) and before.nodes == after.nodes
@@ -369,9 +371,9 @@ def test_a_whole_file_has_a_class_for_each_line_that_differs(instance, folder):
     unknown = verdict_of(CONF + "Colour=red\n")
     assert unknown.scenario_class is ScenarioClass.NOT_MODELLED
     assert "Colour is not a key that slurm.conf(5) describes" in unknown.reason
-    more = CONF + "PartitionName=more Nodes=n3\n"
-    assert verdict_of(more, "EASY").scenario_class is ScenarioClass.SIMULATED
-    both = more.replace("l=60", "l=90")
+    larger_file = CONF + "PartitionName=more Nodes=n3\n"
+    assert verdict_of(larger_file, "EASY").scenario_class is ScenarioClass.SIMULATED
+    both = larger_file.replace("l=60", "l=90")
     assert verdict_of(both, "EASY").scenario_class is ScenarioClass.NOT_MODELLED
 
 

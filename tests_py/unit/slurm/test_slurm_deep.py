@@ -17,18 +17,18 @@ def test_a_thousand_jobs_wait(name):
     run = recording.runs[0]
     waiting = [((run.submit <= time) & ~(run.start <= time)).sum() for time in run.cycles]
     assert max(waiting) > 1000
-    found = agreement(recording, run, replay=True)
-    assert found.good >= 0.9 * len(run.start)
-    planned, equal = found.planned
+    run_agreement = agreement(recording, run, replay=True)
+    assert run_agreement.good >= 0.9 * len(run.start)
+    planned, equal = run_agreement.planned
     assert equal >= 0.95 * planned > 0
 
 
 def test_arrays_where_cycles_end_by_bf_max_time():
     recording = read_recording(DEEP / "deep_arrays.json.gz")
     for run in recording.runs:
-        found = agreement(recording, run, replay=True)
-        assert found.good >= 0.9 * len(run.start)
-        planned, equal = found.planned
+        run_agreement = agreement(recording, run, replay=True)
+        assert run_agreement.good >= 0.9 * len(run.start)
+        planned, equal = run_agreement.planned
         assert equal >= 0.95 * planned > 0
 
 
@@ -37,12 +37,12 @@ def test_what_cycles_did_between_two_rests():
     slices = run.cycle_slices(30.0, {})
     assert len(slices) == len(run.cycles)
     given_up = [
-        of_cycle for of_cycle in slices if any(math.isinf(one.resume_time) for one in of_cycle)
+        of_cycle for of_cycle in slices if any(math.isinf(cycle.resume_time) for cycle in of_cycle)
     ]
     assert 0 < len(given_up) < len(slices)
     assert sum(len(of_cycle[:-1]) for of_cycle in slices) == len(run.yields)
     for of_cycle in slices:
-        assert np.diff([one.jobs_examined for one in of_cycle]).min(initial=0) >= 0
+        assert np.diff([cycle.jobs_examined for cycle in of_cycle]).min(initial=0) >= 0
 
 
 def test_a_cycle_of_bf_max_time_goes_no_further_than_it_did():
@@ -64,8 +64,8 @@ def test_a_job_is_not_done_where_the_time_of_the_cycle_is_over():
         ]
         for numbers in ({}, arrays)
     )
-    late = [jobs for over, jobs in run.ends if jobs in looked or jobs - 1 in looked]
-    assert sum(of_tasks) < sum(looked) < sum(late)
+    ends_of_cycles = [jobs for end_time, jobs in run.ends if jobs in looked or jobs - 1 in looked]
+    assert sum(of_tasks) < sum(looked) < sum(ends_of_cycles)
 
 
 def test_who_starts_was_submitted_before():

@@ -49,8 +49,8 @@ def lab(tmp_path):
     return tmp_path
 
 
-def command(lab, *more):
-    return ["slurm", "record", str(lab / "jobs.csv"), "--conf", str(lab / "slurm.conf"), *more,
+def command(lab, *options):
+    return ["slurm", "record", str(lab / "jobs.csv"), "--conf", str(lab / "slurm.conf"), *options,
             "-o", str(lab / "recording.json")]  # fmt: skip
 
 
@@ -105,8 +105,8 @@ def test_a_recording_is_kept_where_its_export_fails(lab, capsys, monkeypatch):
         raise slurm_lab.ExportError(f"{options['export']}: sacct failed", {"jobs": []})
 
     monkeypatch.setattr(slurm_lab, "record", record)
-    more = ("--dbd", str(lab / "accounts.txt"), "--export", str(lab / "out"))
-    assert main(command(lab, *more)) != 0
+    options = ("--dbd", str(lab / "accounts.txt"), "--export", str(lab / "out"))
+    assert main(command(lab, *options)) != 0
     assert capsys.readouterr().err.endswith(f"{lab / 'out'}: sacct failed\n")
     assert cs.io.read_json(lab / "recording.json") == {"jobs": []}
 
@@ -116,18 +116,18 @@ def test_what_sacct_and_sacctmgr_print_of_a_recording(lab):
     if missing_packages() or os.geteuid():
         lacking(missing_packages() or "only root submits for other users")
     folder = lab / "export"
-    more = ("--dbd", str(lab / "accounts.txt"), "--export", str(folder), "--speed", "40")
+    options = ("--dbd", str(lab / "accounts.txt"), "--export", str(folder), "--speed", "40")
     # Jobs end around midnight: without a time sacct would show those of the new day only.
-    assert main(command(lab, *more, "--begin", "2026-11-23T23:46:00")) == 0
+    assert main(command(lab, *options, "--begin", "2026-11-23T23:46:00")) == 0
     assert {path.name for path in folder.iterdir()} == set(EXPORTED)
     machine = cs.cluster.Machine.read(lab / "slurm.conf", accounts=folder)
     log = cs.cluster.from_sacct(folder / "sacct.txt", machine)
     assert log.jobs["id"].tolist() == ["1", "2_1", "2_2", "4"]
     assert log.jobs["user"].tolist() == ["ada", "cam", "cam", "ada"]
-    held = dict(zip(log.jobs["id"], log.jobs["used_memory_gb"] * 1024, strict=True))
-    assert 1199 <= held["1"] <= 1202
-    assert 299 <= held["2_1"] <= 302
-    assert held["4"] < 20  # a job that holds none
+    memory_of_job = dict(zip(log.jobs["id"], log.jobs["used_memory_gb"] * 1024, strict=True))
+    assert 1199 <= memory_of_job["1"] <= 1202
+    assert 299 <= memory_of_job["2_1"] <= 302
+    assert memory_of_job["4"] < 20  # a job that holds none
     header, *rows = (folder / "sacct.txt").read_text().splitlines()
     columns = dict(zip(header.split("|"), rows[0].split("|"), strict=True))
     assert columns["Submit"].startswith(("2026-11-23T23:", "2026-11-24T00:"))

@@ -69,22 +69,24 @@ def test_what_a_site_writes(conf, tmp_path, capsys):
     thin = next(kind for kind in machine.nodes if kind.features == ("thin", "ib"))
     assert thin.count == 8
     at = {name: k for k, name in enumerate(names)}
-    own = {p.name: {k for a, b in p.nodes for k in range(a, b)} for p in machine.partitions}
-    assert own["main"] == {at[f"n{k}"] for k in range(1, 11)}
-    assert own["gpu"] == {at[name] for name in ("g1", "g2", "h1", "k1", "k2")}
-    assert own["all"] == set(range(15))
-    assert own["empty"] == set()
+    partition_nodes = {
+        p.name: {k for a, b in p.nodes for k in range(a, b)} for p in machine.partitions
+    }
+    assert partition_nodes["main"] == {at[f"n{k}"] for k in range(1, 11)}
+    assert partition_nodes["gpu"] == {at[name] for name in ("g1", "g2", "h1", "k1", "k2")}
+    assert partition_nodes["all"] == set(range(15))
+    assert partition_nodes["empty"] == set()
     assert machine.partitions[1].max_time == 7200
-    told = " ".join(machine.notes)
+    notes = " ".join(machine.notes)
     for what in ("JobSubmitPlugins=lua (it may change jobs", "not used: ", "TopologyPlugin=",
                  "PreemptType=preempt/qos", "PriorityWeightQOS=1000",
                  "limits,qos", "QOS=part", "FORCE:2",
                  "State=DRAIN (2 nodes)", "State=FUTURE (99 nodes)"):  # fmt: skip
-        assert what in told
+        assert what in notes
     assert machine.slurm.bounds == {"main": (0, 4)}
     assert machine.slurm.down == ((at["n9"], at["n10"] + 1),)
-    assert "CR_Core_Memory" not in told  # only slurm-backfill does not know it
-    assert "cons_res" not in told
+    assert "CR_Core_Memory" not in notes  # only slurm-backfill does not know it
+    assert "cons_res" not in notes
     assert machine.slurm.memory_counts
     log = tmp_path / "jobs.txt"
     log.write_text(
@@ -146,9 +148,11 @@ def test_the_version_on_the_command_line(tmp_path, capsys):
     assert main([*command, "--slurm-version", "22.05"]) == 0
     capsys.readouterr()
     assert main(command) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "SelectType is not set: select/cons_tres, the default of 24.11" in said
-    assert "memory: " in said  # it counts there, and neither log nor machine say how much there is
+    output = " ".join(capsys.readouterr().out.split())
+    assert "SelectType is not set: select/cons_tres, the default of 24.11" in output
+    assert (
+        "memory: " in output
+    )  # it counts there, and neither log nor machine say how much there is
     assert main([*command, "--slurm-version", "new"]) == 2
     assert "--slurm-version: 'new': expected one as 22.05" in capsys.readouterr().err
     (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 4\ncores = 2\n")
@@ -201,7 +205,7 @@ PartitionName=none
 """
 
 
-def shown(folder, *, packed=False):
+def write_output(folder, *, packed=False):
     nodes = NODE.format(name="n1", gres="(null)", state="IDLE")
     nodes += NODE.format(name="n2", gres="(null)", state="IDLE+DRAIN")
     nodes += NODE.format(name="g1", gres="gpu:a100:4(S:0-1)", state="MIXED+POWERED_DOWN")
@@ -216,7 +220,7 @@ def shown(folder, *, packed=False):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_what_scontrol_shows(tmp_path, packed):
-    machine = cs.cluster.Machine.read(shown(tmp_path, packed=packed))
+    machine = cs.cluster.Machine.read(write_output(tmp_path, packed=packed))
     assert (machine.node_count, machine.cores, machine.gpus) == (3, 48, 4)
     gpu = machine.nodes[0]
     assert gpu == cs.cluster.NodeType("nodes-1", 1, 16, 62.5, 4, 2, 2, "a100", 3, ("ib", "fast"), 0)
@@ -237,7 +241,7 @@ def test_what_scontrol_shows(tmp_path, packed):
 def test_the_same_machine_in_both_forms(tmp_path):
     for name in ("shown", "conf"):
         (tmp_path / name).mkdir()
-    one = cs.cluster.Machine.read(shown(tmp_path / "shown"))
+    from_text = cs.cluster.Machine.read(write_output(tmp_path / "shown"))
     (tmp_path / "conf" / "slurm.conf").write_text(
         "SelectType=select/cons_tres\nSelectTypeParameters=CR_CORE_MEMORY\nKillWait=45\n"
         "AccountingStorageType=accounting_storage/slurmdbd\n"
@@ -249,25 +253,25 @@ def test_the_same_machine_in_both_forms(tmp_path):
         "PartitionName=none\n"
     )
     other = cs.cluster.Machine.read(tmp_path / "conf" / "slurm.conf")
-    assert (one.nodes, one.partitions) == (other.nodes, other.partitions)
-    assert dict(one.slurm.parameters) == dict(other.slurm.parameters)
+    assert (from_text.nodes, from_text.partitions) == (other.nodes, other.partitions)
+    assert dict(from_text.slurm.parameters) == dict(other.slurm.parameters)
 
 
 def test_what_cannot_be_read_says_why(tmp_path):
     with pytest.raises(cs.InvalidInstance, match=r"no scontrol_config.txt: expected scontrol_"):
         cs.cluster.Machine.read(tmp_path)
-    shown(tmp_path)
+    write_output(tmp_path)
     (tmp_path / "scontrol_node.txt").write_text("")
     with pytest.raises(cs.InvalidInstance, match="no NodeName: expected one at least"):
         cs.cluster.Machine.read(tmp_path)
     path = tmp_path / "slurm.conf"
-    for text, said in (
+    for text, message in (
         ("NodeName=n1\nPartitionName=a Nodes=n[1-2]\n", "slurm.conf:2: node 'n2' has no NodeName"),
         ("NodeName=n1\nPartitionName=a Nodes=s\nNodeSet=s Nodes=n7\n", "node 'n7' has no NodeName"),
         ("NodeName=n1 CPUs=many\nPartitionName=a Nodes=n1\n", "slurm.conf:1: cpus = 'many'"),
     ):
         path.write_text(text)
-        with pytest.raises(cs.InvalidInstance, match=said):
+        with pytest.raises(cs.InvalidInstance, match=message):
             cs.cluster.Machine.read(path)
     path.write_text("Include there.conf\n")
     with pytest.raises((cs.CoschedError, OSError), match=r"there\.conf"):

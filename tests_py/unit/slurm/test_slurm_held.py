@@ -8,12 +8,12 @@ import cosched as cs
 from cosched.cluster.schedule.held import check_held_by_cores
 
 
-def jobs_of(tasks, **more):
+def jobs_of(tasks, **fields):
     """Ten minutes each, one after another."""
-    one = [1] * len(tasks)
+    ones = [1] * len(tasks)
     return {
-        "submit": [9 * k for k in range(len(tasks))], "tasks": tasks, "cpu": one, "memory": one,
-        "runtime": [300] * len(tasks), "estimate": [600] * len(tasks), **more,
+        "submit": [9 * k for k in range(len(tasks))], "tasks": tasks, "cpu": ones, "memory": ones,
+        "runtime": [300] * len(tasks), "estimate": [600] * len(tasks), **fields,
     }  # fmt: skip
 
 
@@ -60,9 +60,11 @@ def test_memory_that_nobody_asked_for_is_what_slurm_conf_says(tmp_path):
     instance = cs.cluster.Instance(jobs, 8, machine=machine)
     rows = cs.cluster.solve(instance, "slurm-backfill").schedule.rows
     check_held_by_cores(instance, rows, machine)
-    more = replace(machine, slurm=replace(machine.slurm, default_memories={"": (1025, True)}))
+    larger_default = replace(
+        machine, slurm=replace(machine.slurm, default_memories={"": (1025, True)})
+    )
     with pytest.raises(cs.InvalidSchedule, match="KB of memory"):
-        check_held_by_cores(instance, rows, more)
+        check_held_by_cores(instance, rows, larger_default)
     every = replace(machine, slurm=replace(machine.slurm, default_memories={}))
     with pytest.raises(cs.InvalidSchedule, match="hold 5,242,880 KB"):  # all of the node, and 1 GB
         check_held_by_cores(instance, rows, every)

@@ -21,8 +21,8 @@ def recording():
     return cs.io.read_json(RECORDINGS["small"])
 
 
-def checked(arguments, capsys, *more):
-    assert main([*arguments, *more, "--json"]) == 0
+def checked(arguments, capsys, *options):
+    assert main([*arguments, *options, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -41,14 +41,14 @@ def subjects(report):
 
 def test_a_log_that_begins_in_the_middle_of_things(recording, tmp_path, capsys):
     arguments = written(recording, tmp_path, since=middle(recording))
-    found = checked(arguments, capsys)
-    assert "begin" in subjects(found)
+    checked_log = checked(arguments, capsys)
+    assert "begin" in subjects(checked_log)
     run = recording["runs"][0]
-    left = [job for job in run if job["end"] >= middle(recording)]
-    (row,) = found["fit"]
-    first = min(job["submit"] for job in left) + found["judgement"]["begin"]
-    assert first >= min(job["end"] for job in left)
-    assert row["jobs"] == sum(job["start"] >= first for job in left)
+    remaining_jobs = [job for job in run if job["end"] >= middle(recording)]
+    (row,) = checked_log["fit"]
+    first = min(job["submit"] for job in remaining_jobs) + checked_log["judgement"]["begin"]
+    assert first >= min(job["end"] for job in remaining_jobs)
+    assert row["jobs"] == sum(job["start"] >= first for job in remaining_jobs)
     assert row["within_60"] >= 0.8
     assert row["rank_correlation"] > 0.9
     state = read_state(tmp_path / "jobs.txt", cs.cluster.Machine.read(tmp_path / "slurm.conf"))
@@ -57,9 +57,9 @@ def test_a_log_that_begins_in_the_middle_of_things(recording, tmp_path, capsys):
         k: {int(part.split(":")[0]) + 1 for part in text.split(";")}
         for k, text in zip(began.id.tolist(), began.held.tolist(), strict=True)
     }
-    for number, own in nodes.items():
+    for number, job_nodes in nodes.items():
         listed = hosts(run[number - 1]["nodelist"], "")
-        assert {f"n{k}" for k in own} == set(listed)
+        assert {f"n{k}" for k in job_nodes} == set(listed)
 
 
 @pytest.mark.parametrize(("name", "share"), [("live_qos", 0.9), ("live_fs", 0.6), ("qos_a", 0.7)])
@@ -71,10 +71,10 @@ def test_logs_of_clusters_with_accounts(tmp_path, capsys, name, share):
 
 def test_what_a_log_does_not_tell_is_drawn_several_times(recording, tmp_path, capsys):
     arguments = written(recording, tmp_path)
-    many, one = checked(arguments, capsys), checked(arguments, capsys, "--draws", "1")
+    many, single_draw = checked(arguments, capsys), checked(arguments, capsys, "--draws", "1")
     assert subjects(many)["replications"] == 60
-    assert "replications" not in subjects(one)
-    (row,), (single,) = many["fit"], one["fit"]
+    assert "replications" not in subjects(single_draw)
+    (row,), (single,) = many["fit"], single_draw["fit"]
     assert row["within_300_p05"] <= row["within_300"] <= row["within_300_p95"]
     assert set(row) - set(single) == {"within_300_p05", "within_300_p95", "twins_60", "twins_300"}
     assert many == checked(arguments, capsys)
@@ -85,9 +85,9 @@ def test_what_a_log_does_not_tell_is_drawn_several_times(recording, tmp_path, ca
 
 
 def test_a_log_from_the_begin_is_taken_whole(recording, tmp_path, capsys):
-    found = checked(written(recording, tmp_path), capsys)
-    assert found["fit"][0]["jobs"] == len(recording["jobs"])
-    assert "begin" not in subjects(found)
+    checked_log = checked(written(recording, tmp_path), capsys)
+    assert checked_log["fit"][0]["jobs"] == len(recording["jobs"])
+    assert "begin" not in subjects(checked_log)
 
 
 @pytest.mark.parametrize("without", ["NodeList", "Timelimit", "Partition", "Eligible", "AllocTRES"])
@@ -97,9 +97,9 @@ def test_columns_that_are_not_there(recording, tmp_path, capsys, without):
     place = COLUMNS.index(without)
     rows = [line.split("|") for line in path.read_text().splitlines()]
     path.write_text("".join("|".join(row[:place] + row[place + 1 :]) + "\n" for row in rows))
-    found = checked(arguments, capsys)
-    assert 0 <= found["fit"][0]["within_300"] <= 1
-    unknown = any("of them without known nodes" in note for note in found["notes"])
+    checked_log = checked(arguments, capsys)
+    assert 0 <= checked_log["fit"][0]["within_300"] <= 1
+    unknown = any("of them without known nodes" in note for note in checked_log["notes"])
     assert unknown == (without == "NodeList")
 
 
@@ -128,7 +128,7 @@ def log_of(path, rows):
 def test_how_soon_nodes_are_free_again(tmp_path):
     (tmp_path / "slurm.conf").write_text(CONF)
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
-    for after, told in ((20, 19.5), (0, 0.24)):
+    for after, epilog_seconds in ((20, 19.5), (0, 0.24)):
         rows, free = [], [0, 0]
         for k in range(60):
             start = free[k % 2] + after
@@ -136,7 +136,7 @@ def test_how_soon_nodes_are_free_again(tmp_path):
             free[k % 2] = start + rows[-1][2]
         log_of(tmp_path / "jobs.txt", rows)
         state = read_state(tmp_path / "jobs.txt", machine)
-        assert state.epilog == told
+        assert state.epilog == epilog_seconds
         assert (state.notes[-1].kind, state.notes[-1].subject) == (NoteKind.READING, "host")
     log_of(tmp_path / "jobs.txt", rows[:4])
     state = read_state(tmp_path / "jobs.txt", machine)
@@ -157,24 +157,24 @@ def test_jobs_that_never_ran_and_jobs_that_run_still(tmp_path, capsys):
         ],
     )
     arguments = ["slurm", "check", str(tmp_path / "jobs.txt")]
-    found = checked([*arguments, "--machine", str(tmp_path / "slurm.conf")], capsys)
-    assert found["fit"][0] == {
+    checked_log = checked([*arguments, "--machine", str(tmp_path / "slurm.conf")], capsys)
+    assert checked_log["fit"][0] == {
         "partition": "all", "jobs": 3, "within_60": 1.0, "within_300": 1.0, "rank_correlation": 1.0,
         "waiting_jobs": 0.0, "waiting_within_300": 1.0,
         "within_300_p05": 1.0, "within_300_p95": 1.0, "twins_60": 1.0, "twins_300": 1.0,
     }  # fmt: skip
-    assert {"never started", "pending jobs", "running jobs"} <= subjects(found).keys()
+    assert {"never started", "pending jobs", "running jobs"} <= subjects(checked_log).keys()
 
 
 def test_a_what_if_of_a_cluster_that_is_not_known(tmp_path, capsys):
     (tmp_path / "slurm.conf").write_text(CONF)
     where = [str(tmp_path / "jobs.txt"), "--machine", str(tmp_path / "slurm.conf")]
-    for late, known in ((0, True), (3000, False)):
-        rows = [(60 * k, 60 * k + 2 + late, 50, "COMPLETED", f"n{k % 2 + 1}") for k in range(20)]
+    for delay, is_known in ((0, True), (3000, False)):
+        rows = [(60 * k, 60 * k + 2 + delay, 50, "COMPLETED", f"n{k % 2 + 1}") for k in range(20)]
         log_of(tmp_path / "jobs.txt", rows)
         assert main(["slurm", "check", *where]) == 0
         first = capsys.readouterr().out.splitlines()[0]
-        assert first == f"The simulator {'explains' if known else 'does not explain'} this log."
+        assert first == f"The simulator {'explains' if is_known else 'does not explain'} this log."
 
 
 def test_a_log_that_no_run_can_repeat_is_as_close_as_runs_are_to_each_other(tmp_path):
@@ -189,8 +189,8 @@ def test_a_log_that_no_run_can_repeat_is_as_close_as_runs_are_to_each_other(tmp_
         "estimate": runtime * rng.uniform(1, 5, n),
     }  # fmt: skip
     instance = cs.cluster.Instance(jobs, 8, machine=machine)
-    own = cs.slurm.backfill(instance, seed=5)
-    log = instance.replace(wait=own.waits)
+    simulated = cs.slurm.backfill(instance, seed=5)
+    log = instance.replace(wait=simulated.waits)
     table = cs.cluster.fit(cs.slurm.backfill(log, seed=6, draws=4))
     assert table.twins_300[0] < 0.5
     assert table.within_300[0] == pytest.approx(table.twins_300[0], abs=0.2)
@@ -254,7 +254,7 @@ def test_who_asks_for_the_log_changes_nothing(tmp_path):
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
     inst = cs.cluster.Instance.read(tmp_path / "j.events", machine=machine)
     for seed in range(6):
-        silent, told = (
+        silent, with_log = (
             cs.slurm.backfill(inst, seed=seed, log=log, approximate=True) for log in (False, True)
         )
-        assert silent.jobs.start.equals(told.jobs.start)
+        assert silent.jobs.start.equals(with_log.jobs.start)

@@ -53,14 +53,14 @@ def trace(tmp_path):
 def test_daemons_are_asked_to_end_and_then_killed():
     stubborn = "trap '' TERM; echo; while :; do sleep 0.05; done"
     programs = ["true", "echo; exec sleep 60", stubborn]
-    running = [psutil.Popen(["sh", "-c", one], stdout=subprocess.PIPE) for one in programs]
-    for one in running[1:]:
-        one.stdout.readline()
+    running = [psutil.Popen(["sh", "-c", program], stdout=subprocess.PIPE) for program in programs]
+    for process in running[1:]:
+        process.stdout.readline()
     running[0].wait()
     end_all(running, patience=0.3)
-    assert [one.returncode for one in running] == [0, -signal.SIGTERM, -signal.SIGKILL]
-    for one in running:
-        one.stdout.close()
+    assert [process.returncode for process in running] == [0, -signal.SIGTERM, -signal.SIGKILL]
+    for process in running:
+        process.stdout.close()
 
 
 def test_what_jobs_ask_for(trace):
@@ -76,17 +76,17 @@ def test_what_jobs_ask_for(trace):
     assert jobs[7]["dependency"] == [["singleton", None]]
     assert jobs[9]["hold"] == 100
     numbers = [*range(1, 11), None, None]
-    told = [options_of(job, numbers) for job in jobs]
-    assert told[1] == [
+    options_of_jobs = [options_of(job, numbers) for job in jobs]
+    assert options_of_jobs[1] == [
         "--ntasks=2", "--mem-per-cpu=500", "--gres=gpu:1", "--time=2",
     ]  # fmt: skip
-    assert "--exclusive" in told[2]
-    assert {"--array=0-3%2", "--licenses=lic:1"} <= set(told[4])
-    assert "--dependency=afterany:1,after:2,after:3" in told[5]
-    assert "--dependency=singleton" in told[7]
-    assert "--begin=now+120" in told[8]
-    assert {"--hold", "--no-requeue"} <= set(told[9])
-    assert told[11] is None  # the job that it waits for was refused
+    assert "--exclusive" in options_of_jobs[2]
+    assert {"--array=0-3%2", "--licenses=lic:1"} <= set(options_of_jobs[4])
+    assert "--dependency=afterany:1,after:2,after:3" in options_of_jobs[5]
+    assert "--dependency=singleton" in options_of_jobs[7]
+    assert "--begin=now+120" in options_of_jobs[8]
+    assert {"--hold", "--no-requeue"} <= set(options_of_jobs[9])
+    assert options_of_jobs[11] is None  # the job that it waits for was refused
 
 
 def test_the_same_trace_as_lists(trace, tmp_path):
@@ -154,15 +154,15 @@ def test_columns_that_are_none(tmp_path, header, said):
 
 def test_options_that_do_not_fit(trace, tmp_path, capsys):
     asked = ["slurm", "record", str(trace), "--conf", str(tmp_path / "slurm.conf")]
-    for more, said in (
+    for options, message in (
         (["--nodes", "5"], "--nodes 5: "),
         (["--speed", "0"], "--speed: '0'"),
         (["--runs", "0"], "--runs: 0"),
         (["--root", str(tmp_path)], "no Slurm there"),
         (["--dbd", str(trace)], "jobs.csv:1: 'id,submit"),
     ):
-        assert main([*asked, *more, "-o", str(tmp_path / "out.json")]) == 2
-        assert said in capsys.readouterr().err
+        assert main([*asked, *options, "-o", str(tmp_path / "out.json")]) == 2
+        assert message in capsys.readouterr().err
     (tmp_path / "none.txt").write_text("# nothing\n")
     with pytest.raises(cs.InvalidInstance, match="expected lines of sacctmgr"):
         read_accounts(tmp_path / "none.txt")
@@ -177,13 +177,15 @@ def test_options_that_do_not_fit(trace, tmp_path, capsys):
 
 def test_a_slurm_conf_and_its_devices(tmp_path):
     lines = CONF.splitlines()[:2]
-    mine = conf.Configuration(tmp_path, lines, {"Licenses": "lic:2"}, ("PartitionName=a",))
-    text = mine.slurm(20.0, {}, since_24=False)
-    assert mine.names == [f"n{k}" for k in range(1, 7)]
-    assert f"port=[{mine.port + 4}-{mine.port + 6}]" in text
-    for said in ("GresTypes=gpu", "Licenses=lic:2", "corespersocket=4", "MessageTimeout=400"):
-        assert said in text
-    assert mine.gres() == (f"NodeName=n[1-3] Name=gpu Type=a100 File={tmp_path}/devices/gpu[0-1]\n")
+    configuration = conf.Configuration(tmp_path, lines, {"Licenses": "lic:2"}, ("PartitionName=a",))
+    text = configuration.slurm(20.0, {}, since_24=False)
+    assert configuration.names == [f"n{k}" for k in range(1, 7)]
+    assert f"port=[{configuration.port + 4}-{configuration.port + 6}]" in text
+    for line in ("GresTypes=gpu", "Licenses=lic:2", "corespersocket=4", "MessageTimeout=400"):
+        assert line in text
+    assert configuration.gres() == (
+        f"NodeName=n[1-3] Name=gpu Type=a100 File={tmp_path}/devices/gpu[0-1]\n"
+    )
     assert (tmp_path / "devices" / "gpu1").exists()
     other = conf.Configuration(tmp_path, ["NodeName=x Gres=gpu:2,gpu:b:1,mic:3"], {}, ())
     assert other.gres().splitlines() == [
@@ -243,10 +245,10 @@ SHOWN = "\n".join(
 
 
 def test_what_the_logs_tell():
-    mine = log.RunLog(CONTROLLER, SCHEDULER, [1, None, 3])
-    phases = mine.phases(SHOWN)
-    assert mine.version == "22.05.8"
-    assert mine.epoch == 1795424410
+    run_log = log.RunLog(CONTROLLER, SCHEDULER, [1, None, 3])
+    phases = run_log.phases(SHOWN)
+    assert run_log.version == "22.05.8"
+    assert run_log.epoch == 1795424410
     assert phases["controller_start"] == -8.384
     assert phases["decay_thread_start"] == -3.067
     assert phases["submit_exact"] == [0.5, 2.25]
@@ -264,7 +266,7 @@ def test_what_the_logs_tell():
         [10.0, [[[2, "*"], 290, 410, "n2", "main"]]], [40.0, [[[2, "*"], 350, 470, "n2", "main"]]],
     ]  # fmt: skip
     assert phases["reasons"] == [[2, [[3.082, "Resources"], [73.082, "Priority"]]]]
-    first, refused, array = mine.jobs(SHOWN, [{}, {}, {}])
+    first, refused, array = run_log.jobs(SHOWN, [{}, {}, {}])
     assert (first["start"], first["end"], first["by"]) == (3, 50, "main")
     assert first["alloc"] == {"n[1,3]": {"cpus": "0-1", "mem": 500}}
     assert refused is None
@@ -286,10 +288,10 @@ def test_how_long_a_launch_takes():
     assert run.launch(runtime + 200, limit) == HOST["launch"]
 
 
-def recorded(trace: Path, *more: str) -> Path:
+def recorded(trace: Path, *options: str) -> Path:
     out = trace.with_name("recording.json")
     asked = ["slurm", "record", str(trace), "--conf", str(trace.with_name("slurm.conf"))]
-    assert main([*asked, *more, "-o", str(out)]) == 0
+    assert main([*asked, *options, "-o", str(out)]) == 0
     return out
 
 
@@ -298,9 +300,9 @@ def test_a_recording_of_all_that_jobs_ask_for(trace):
     path = recorded(trace)
     data, recording = cs.io.read_json(path), read_recording(path)
     (run,) = recording.runs
-    found = agreement(recording, run, replay=True)
-    assert found.off_by_60 == 0
-    assert found.good >= len(run.start) - 2
+    run_agreement = agreement(recording, run, replay=True)
+    assert run_agreement.off_by_60 == 0
+    assert run_agreement.good >= len(run.start) - 2
     assert set(data["phases"][0]["refused"]) == {"10", "11"}
     assert data["cancelled_at_end"] == [[6]]  # after a job that failed
     assert data["phases"][0]["main_passes"]
@@ -351,23 +353,26 @@ def test_a_recording_with_accounts(tmp_path):
     path = recorded(tmp_path / "jobs.csv", "--dbd", str(tmp_path / "accounts.txt"))
     data, recording = cs.io.read_json(path), read_recording(path)
     (run,) = recording.runs
-    found = agreement(recording, run, replay=True)
-    assert found.good >= 0.8 * len(run.start)
-    planned, alike = found.planned
+    run_agreement = agreement(recording, run, replay=True)
+    assert run_agreement.good >= 0.8 * len(run.start)
+    planned, alike = run_agreement.planned
     assert alike >= 0.8 * planned > 0
-    row = {(own["Account"], own.get("User")): k for k, own in enumerate(data["associations"])}
+    row = {
+        (association["Account"], association.get("User")): k
+        for k, association in enumerate(data["associations"])
+    }
     samples = data["samples"][0]
-    shown = 0
+    sample_count = 0
     for sample, simulated in zip(
-        samples, retraced(recording, run, [one["t"] for one in samples]), strict=True
+        samples, retraced(recording, run, [sample["t"] for sample in samples]), strict=True
     ):
         for account, user, *cells in sample["sshare"]:
             if user:
                 assert abs(simulated.factors[row[account, user]] - float(cells[5])) < 1e-4
         for job, priority, *_ in sample["sprio"]:
             assert abs(simulated.priorities[job] - priority) <= 15
-            shown += 1
-    assert shown > 0
+            sample_count += 1
+    assert sample_count > 0
 
 
 @pytest.mark.slurm

@@ -143,10 +143,10 @@ def test_so_does_a_line_of_gres_conf(tmp_path, line):
 @pytest.mark.parametrize("one", sorted(PARAMETERS))
 def test_so_do_scheduler_parameters_unless_they_have_no_say(tmp_path, one):
     limits = "AccountingStorageEnforce=limits\nLicenses=a:2\n"  # or some would not matter
-    plain, given = (
+    plain, with_parameter = (
         read(tmp_path, f"{limits}{text}") for text in ("", f"SchedulerParameters={one}")
     )
-    assert (given != plain) != (one.partition("=")[0] in IGNORED_PARAMETERS)
+    assert (with_parameter != plain) != (one.partition("=")[0] in IGNORED_PARAMETERS)
 
 
 def accounts(folder, qos_columns="", qos=""):
@@ -154,8 +154,8 @@ def accounts(folder, qos_columns="", qos=""):
         "Account|User|Share\nroot||1\nphysics||1\nphysics|ann|1\n"
         f"Name|Priority|{qos_columns}\nnormal|1|{qos}\n"
     )
-    found = Accounts(read_accounts(folder / "accounts.txt"), read(folder))
-    return found.qos, found.unsupported
+    account_limits = Accounts(read_accounts(folder / "accounts.txt"), read(folder))
+    return account_limits.qos, account_limits.unsupported
 
 
 @pytest.mark.parametrize("column", sorted(COLUMNS))
@@ -192,10 +192,10 @@ def test_what_is_not_followed_is_named(tmp_path):
     jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9], "gpus": [1]}
     inst = cs.cluster.Instance(jobs, machine.cores)
     notes = cs.slurm.backfill(inst, machine=machine, approximate=True).instance.notes
-    said = "\n".join((*machine.slurm.notes, *notes))
+    note_text = "\n".join((*machine.slurm.notes, *notes))
     for text in ("JobRequeue=0: preempted jobs", "AllowGroups=staff: nobody says who",
                  "Name=mps of gres.conf", "PriorityWeightTRES=License/a=3",
                  "gpus: the machine has none"):  # fmt: skip
-        assert re.search(re.escape(text), said)
-    left = accounts(tmp_path, "UsageThres", "0.25")[1]
-    assert left == ["UsageThres=0.25 of QOS normal"]
+        assert re.search(re.escape(text), note_text)
+    unsupported = accounts(tmp_path, "UsageThres", "0.25")[1]
+    assert unsupported == ["UsageThres=0.25 of QOS normal"]

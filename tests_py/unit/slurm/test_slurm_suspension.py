@@ -38,21 +38,21 @@ def test_a_job_stands_still_and_goes_on(tmp_path):
     res = solve(machine_of(tmp_path, CORES + GANG), ROWS, log=True)
     res.schedule.validate()
     frame = res.schedule.to_frame()
-    own = frame[frame.task == 0]
-    assert own.cause.tolist() == ["start", "resume"]
-    assert own.units.tolist() == [tuple(range(6))] * 2
+    job_rows = frame[frame.task == 0]
+    assert job_rows.cause.tolist() == ["start", "resume"]
+    assert job_rows.units.tolist() == [tuple(range(6))] * 2
     high = frame[frame.task == 1].iloc[0]
     assert high.units == (0, 1, 2, 3, 4)
-    assert own.end.iloc[0] == high.start
-    assert 0 <= own.start.iloc[1] - high.end < 2
-    assert (own.end - own.start).sum() == pytest.approx(300)
+    assert job_rows.end.iloc[0] == high.start
+    assert 0 <= job_rows.start.iloc[1] - high.end < 2
+    assert (job_rows.end - job_rows.start).sum() == pytest.approx(300)
     assert res.jobs.preemptions.tolist() == [1, 0, 0]
-    assert res.jobs.end[0] == own.end.iloc[1]
+    assert res.jobs.end[0] == job_rows.end.iloc[1]
     low = frame[frame.task == 2].iloc[0]  # on the cores beside them
     assert low.units == (6, 7)
-    said = res.log.query("job == 0").reason.tolist()
-    assert any(text.startswith("SUSPENDED") for text in said)
-    assert any(text.startswith("RUNNING") for text in said)
+    reasons = res.log.query("job == 0").reason.tolist()
+    assert any(text.startswith("SUSPENDED") for text in reasons)
+    assert any(text.startswith("RUNNING") for text in reasons)
 
 
 def test_a_job_whose_work_is_done_as_it_is_suspended_has_no_more_to_do(tmp_path):
@@ -67,12 +67,12 @@ def test_a_job_whose_work_is_done_as_it_is_suspended_has_no_more_to_do(tmp_path)
 
 def test_the_draws_know_it_too(tmp_path):
     rows = [(0, 6, 39.5, 600, "low"), (39, 5, 100, 300, "high")]
-    late = 0
+    late_count = 0
     for seed in range(12):
         res = solve(machine_of(tmp_path, CORES + GANG), rows, draws=2, seed=seed)
         assert res.draws.values[0] == pytest.approx(res.value, abs=0.1)
-        late += res.value < 1.1 and res.jobs.start[1] < res.jobs.end[0] + 1
-    assert late
+        late_count += res.value < 1.1 and res.jobs.start[1] < res.jobs.end[0] + 1
+    assert late_count
 
 
 @pytest.mark.parametrize("seconds", [500, 500.5], ids=["whole seconds", "instants"])
@@ -97,9 +97,9 @@ def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(t
     )  # fmt: skip
     res = cs.slurm.backfill(inst, controller_start=-30.0, epoch=0)
     res.schedule.validate()
-    own = res.schedule.to_frame().iloc[0]
+    job_row = res.schedule.to_frame().iloc[0]
     assert res.metrics()["killed"] == 1
-    assert 60 <= own.end == res.jobs.end[0] < 63
+    assert 60 <= job_row.end == res.jobs.end[0] < 63
 
 
 def test_it_may_stand_still_again_when_it_would_have_been_done_without(tmp_path):
@@ -107,9 +107,9 @@ def test_it_may_stand_still_again_when_it_would_have_been_done_without(tmp_path)
     res = solve(machine_of(tmp_path, CORES + GANG), rows)
     res.schedule.validate()
     frame = res.schedule.to_frame()
-    own = frame[frame.task == 0]
-    assert own.cause.tolist() == ["start", "resume", "resume"]
-    assert (own.end - own.start).sum() == pytest.approx(100)
+    job_rows = frame[frame.task == 0]
+    assert job_rows.cause.tolist() == ["start", "resume", "resume"]
+    assert (job_rows.end - job_rows.start).sum() == pytest.approx(100)
 
 
 def test_without_it_nobody_does(tmp_path):
@@ -163,9 +163,9 @@ def test_limits_count_what_has_run(tmp_path):
     rows = [(0, 8, 500, 120, "low"), (60, 8, 300, 600, "high")]
     res = solve(machine_of(tmp_path, CORES + GANG), rows)
     res.schedule.validate()
-    own = res.schedule.to_frame().query("task == 0")
-    assert 120 <= (own.end - own.start).sum() <= 155
-    assert own.start.iloc[1] >= 360
+    job_rows = res.schedule.to_frame().query("task == 0")
+    assert 120 <= (job_rows.end - job_rows.start).sum() <= 155
+    assert job_rows.start.iloc[1] >= 360
 
 
 def test_requeued_jobs_have_no_pauses(tmp_path):

@@ -67,7 +67,7 @@ def machine_of(tmp_path, name):
 
 @pytest.mark.parametrize(("setting", "says"), [(row[0], row[2]) for row in table()])
 def test_each_row_is_so(tmp_path, setting, says):
-    (name,) = [one for one in ROWS if setting.startswith(one)]
+    (name,) = [row_name for row_name in ROWS if setting.startswith(row_name)]
     machine = machine_of(tmp_path, name)
     jobs = {
         "submit": [0, 1], "tasks": [4, 4], "cpu": [1, 1], "memory": [1, 1], "runtime": [60, 60],
@@ -80,16 +80,18 @@ def test_each_row_is_so(tmp_path, setting, says):
             cs.slurm.backfill(inst)
     res = cs.slurm.backfill(inst, approximate=says == "approximated")
     assert res.jobs.start.notna().all()
-    left = [note for note in res.instance.notes if note.kind is NoteKind.NOT_FOLLOWED]
-    assert bool(left) == (says == "approximated")
-    assert all(": starts may differ" not in note for note in left)  # what it may do, in words
+    not_followed = [note for note in res.instance.notes if note.kind is NoteKind.NOT_FOLLOWED]
+    assert bool(not_followed) == (says == "approximated")
+    assert all(
+        ": starts may differ" not in note for note in not_followed
+    )  # what it may do, in words
 
 
 def test_how_many_run():
     """By the steps that the page tells, and its rows: the files that need `approximate` alone."""
     page = PAGE.read_text()
-    told = re.search(r"55 with preemption, ([0-9]+) with the other rows", page)
-    every = int(told[1])
+    match = re.search(r"55 with preemption, ([0-9]+) with the other rows", page)
+    every = int(match[1])
     lost = sum(
         int(files) for _, files, says in table() if says == "approximated" and files != "some"
     )

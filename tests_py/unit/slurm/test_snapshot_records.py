@@ -112,10 +112,10 @@ def test_lists_of_records_name_the_row(kind, records, message):
 def test_a_file_is_written_as_it_was_read(tmp_path):
     snapshot = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", **{"sacct.txt": SACCT}))
     snapshot.write(tmp_path / "now.json")
-    again = cs.slurm.Snapshot.read(tmp_path / "now.json")
-    again.write(tmp_path / "again.json")
+    reread_snapshot = cs.slurm.Snapshot.read(tmp_path / "now.json")
+    reread_snapshot.write(tmp_path / "again.json")
     assert (tmp_path / "now.json").read_bytes() == (tmp_path / "again.json").read_bytes()
-    assert (again.jobs, again.history) == (snapshot.jobs, snapshot.history)
+    assert (reread_snapshot.jobs, reread_snapshot.history) == (snapshot.jobs, snapshot.history)
 
 
 def test_a_repeated_key_in_a_snapshot_is_refused(tmp_path):

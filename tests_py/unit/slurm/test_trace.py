@@ -63,9 +63,9 @@ def test_true_traces_all_cycles_and_passes_and_a_range_some_cycles():
     assert [cycle.number for cycle in everything.cycles] == [*range(1, everything.cycle_count + 1)]
     assert len(everything.passes) > 3
     assert set(starts_of(everything)) == {"0", "1", "2"}
-    some = solve(trace=range(2, 4)).trace
-    assert [cycle.number for cycle in some.cycles] == [2, 3]
-    assert some.cycles == everything.cycles[1:3]
+    some_cycles = solve(trace=range(2, 4)).trace
+    assert [cycle.number for cycle in some_cycles.cycles] == [2, 3]
+    assert some_cycles.cycles == everything.cycles[1:3]
     assert solve().trace is None
 
 
@@ -85,13 +85,13 @@ def test_with_draws_the_trace_is_of_the_first_schedule():
 
 def starts_of(trace):
     """Job -> the second of its last start, and its nodes."""
-    found = {}
+    starts_by_job = {}
     steps = [(cycle.begin_time, cycle) for cycle in trace.cycles]
     steps += [(main_pass.time, main_pass) for main_pass in trace.passes]
     for _, step in sorted(steps, key=lambda step: step[0]):
         for job in step.starts:
-            found[job.started_job] = (job.begin, job.nodes)
-    return found
+            starts_by_job[job.started_job] = (job.begin, job.nodes)
+    return starts_by_job
 
 
 @pytest.mark.parametrize("replay", [False, True])

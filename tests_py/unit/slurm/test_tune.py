@@ -71,11 +71,11 @@ def inst():
     return cs.cluster.Instance(jobs(), 32, machine=slurm_machine(CONF, "slurm.conf", "22.05"))
 
 
-def search(inst, vary=None, **more):
+def search(inst, vary=None, **more_options):
     """One search in three weeks, judged by the fourth, unless `weeks` says otherwise."""
     weeks = {"weeks": "train=1-3,test=4"}
-    given = {"objective": OBJECTIVE, "draws": 2, "budget": 6} | weeks | more
-    return cs.slurm.tune(inst, vary=vary or {"PriorityWeightPartition": [500, 1000]}, **given)
+    options = {"objective": OBJECTIVE, "draws": 2, "budget": 6} | weeks | more_options
+    return cs.slurm.tune(inst, vary=vary or {"PriorityWeightPartition": [500, 1000]}, **options)
 
 
 @pytest.fixture(scope="module")
@@ -137,47 +137,47 @@ def test_measures_are_those_of_results(inst):
             0
         ] == pytest.approx(result.metrics()[name])
     by = result.by("partition").set_index("partition")
-    own = TuningMeasure.of_text("by(partition).short.mean_wait").evaluate(
+    values = TuningMeasure.of_text("by(partition).short.mean_wait").evaluate(
         result.instance, start, end
     )
-    assert own[0] == pytest.approx(by["mean_wait"]["short"])
+    assert values[0] == pytest.approx(by["mean_wait"]["short"])
     wide = TuningMeasure.of_text("by(size).wide.max_wait").evaluate(result.instance, start, end)[0]
     assert wide == result.waits[inst.column("tasks") == 16].max()
 
 
 def test_of_two_equal_settings_none_wins(inst):
-    found = search(inst, {"bf_interval": [30, 31]})
-    assert not found.better
-    assert found.lines() == []
-    assert "nothing" in repr(found)
+    tuned = search(inst, {"bf_interval": [30, 31]})
+    assert not tuned.better
+    assert tuned.lines() == []
+    assert "nothing" in repr(tuned)
 
 
 def test_a_constraint_that_does_not_hold_leaves_nothing(inst):
-    found = search(inst, constraint=f"{OBJECTIVE}>=1")
-    assert found.best == {}
-    assert not found.better
-    assert (found.trials[OBJECTIVE] < 1).all()
+    tuned = search(inst, constraint=f"{OBJECTIVE}>=1")
+    assert tuned.best == {}
+    assert not tuned.better
+    assert (tuned.trials[OBJECTIVE] < 1).all()
 
 
 def test_jobs_that_would_never_start_are_no_gain(inst):
-    found = search(inst, {"partition.long.MaxNodes": [1, 8]})
-    assert found.best == {}
-    assert "never start" in found.trials["why"][0]
+    tuned = search(inst, {"partition.long.MaxNodes": [1, 8]})
+    assert tuned.best == {}
+    assert "never start" in tuned.trials["why"][0]
 
 
 def test_work_that_a_new_limit_ends_is_no_gain(inst, tmp_path):
     vary = {"partition.long.MaxTime": ["1:00:00", "2-1"]}
-    found = search(inst, vary, objective="mean_wait")
-    assert not found.better
-    runtime, before = found.instance.column("runtime"), weeks_of(inst, None, None).train[0]
+    tuned = search(inst, vary, objective="mean_wait")
+    assert not tuned.better
+    runtime, before = tuned.instance.column("runtime"), weeks_of(inst, None, None).train[0]
     cut = before.instance.column("runtime") > 3600
     cut &= before.instance.column("partition") == "long"
     lost = ((before.instance.column("runtime") - 3600) * before.instance.column("tasks"))[cut]
     why = f"{cut.sum():,} jobs would end at the new limit, {lost.sum() / 3600:,.0f} core-hours"
-    assert why in found.to_dict()["trials"][0]["why"]
-    found.write(tmp_path / "page.html")
+    assert why in tuned.to_dict()["trials"][0]["why"]
+    tuned.write(tmp_path / "page.html")
     assert why in (tmp_path / "page.html").read_text()
-    assert why in tune_page.outcome_sentence(found)
+    assert why in tune_page.outcome_sentence(tuned)
     assert runtime.max() > 3600
 
 
@@ -199,16 +199,16 @@ def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     rows = block.measured_rows(block.instance)
     low, high = gains.part_edges(block, 14)[2:4]
     submit = block.instance.column("submit")
-    some = (submit >= low) & (submit < high)
-    jobs = block.instance.replace(partition=np.where(some, "short", "long")).take(rows)
+    is_in_part = (submit >= low) & (submit < high)
+    jobs = block.instance.replace(partition=np.where(is_in_part, "short", "long")).take(rows)
     start = jobs.column("submit")[None] + 100
     today, then = (
-        setting_simulation.BlockSimulation(jobs, start + more, start, (), "") for more in (100, 0)
+        setting_simulation.BlockSimulation(jobs, start + delay, start, (), "") for delay in (100, 0)
     )
     measure = TuningMeasure.of_text("by(partition).short.mean_wait")
-    found = held_out_gain(measure, [JudgedBlock(block, today, then)])
-    assert (found.gain, found.low, found.high) == (0.5, -np.inf, 1)
-    assert not found.is_proven
+    gain = held_out_gain(measure, [JudgedBlock(block, today, then)])
+    assert (gain.gain, gain.low, gain.high) == (0.5, -np.inf, 1)
+    assert not gain.is_proven
 
 
 @pytest.mark.parametrize(("shorter", "is_proven"), [("one job", False), ("all jobs", True)])
@@ -226,23 +226,23 @@ def test_the_longest_wait_of_one_job_proves_nothing(inst, shorter, is_proven):
         setting_simulation.BlockSimulation(jobs, begin + each, begin + each + 10, (), "")
         for each in (waits, then_waits)
     )
-    found = held_out_gain(TuningMeasure.of_text("max_wait"), [JudgedBlock(block, today, then)])
-    assert found.gain > 0.3
-    assert found.low <= found.gain <= found.high
-    assert found.is_proven is is_proven
+    gain = held_out_gain(TuningMeasure.of_text("max_wait"), [JudgedBlock(block, today, then)])
+    assert gain.gain > 0.3
+    assert gain.low <= gain.gain <= gain.high
+    assert gain.is_proven is is_proven
 
 
 def test_two_objectives_have_a_front(inst):
     both = ("mean_wait", "by(partition).long.mean_wait")
-    found = search(inst, {"PriorityWeightPartition": [0, 100, 300, 1000]}, objective=both)
-    ratios = sorted(one.ratios for one in found.front)
+    tuned = search(inst, {"PriorityWeightPartition": [0, 100, 300, 1000]}, objective=both)
+    ratios = sorted(trial.ratios for trial in tuned.front)
     assert ratios
     assert ratios == sorted(ratios, key=lambda pair: -pair[1])
 
 
 def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
     vary = {"PriorityWeightPartition": [200, 400, 800]}
-    whole = search(inst, vary)
+    uninterrupted = search(inst, vary)
     journal = tmp_path / "runs.jsonl"
 
     def dies(world, tasks):
@@ -263,20 +263,20 @@ def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
         search(inst, vary, journal=journal)
     with pytest.raises(InvalidInstance, match="another search"):
         search(inst, vary, journal=journal, resume=True, seed=2)
-    ran = []
+    task_log = []
 
     def counts(world, tasks):
-        ran.extend(tasks)
+        task_log.extend(tasks)
         return run_cache.run_in_threads(world, tasks)
 
-    again = search(inst, vary, journal=journal, resume=True, engine=counts)
-    assert json.dumps(again.to_dict()) == json.dumps(whole.to_dict())
+    resumed = search(inst, vary, journal=journal, resume=True, engine=counts)
+    assert json.dumps(resumed.to_dict()) == json.dumps(uninterrupted.to_dict())
     assert not journal.exists()
     everything = []
     search(
         inst, vary, engine=lambda w, t: (everything.extend(t), run_cache.run_in_threads(w, t))[1]
     )
-    assert len(ran) == len(everything) - 5
+    assert len(task_log) == len(everything) - 5
 
 
 def test_no_file_is_loaded_that_the_search_did_not_write(inst, tmp_path, monkeypatch):
@@ -325,75 +325,81 @@ def test_no_file_is_loaded_that_the_search_did_not_write(inst, tmp_path, monkeyp
 def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
     from cosched.experiments import engines, tuning
 
-    told = []
+    addresses = []
 
     def in_process(context, tasks, address):
-        told.append(address)
+        addresses.append(address)
         return engines.in_process(context, tasks)
 
     monkeypatch.setattr(engines, "dask", in_process)
     with tuning.engine(tmp_path, "host:1", 1) as engine:
-        there = search(inst, engine=engine)
-    assert json.dumps(there.to_dict()) == json.dumps(usual.to_dict())
-    assert set(told) == {"host:1"}
+        by_workers = search(inst, engine=engine)
+    assert json.dumps(by_workers.to_dict()) == json.dumps(usual.to_dict())
+    assert set(addresses) == {"host:1"}
     assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture
 def runs_are_seconds(monkeypatch):
     """The runs of an engine, one after another, each of which takes a second."""
-    ran = []
+    run_tasks = []
 
     def engine(world, tasks):
         for place, task in enumerate(tasks):
-            ran.append(task)
+            run_tasks.append(task)
             yield place, world.run(task)
 
-    clock = SimpleNamespace(monotonic=lambda: float(len(ran)))
+    clock = SimpleNamespace(monotonic=lambda: float(len(run_tasks)))
     monkeypatch.setattr(run_cache, "time", clock)
     monkeypatch.setattr(tune_settings, "time", clock)
-    return ran, engine
+    return run_tasks, engine
 
 
 def test_no_run_begins_behind_the_time_limit(inst, runs_are_seconds):
-    ran, engine = runs_are_seconds
-    found = search(inst, {"bf_interval": [30, 40, 50, 60]}, engine=engine, time_limit=5)
-    assert len(ran) == found.runs == 6
-    assert found.stop_reason == "after 2 of 4 settings, at the time limit"
-    assert found.best == {}
+    run_tasks, engine = runs_are_seconds
+    tuned = search(inst, {"bf_interval": [30, 40, 50, 60]}, engine=engine, time_limit=5)
+    assert len(run_tasks) == tuned.runs == 6
+    assert tuned.stop_reason == "after 2 of 4 settings, at the time limit"
+    assert tuned.best == {}
 
 
 def test_a_time_limit_ends_the_search_and_not_the_judgement(inst, runs_are_seconds):
-    ran, engine = runs_are_seconds
+    run_tasks, engine = runs_are_seconds
     vary, behind = {"PriorityWeightPartition": "0..2000"}, {}
-    search(inst, vary, budget=8, engine=engine, progress=lambda n, *_: behind.update({n: len(ran)}))
-    ran.clear()
+    search(
+        inst,
+        vary,
+        budget=8,
+        engine=engine,
+        progress=lambda n, *_: behind.update({n: len(run_tasks)}),
+    )
+    run_tasks.clear()
     limit = behind[8] + 2
-    found = search(inst, vary, budget=100, engine=engine, time_limit=limit)
-    assert len(ran) == limit + 1
-    assert found.stop_reason.endswith("of 100 settings, at the time limit")
-    assert found.best
-    assert found.trials.whole.any()
-    assert not found.trials.whole.all()
+    tuned = search(inst, vary, budget=100, engine=engine, time_limit=limit)
+    assert len(run_tasks) == limit + 1
+    assert tuned.stop_reason.endswith("of 100 settings, at the time limit")
+    assert tuned.best
+    assert tuned.trials.whole.any()
+    assert not tuned.trials.whole.all()
 
 
 def test_no_setting_is_tried_where_the_time_is_over_at_once(inst, tmp_path):
-    found = search(inst, {"bf_interval": range(30, 40)}, budget=100, time_limit=1e-9)
-    assert found.stop_reason == "after 0 of 10 settings, at the time limit"
-    assert (found.best, found.tried, found.runs) == ({}, 0, 0)
-    found.write(tmp_path / "tune.html")
+    tuned = search(inst, {"bf_interval": range(30, 40)}, budget=100, time_limit=1e-9)
+    assert tuned.stop_reason == "after 0 of 10 settings, at the time limit"
+    assert (tuned.best, tuned.tried, tuned.runs) == ({}, 0, 0)
+    tuned.write(tmp_path / "tune.html")
 
 
 def test_a_grid_that_was_tried_was_not_stopped(inst, runs_are_seconds):
-    ran, engine = runs_are_seconds
+    run_tasks, engine = runs_are_seconds
     vary, behind = {"PriorityWeightPartition": [500, 1000], "bf_interval": [30, 60]}, {}
-    told = {"engine": engine, "progress": lambda n, *_: behind.update({n: len(ran)})}
-    whole = search(inst, vary, budget=100, **told)
-    assert len(whole.trials) == 5  # one with what was made simpler
-    ran.clear()
-    found = search(inst, vary, budget=100, time_limit=behind[4] - 0.5, engine=engine)
-    assert found.stop_reason == ""
-    assert found.tried == len(found.trials) == 4
+    options = {"engine": engine, "progress": lambda n, *_: behind.update({n: len(run_tasks)})}
+    all_settings = search(inst, vary, budget=100, **options)
+    assert len(all_settings.trials) == 5  # one with what was made simpler
+    run_tasks.clear()
+    tuned = search(inst, vary, budget=100, time_limit=behind[4] - 0.5, engine=engine)
+    assert tuned.stop_reason == ""
+    assert tuned.tried == len(tuned.trials) == 4
 
 
 @pytest.mark.parametrize(
@@ -493,10 +499,10 @@ def test_no_fold_judges_a_choice_that_its_weeks_have_taken_part_in(
 
 def test_subject_is_a_deprecated_name_of_constraint(inst):
     with pytest.warns(DeprecationWarning, match=r"tune\(constraint=\)"):
-        found = search(inst, subject="by(size).wide.mean_wait<=3")
-    assert list(map(str, found.constraints)) == ["by(size).wide.mean_wait<=3"]
+        tuned = search(inst, subject="by(size).wide.mean_wait<=3")
+    assert list(map(str, tuned.constraints)) == ["by(size).wide.mean_wait<=3"]
     with pytest.warns(DeprecationWarning, match="Tuned.constraints"):
-        assert found.subjects == found.constraints
+        assert tuned.subjects == tuned.constraints
 
 
 def test_constraints():
@@ -574,7 +580,7 @@ def test_the_command(site, tmp_path, capsys):
     assert "%: proven." in out
     assert "\nPriorityWeightPartition=" in out
     page = (tmp_path / "tune.html").read_text()
-    for said in (
+    for text in (
         "Lines to write",
         "Groups of jobs that change most",
         "partition short",
@@ -582,7 +588,7 @@ def test_the_command(site, tmp_path, capsys):
         "<svg",
         "weeks that the search did not see",
     ):
-        assert said in page
+        assert text in page
     assert "<script" not in page
     assert "<link" not in page
     data = json.loads((tmp_path / "t.json").read_text())
@@ -617,29 +623,29 @@ def test_settings_of_accounts_are_told_to_sacctmgr(site):
     machine = cs.cluster.Machine.read("slurm.conf", accounts="accounts.txt")
     inst = cs.cluster.Instance(jobs(), 32, machine=machine)
     vary = {"qos.normal.MaxTRESPU": ["cpu=24"], "users.ada": ["-50%"]}
-    found = search(inst, vary, objective="mean_wait")
-    assert found._config_lines_for(("cpu=24", "-50%")) == [
+    tuned = search(inst, vary, objective="mean_wait")
+    assert tuned._config_lines_for(("cpu=24", "-50%")) == [
         "sacctmgr -i modify qos normal set MaxTRESPU=cpu=24",
         "# users.ada=-50%",
     ]
-    assert found._config_lines_for(BASELINE) == []
+    assert tuned._config_lines_for(BASELINE) == []
 
 
 def test_work_is_lost_where_the_log_does_not_say_partitions(inst):
-    given = {name: column for name, column in jobs(200).items() if name != "partition"}
-    bare = cs.cluster.Instance(given, 32, machine=inst.machine)
+    columns = {name: column for name, column in jobs(200).items() if name != "partition"}
+    bare = cs.cluster.Instance(columns, 32, machine=inst.machine)
     with pytest.raises(InvalidInstance, match="would end at the new limit"):
         search(bare, {"partition.long.MaxTime": ["1:00:00"]}, objective="mean_wait", draws=1)
 
 
 def test_a_key_without_effect_is_said():
     conf = CONF.replace("accounting_storage/slurmdbd", "accounting_storage/none")
-    given = cs.cluster.Instance(jobs(), 32, machine=slurm_machine(conf, "slurm.conf", "22.05"))
+    instance = cs.cluster.Instance(jobs(), 32, machine=slurm_machine(conf, "slurm.conf", "22.05"))
     vary = {"PriorityWeightAge": [0, 9000], "bf_interval": [30, 60]}
-    found = search(given, vary)
+    tuned = search(instance, vary)
     why = "PriorityWeightAge has no effect: AccountingStorageType is not"
-    assert [one.startswith(why) for one in found.keys_without_effect] == [True]
-    assert found.keys_without_effect[0] in tuning_report(found).to_html()
+    assert [reason.startswith(why) for reason in tuned.keys_without_effect] == [True]
+    assert tuned.keys_without_effect[0] in tuning_report(tuned).to_html()
 
 
 def test_one_run_of_a_setting_is_too_few(inst):
@@ -648,6 +654,6 @@ def test_one_run_of_a_setting_is_too_few(inst):
 
 
 def test_where_one_draw_has_no_waits_more_are_advised(inst):
-    some = inst.replace(runtime=np.full(len(inst), 1.0))
+    short_jobs = inst.replace(runtime=np.full(len(inst), 1.0))
     with pytest.raises(InvalidInstance, match=r"nothing to gain \(in one draw .*--draws\)"):
-        search(some, draws=1, objective="mean_wait")
+        search(short_jobs, draws=1, objective="mean_wait")

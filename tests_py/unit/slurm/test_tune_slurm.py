@@ -32,11 +32,17 @@ def log(tmp_path):
     return tmp_path / "log.swf"
 
 
-def tuned(log, name, *more):
-    given = [str(log), "--machine", str(log.parent / "slurm.conf"), "--vary", "bf_interval=30,900"]
+def tuned(log, name, *options):
+    arguments = [
+        str(log),
+        "--machine",
+        str(log.parent / "slurm.conf"),
+        "--vary",
+        "bf_interval=30,900",
+    ]
     page = log.parent / f"{name}.html"
-    code = main(["tune", *given, "--draws", "1", "--json", str(log.parent / f"{name}.json"),
-                 *more, "-o", str(page)])  # fmt: skip
+    code = main(["tune", *arguments, "--draws", "1", "--json", str(log.parent / f"{name}.json"),
+                 *options, "-o", str(page)])  # fmt: skip
     assert code == 0
     return json.loads((log.parent / f"{name}.json").read_text())
 
@@ -52,12 +58,12 @@ def test_runs_are_jobs_of_slurm(log, monkeypatch):
         scratch = {"temporary-directory": str(log.parent)}
         jobs = {**JOBS, "local-directory": str(log.parent)}
         with dask.config.set(scratch | {f"jobqueue.slurm.{k}": v for k, v in jobs.items()}):
-            there = tuned(log, "there", "--engine", "slurm", "--jobs", "1")
+            by_slurm = tuned(log, "there", "--engine", "slurm", "--jobs", "1")
             assert "dask-worker" in cluster.run("scontrol", "show", "job")
     finally:
         cluster.stop()
-    assert there == tuned(log, "here")
-    assert there["runs"] >= 6
+    assert by_slurm == tuned(log, "here")
+    assert by_slurm["runs"] >= 6
     assert not [*log.parent.glob("there.runs*"), *log.parent.glob(".cosched-*.world")]
 
 

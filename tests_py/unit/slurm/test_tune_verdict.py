@@ -151,8 +151,8 @@ def overloaded_command(tmp_path_factory):
 def test_a_gain_in_one_busy_period_is_not_proven(overloaded_command, capsys):
     """Five hours of a backlog that only grows: no part of them is independent of the others."""
     folder, command = overloaded_command
-    more = "--vary PriorityWeightJobSize=0,1000 --weeks train=1-3,test=4"
-    assert main((command + more).split()) == 0
+    options = "--vary PriorityWeightJobSize=0,1000 --weeks train=1-3,test=4"
+    assert main((command + options).split()) == 0
     first, *others = capsys.readouterr().out.splitlines()
     assert first.startswith("PriorityWeightJobSize=0 reduces the mean wait by 32.")
     assert first.endswith(": not proven.")
@@ -178,8 +178,8 @@ def test_where_nothing_is_better_the_nearest_setting_is_said(overloaded_command,
 
 def test_the_deprecated_option_subject_is_a_constraint(overloaded_command, capsys):
     folder, command = overloaded_command
-    more = "--vary PriorityWeightJobSize=1000 --draws 1 --subject mean_wait<=3"
-    assert main((command + more).split()) == 0
+    options = "--vary PriorityWeightJobSize=1000 --draws 1 --subject mean_wait<=3"
+    assert main((command + options).split()) == 0
     assert "--subject is deprecated: use --constraint" in capsys.readouterr().err
     measures = json.loads((folder / "t.json").read_text())["measures"]
     assert [measure["measure"] for measure in measures] == ["mean_wait", "mean_wait"]
@@ -218,9 +218,9 @@ def planted_search(request):
         runs.extend(task_key(task) for task in tasks)
         return run_cache.run_in_threads(world, tasks)
 
-    def tune(**more):
-        given = {"vary": vary, "draws": 2, "seed": 3, "engine": engine} | options | more
-        return cs.slurm.tune(family.instance(3), **given)
+    def tune(**changes):
+        arguments = {"vary": vary, "draws": 2, "seed": 3, "engine": engine} | options | changes
+        return cs.slurm.tune(family.instance(3), **arguments)
 
     return family, tune, tune(), runs
 

@@ -22,7 +22,7 @@ def solved(instance, **options):
     return result
 
 
-def arrays(tmp_path, number, tasks, memory=4.0, **more):
+def arrays(tmp_path, number, tasks, memory=4.0, **extra_columns):
     """Three arrays of ten tasks, of which three may run at once, submitted at second 0; `memory` of
     a core (GB)."""
     (tmp_path / "slurm.conf").write_text(CONF)
@@ -34,26 +34,27 @@ def arrays(tmp_path, number, tasks, memory=4.0, **more):
         "runtime": runtime, "estimate": np.full(30, 400.0), "partition": ["normal"] * 30,
         "array": [f"{number + row // 10}%3" for row in range(30)],
     }  # fmt: skip
-    return cs.cluster.Instance(jobs | more, nodes=machine.cores, machine=machine)
+    return cs.cluster.Instance(jobs | extra_columns, nodes=machine.cores, machine=machine)
 
 
 def most_at_once(placed, kind_of):
     """Of the jobs of a kind, at the start of one of them."""
     return max(
         sum(
-            kind_of(k) == kind_of(row) and placed[k]["start"] <= own["start"] < placed[k]["end"]
+            kind_of(k) == kind_of(row)
+            and placed[k]["start"] <= placement["start"] < placed[k]["end"]
             for k in placed
         )
-        for row, own in placed.items()
+        for row, placement in placed.items()
     )
 
 
 def test_arrays_are_numbered_anew(tmp_path):
     """A cluster's two-billionth job is an array: no memory by its number."""
-    one, other = (
+    first_twin, other = (
         solved(arrays(tmp_path, number, np.full(30, 5))).schedule for number in (10, 2**31 - 4)
     )
-    np.testing.assert_array_equal(one.start, other.start)
+    np.testing.assert_array_equal(first_twin.start, other.start)
 
 
 @pytest.mark.parametrize("changed", ["tasks", "memory"])
@@ -69,8 +70,8 @@ def test_tasks_of_an_array_that_were_changed_later(tmp_path, seed, changed):
     schedule = solved(arrays(tmp_path, 10, tasks, memory)).schedule
     placed = {p["task"]: p for p in schedule.to_dict()["placements"]}
     assert [len(placed[row]["units"]) for row in range(30)] == tasks.tolist()
-    for row, own in placed.items():
-        assert memory[row] == 1 or len(own["hosts"]) == tasks[row]
+    for row, placement in placed.items():
+        assert memory[row] == 1 or len(placement["hosts"]) == tasks[row]
     assert most_at_once(placed, lambda row: (row // 10, tasks[row], memory[row])) <= 3
 
 
@@ -110,14 +111,14 @@ def test_rows_may_come_in_any_order(tmp_path, seed, priority):
     runtime = random.integers(10, 300, 30).astype(float)
     jobs = {
         "submit": 7.0 * of, "tasks": 1 + of % 2, "runtime": runtime, "estimate": 300.0 - of,
-        "array": ["" if one % 3 == 0 else f"{one}%0" for one in of], "id": np.arange(30),
+        "array": ["" if number % 3 == 0 else f"{number}%0" for number in of], "id": np.arange(30),
     }  # fmt: skip
     expected = starts(twin_of(tmp_path, PAIR + priority, **jobs))
     key = random.permutation(12)[of]  # submissions in another order
     order = np.lexsort((np.arange(30), key))
     turned = {name: np.asarray(column)[order] for name, column in jobs.items()}
-    found = starts(twin_of(tmp_path, PAIR + priority, **turned))
-    np.testing.assert_array_equal(found, np.asarray(expected)[order])
+    start_times = starts(twin_of(tmp_path, PAIR + priority, **turned))
+    np.testing.assert_array_equal(start_times, np.asarray(expected)[order])
 
 
 def test_a_running_job_between_tasks(tmp_path):
@@ -126,28 +127,28 @@ def test_a_running_job_between_tasks(tmp_path):
             "other": (0, 120, "", True), "later": (5, 120, "", False)}  # fmt: skip
     for names in (["begun", "other", "task", "task"], ["begun", "task", "other", "task"]):
         submit, estimate, array, running = zip(
-            *[rows[one] for one in [*names, "later"]], strict=True
+            *[rows[name] for name in [*names, "later"]], strict=True
         )
-        found = starts(
+        start_times = starts(
             twin_of(
                 tmp_path, PAIR, submit=submit, estimate=estimate, array=array, running=running,
                 ran=50.0 * np.array(running), tasks=np.ones(5, int), runtime=np.full(5, 100.0),
             )
         )  # fmt: skip
-        assert sorted(found) == [0, 0, 101, 101, 202]
-        assert found[4] == 202
+        assert sorted(start_times) == [0, 0, 101, 101, 202]
+        assert start_times[4] == 202
 
 
 def test_tasks_whose_partitions_were_changed(tmp_path):
     conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n" + "".join(
         f"NodeName={name}1 CPUs=2\nPartitionName={name} Nodes={name}1\n" for name in "pab"
     )
-    found = twin_of(
+    result = twin_of(
         tmp_path, conf, submit=np.zeros(4), tasks=np.full(4, 2), array=["6%2"] * 4,
         runtime=[100.0, 81.0, 100.0, 100.0], estimate=[200.0, 181.0, 200.0, 200.0],
         partition=["p", "p,a", "p", "p,a,b"],
     )  # fmt: skip
-    assert starts(found) == [0, 0, 102, 0]  # validated: each on nodes of its own partitions
+    assert starts(result) == [0, 0, 102, 0]  # validated: each on nodes of its own partitions
 
 
 def test_a_task_whose_limit_was_changed_takes_no_shorter_ones_place(tmp_path):
@@ -168,13 +169,15 @@ def test_whole_nodes_of_several_partitions(tmp_path, partition, notes):
         "PartitionName=small Nodes=a[1-2]\nPartitionName=like Nodes=a[3-4]\n"
         "PartitionName=big Nodes=b1\n"
     )
-    found = twin_of(
+    result = twin_of(
         tmp_path, conf, submit=[0, 0], tasks=[8, 8], runtime=[60.0, 60.0], estimate=[120.0, 120.0],
         partition=[partition] * 2,
     )  # fmt: skip
-    assert starts(found) == ([0, 61] if notes else [0, 0])
-    said = [note for note in found.instance.notes if "other nodes than the first of 2 jobs" in note]
-    assert len(said) == notes
+    assert starts(result) == ([0, 61] if notes else [0, 0])
+    placement_notes = [
+        note for note in result.instance.notes if "other nodes than the first of 2 jobs" in note
+    ]
+    assert len(placement_notes) == notes
 
 
 @pytest.mark.parametrize("partition", ["p,", ",a", "p,,a"])
@@ -218,12 +221,14 @@ def test_of_equal_victims_the_first_that_was_submitted_goes(tmp_path):
             "runtime": [500.0, 500.0, 60.0], "estimate": [600.0, 600.0, 100.0],
             "partition": ["low", "low", "high"]}  # fmt: skip
     conf = TIERED.format("CANCEL")
-    found = []
+    schedules = []
     for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0]):
         turned = {name: [column[row] for row in order] for name, column in jobs.items()}
-        one = twin_of(tmp_path, conf, **turned).jobs
-        found.append(sorted(zip(one["id"], one["start"], one["end"], strict=True)))
-    assert found[0] == found[1] == found[2]
+        twin_jobs = twin_of(tmp_path, conf, **turned).jobs
+        schedules.append(
+            sorted(zip(twin_jobs["id"], twin_jobs["start"], twin_jobs["end"], strict=True))
+        )
+    assert schedules[0] == schedules[1] == schedules[2]
 
 
 @pytest.mark.parametrize(
@@ -246,11 +251,11 @@ PartitionName=small Nodes=a[1-6] PriorityTier=2
 PartitionName=gpu Nodes=b[1-3]
 PartitionName=ex Nodes=a[4-6],c[1-2]
 """
-    found = twin_of(
+    result = twin_of(
         tmp_path, conf, submit=[0, 76, 101, 111, 136, 198], tasks=[cores, 12, 12, 12, 12, 12],
         runtime=runtime, estimate=[408.0] + [445.0] * 5,
         partition=["ex"] + ["gpu,small,ex"] * 5, running=[1, 0, 0, 0, 0, 0],
         ran=[37.0] + [0.0] * 5, held=[held] + [""] * 5,
         array=["10%3", "10%0", "10%0", "10%0", "10%3", "10%3"],
     )  # fmt: skip
-    assert [len(units) for units in found.schedule.to_frame()["units"]] == [cores] + [12] * 5
+    assert [len(units) for units in result.schedule.to_frame()["units"]] == [cores] + [12] * 5

@@ -31,13 +31,13 @@ def row(job, start, seconds, *, nodes=1, cpus=4, memory="4000M", name="a", const
     """A line of sacct; times in seconds after midnight, submitted at midnight plus the number."""
     date = "2026-01-01T{:02d}:{:02d}:{:02d}"
 
-    def shown(second):
+    def timestamp(second):
         return date.format(second // 3600, second // 60 % 60, second % 60)
 
-    elapsed = shown(seconds).partition("T")[2]
+    elapsed = timestamp(seconds).partition("T")[2]
     return (
-        f"{job}|{name}|{user}|x|{partition}|COMPLETED|{shown(job)}|{shown(start)}|"
-        f"{shown(start + seconds)}|{elapsed}|01:00:00|{nodes}|{cpus}|{memory}|{constraint}|n1\n"
+        f"{job}|{name}|{user}|x|{partition}|COMPLETED|{timestamp(job)}|{timestamp(start)}|"
+        f"{timestamp(start + seconds)}|{elapsed}|01:00:00|{nodes}|{cpus}|{memory}|{constraint}|n1\n"
     )
 
 
@@ -78,16 +78,16 @@ def test_schedules_name_hosts(read, tmp_path, capsys):
         schedule = cs.cluster.solve(inst, name).schedule
         frame = schedule.to_frame().set_index("id")
         assert frame.hosts[1] == ("n4", "n5")
-        assert all(len(own) == 1 for own in (frame.hosts[2], frame.hosts[3]))
+        assert all(len(job_hosts) == 1 for job_hosts in (frame.hosts[2], frame.hosts[3]))
         placed = schedule.to_dict()["placements"]
-        assert [p["hosts"] for p in placed] == [list(own) for own in frame.hosts]
+        assert [p["hosts"] for p in placed] == [list(job_hosts) for job_hosts in frame.hosts]
         read_again = cs.cluster.Schedule.from_dict(inst, schedule.to_dict())
         read_again.validate()
         assert read_again.to_frame().equals(schedule.to_frame())
     twin = frame.hosts[2][0]
     files = [str(tmp_path / name) for name in ("log.csv", "plan.csv", "plan.json")]
-    given = ["cluster", str(tmp_path / "sacct.txt"), "--machine", str(tmp_path / "slurm.conf")]
-    asked = ["solve", *given, "--algorithm", "EASY", "--log", files[0]]
+    arguments = ["cluster", str(tmp_path / "sacct.txt"), "--machine", str(tmp_path / "slurm.conf")]
+    asked = ["solve", *arguments, "--algorithm", "EASY", "--log", files[0]]
     for output in files[1:]:
         assert main([*asked, "-o", output]) == 0
     with open(files[0], newline="") as file:
@@ -98,7 +98,7 @@ def test_schedules_name_hosts(read, tmp_path, capsys):
     }
     assert {r["hosts"] for r in log if r["action"] == "finish"} == {""}
     assert "n4" in (tmp_path / "plan.csv").read_text()
-    assert main(["validate", *given, files[2]]) == 0
+    assert main(["validate", *arguments, files[2]]) == 0
     plain = cs.cluster.Instance(
         {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9.0]}, 2
     )

@@ -158,8 +158,8 @@ def test_a_line_that_another_leaves_without_effect_is_said(folder, change, old, 
     assert old in CONF
     (folder / "idle.conf").write_text(CONF.replace(old, new))
     instance = jobs(machine_of(folder, "idle.conf"))
-    changed, said = what_if(instance, change)
-    assert says in said
+    changed, note = what_if(instance, change)
+    assert says in note
     np.testing.assert_array_equal(starts(changed), starts(instance))
 
 
@@ -167,39 +167,39 @@ def test_a_line_that_the_same_row_gives_effect_is_not_said(folder):
     (folder / "idle.conf").write_text(CONF.replace("WeightAge=1000", "WeightAge=0"))
     instance = jobs(machine_of(folder, "idle.conf"))
     assert what_if(instance, "PriorityMaxAge=5,PriorityWeightAge=90000")[1] == ""
-    said = {change: what_if(jobs(machine_of(folder)), change)[1] for change, *_ in EDITS}
-    assert [change for change, one in said.items() if one] == ["PriorityFavorSmall=YES"]
+    remarks = {change: what_if(jobs(machine_of(folder)), change)[1] for change, *_ in EDITS}
+    assert [change for change, remark in remarks.items() if remark] == ["PriorityFavorSmall=YES"]
 
 
 def test_a_whole_file_and_what_differs(folder):
     (folder / "new.conf").write_text(CONF.replace("WeightAge=1000", "WeightAge=5"))
-    changed, said = what_if(jobs(machine_of(folder)), f"slurm.conf={folder / 'new.conf'}")
-    assert said == "differs in PriorityWeightAge 1000 -> 5"
+    changed, note = what_if(jobs(machine_of(folder)), f"slurm.conf={folder / 'new.conf'}")
+    assert note == "differs in PriorityWeightAge 1000 -> 5"
     by_line = what_if(jobs(machine_of(folder)), "PriorityWeightAge=5")[0]
     np.testing.assert_array_equal(starts(changed), starts(by_line))
-    one = parse_lines("A=1\nPartitionName=p Nodes=a MaxTime=1\n", "x")
+    first_lines = parse_lines("A=1\nPartitionName=p Nodes=a MaxTime=1\n", "x")
     other = parse_lines("B=2\nPartitionName=p Nodes=b\n", "y")
-    assert [str(found) for found in differences_of(one, other)] == [
+    assert [str(difference) for difference in differences_of(first_lines, other)] == [
         "A 1 -> (not set)", "p.Nodes a -> b", "p.MaxTime 1 -> (not set)", "B (not set) -> 2",
     ]  # fmt: skip
 
 
 def test_a_reservation_keeps_its_nodes(folder):
     changed, _ = what_if(jobs(machine_of(folder)), "reservation=5000/2h/ALL")
-    found = cs.cluster.solve(changed, "slurm-backfill", seed=4)
-    start, end = found.outcome["start"], found.outcome["end"]
+    result = cs.cluster.solve(changed, "slurm-backfill", seed=4)
+    start, end = result.outcome["start"], result.outcome["end"]
     assert not ((start < 5000 + 7200) & (end > 5001)).any()
     assert (start < 5000).any()
 
 
 def test_fewer_jobs_of_a_user(folder):
     instance = jobs(machine_of(folder))
-    changed, said = what_if(instance, "users.ada=-50%")
+    changed, note = what_if(instance, "users.ada=-50%")
     before = int((instance.column("user") == "ada").sum())
     after = int((changed.column("user") == "ada").sum())
     assert after == before - round(0.5 * before)
     assert len(changed) == len(instance) - (before - after)
-    assert said == f"{before - after} jobs of ada are left out"
+    assert note == f"{before - after} jobs of ada are left out"
 
 
 @pytest.mark.parametrize(
@@ -240,22 +240,22 @@ def test_a_change_that_wants_a_slurm_conf_is_refused_without_one(change):
 
 def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
     machine = machine_of(folder)
-    ran = cs.cluster.solve(jobs(machine), "slurm-backfill", seed=0)
-    logged = jobs(machine, wait=ran.waits)
+    simulated = cs.cluster.solve(jobs(machine), "slurm-backfill", seed=0)
+    logged = jobs(machine, wait=simulated.waits)
     page, numbers = tmp_path / "audit.html", tmp_path / "audit.json"
     changes = ["nodes=+4", "PriorityWeightAge=1001"]
     cs.cluster.audit(logged, page, what_if=changes, draws=4, json=numbers)
-    found = json.loads(numbers.read_text())
-    assert found["judgement"]["verdict"] != "not explained"
-    assert found["reference"] == "slurm-backfill"
-    assert {row["partition"] for row in found["fit"]["partitions"]} == {"main", "fast"}
-    as_is, more, hardly = found["rows"]
-    assert [as_is["what_if"], more["what_if"], hardly["what_if"]] == ["as it is", *changes]
-    assert {row["policy"] for row in found["rows"]} == {"slurm-backfill"}
-    assert more["difference_p95"] < 0
-    assert not more["noise"]
+    document = json.loads(numbers.read_text())
+    assert document["judgement"]["verdict"] != "not explained"
+    assert document["reference"] == "slurm-backfill"
+    assert {row["partition"] for row in document["fit"]["partitions"]} == {"main", "fast"}
+    as_is, more_nodes, hardly = document["rows"]
+    assert [as_is["what_if"], more_nodes["what_if"], hardly["what_if"]] == ["as it is", *changes]
+    assert {row["policy"] for row in document["rows"]} == {"slurm-backfill"}
+    assert more_nodes["difference_p95"] < 0
+    assert not more_nodes["noise"]
     assert hardly["noise"]
-    assert more["mean_wait"] - as_is["mean_wait"] == pytest.approx(more["difference"])
+    assert more_nodes["mean_wait"] - as_is["mean_wait"] == pytest.approx(more_nodes["difference"])
     text = page.read_text()
     assert text.index("The simulator ") < text.index("Load, queue and waits")
     assert ">none<" in text
@@ -264,8 +264,8 @@ def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
 
 @pytest.fixture(scope="module")
 def logged(folder):
-    given = jobs(machine_of(folder))
-    return given.replace(wait=cs.cluster.solve(given, "slurm-backfill", seed=0).waits)
+    instance = jobs(machine_of(folder))
+    return instance.replace(wait=cs.cluster.solve(instance, "slurm-backfill", seed=0).waits)
 
 
 @pytest.fixture
@@ -273,8 +273,8 @@ def audited(logged, tmp_path):
     """Rows and text of an audit in which the simulator is the reference, whatever its draws are."""
     page, numbers = tmp_path / "audit.html", tmp_path / "audit.json"
 
-    def run(**more):
-        cs.cluster.audit(logged, page, json=numbers, reference="slurm-backfill", **more)
+    def run(**options):
+        cs.cluster.audit(logged, page, json=numbers, reference="slurm-backfill", **options)
         return json.loads(numbers.read_text())["rows"], page.read_text()
 
     return run
@@ -307,33 +307,33 @@ def test_draws_stop_when_the_time_is_over(audited):
 def test_a_change_that_takes_too_long_is_left_out_and_said(audited, monkeypatch):
     monkeypatch.setattr(scenario_runs, "_MAX_SLOWDOWN", 0)
     rows, text = audited(what_if=["nodes=+4"], time_limit=1e-6, draws=2)
-    as_is, late = rows
-    assert (as_is["what_if"], late["what_if"]) == ("as it is", "nodes=+4")
-    assert set(late) == set(as_is)
-    assert late["mean_wait"] is late["difference"] is late["draws"] is None
-    assert "time limit" in late["remarks"]
-    assert late["remarks"] in html.unescape(text)
+    as_is, late_row = rows
+    assert (as_is["what_if"], late_row["what_if"]) == ("as it is", "nodes=+4")
+    assert set(late_row) == set(as_is)
+    assert late_row["mean_wait"] is late_row["difference"] is late_row["draws"] is None
+    assert "time limit" in late_row["remarks"]
+    assert late_row["remarks"] in html.unescape(text)
     assert as_is["remarks"] == ""
 
 
 def test_draws_that_are_enough_are_the_first_of_all(folder):
-    given = jobs(machine_of(folder))
+    instance = jobs(machine_of(folder))
     asked = []
 
     def enough(waits):
         asked.append(waits)
         return len(waits) >= 2
 
-    every = cs.cluster.solve(given, "slurm-backfill", seed=4, draws=12)
-    few = cs.cluster.solve(given, "slurm-backfill", seed=4, draws=12, enough=enough)
-    count = len(few.draws)
+    every = cs.cluster.solve(instance, "slurm-backfill", seed=4, draws=12)
+    few_draws = cs.cluster.solve(instance, "slurm-backfill", seed=4, draws=12, enough=enough)
+    count = len(few_draws.draws)
     assert 2 <= count < 12
-    np.testing.assert_array_equal(few.draws.starts, every.draws.starts[:count])
-    np.testing.assert_array_equal(few.draws.epoch, every.draws.epoch[:count])
-    assert few.schedule.start.tolist() == every.schedule.start.tolist()
-    np.testing.assert_array_equal(asked[-1], few.draws.starts - given.column("eligible"))
+    np.testing.assert_array_equal(few_draws.draws.starts, every.draws.starts[:count])
+    np.testing.assert_array_equal(few_draws.draws.epoch, every.draws.epoch[:count])
+    assert few_draws.schedule.start.tolist() == every.schedule.start.tolist()
+    np.testing.assert_array_equal(asked[-1], few_draws.draws.starts - instance.column("eligible"))
     with pytest.raises(cs.InvalidInstance, match="enough = 3: expected a function"):
-        cs.cluster.solve(given, "slurm-backfill", draws=2, enough=3)
+        cs.cluster.solve(instance, "slurm-backfill", draws=2, enough=3)
 
 
 def test_a_setting_without_a_rule_is_left_out_and_said(folder, tmp_path):
@@ -353,9 +353,9 @@ def test_a_log_of_another_cluster_is_not_asked_what_if(folder, tmp_path):
     numbers = tmp_path / "audit.json"
     page = tmp_path / "audit.html"
     cs.cluster.audit(logged, page, what_if=["nodes=+4"], draws=2, json=numbers)
-    found = json.loads(numbers.read_text())
-    assert found["judgement"]["verdict"] == "not explained"
-    assert {row["policy"] for row in found["rows"]} == {"EASY"}
+    document = json.loads(numbers.read_text())
+    assert document["judgement"]["verdict"] == "not explained"
+    assert {row["policy"] for row in document["rows"]} == {"EASY"}
     assert "would be about another cluster" in page.read_text()
 
 
@@ -372,11 +372,11 @@ def test_the_command_line(folder, tmp_path, capsys):
 
 
 def test_what_a_limit_does_to_jobs_is_in_all_that_is_written(folder, tmp_path, capsys):
-    own = pd.DataFrame(table())
-    own.to_csv(tmp_path / "log.csv", index=False)
+    job_table = pd.DataFrame(table())
+    job_table.to_csv(tmp_path / "log.csv", index=False)
     page, numbers = tmp_path / "a.html", tmp_path / "a.json"
-    barred = ((own.qos == "high") & (own.tasks > 4)).sum()
-    cut = ((own.partition == "main") & (own.runtime > 1800)).sum()
+    barred = ((job_table.qos == "high") & (job_table.tasks > 4)).sum()
+    cut = ((job_table.partition == "main") & (job_table.runtime > 1800)).sum()
     changes = {
         "qos.high.MaxTRESPU=cpu=4": ("left out, since Slurm refuses them", f": {barred} jobs (",
                                      "QOSMaxCpuPerUser"),
@@ -385,34 +385,34 @@ def test_what_a_limit_does_to_jobs_is_in_all_that_is_written(folder, tmp_path, c
         "qos.high.MaxTRESPU=cpu=4,partition.main.max_time=0:30:00": (f"new limit: {cut}",
                                                                     f": {barred} jobs ("),
     }  # fmt: skip
-    given = [word for change in changes for word in ("--what-if", change)]
+    options = [word for change in changes for word in ("--what-if", change)]
     assert main(["audit", str(tmp_path / "log.csv"), "--machine", str(folder / "slurm.conf"),
-                 "--accounts", str(folder / "accounts.txt"), "--draws", "2", *given,
+                 "--accounts", str(folder / "accounts.txt"), "--draws", "2", *options,
                  "-o", str(page), "--json", str(numbers)]) == 0  # fmt: skip
     as_is, *rows = json.loads(numbers.read_text())["rows"]
     assert as_is["remarks"] == ""
-    shown, text = capsys.readouterr().out.splitlines(), html.unescape(page.read_text())
+    output, text = capsys.readouterr().out.splitlines(), html.unescape(page.read_text())
     for row, (change, words) in zip(rows, changes.items(), strict=True):
         assert row["what_if"] == change
         assert all(word in row["remarks"] for word in words), row["remarks"]
-        assert f"{change}: {row['remarks']}" in shown
+        assert f"{change}: {row['remarks']}" in output
         assert f">{row['class']}: {row['remarks']}<" in text
         assert (row["mean_wait"] is None) == (change == "partition.main.nodes=n1")
 
 
 def test_a_change_that_is_not_modelled_has_no_numbers_and_a_reason(folder, tmp_path):
-    numbers, said = tmp_path / "a.json", []
+    numbers, messages = tmp_path / "a.json", []
     instance = jobs(machine_of(folder, accounts="accounts.txt"))
     change = "TopologyPlugin=topology/tree"
     cs.cluster.audit(instance, tmp_path / "a.html", what_if=[change, "bf_interval=31"], draws=2,
-                     json=numbers, say=said.append)  # fmt: skip
+                     json=numbers, say=messages.append)  # fmt: skip
     as_is, other, silent = json.loads(numbers.read_text())["rows"]
     assert other["class"] == "not modelled"
     assert other["reason"] == "TopologyPlugin is not modelled: switches are not simulated"
     assert other["mean_wait"] is other["difference"] is other["noise"] is None
     assert silent["class"] == "simulated"
     assert "not modelled" not in as_is["remarks"] + silent["remarks"]
-    assert f"{change}: {other['remarks']}" in said
+    assert f"{change}: {other['remarks']}" in messages
     assert other["reason"] in html.unescape((tmp_path / "a.html").read_text())
 
 
@@ -422,21 +422,21 @@ def longest_of(page):
 
 def test_jobs_that_are_left_out_as_it_is_are_said(folder, tmp_path):
     (folder / "few.txt").write_text(ACCOUNTS.replace("high|100|", "high|100|cpu=4"))
-    page, numbers, said = tmp_path / "a.html", tmp_path / "a.json", []
+    page, numbers, messages = tmp_path / "a.html", tmp_path / "a.json", []
     instance = jobs(machine_of(folder, accounts="few.txt"))
     cs.cluster.audit(instance, page, what_if=["bf_interval=31"], draws=2, json=numbers,
-                     say=said.append)  # fmt: skip
+                     say=messages.append)  # fmt: skip
     as_is, other = json.loads(numbers.read_text())["rows"]
     assert as_is["remarks"].startswith("left out, since Slurm refuses them")
     assert as_is["remarks"] == other["remarks"]
     remarks = [f"{row['what_if']}: {row['remarks']}" for row in (as_is, other)]
-    assert said[-2:] == [remarks[0].replace("as it is", "current configuration", 1), remarks[1]]
+    assert messages[-2:] == [remarks[0].replace("as it is", "current configuration", 1), remarks[1]]
     assert f"<li>{as_is['remarks']}" in page.read_text()
     # The jobs that waited longest are those of the schedule, by their names.
     row_pattern = r"<tr><td>(\d+)</td>(?:<td class=\"words\">\w+</td>){2}<td>(\d+)</td>"
-    late = re.findall(row_pattern, longest_of(page))
-    assert late
-    names, sizes = zip(*late, strict=True)
+    longest_rows = re.findall(row_pattern, longest_of(page))
+    assert longest_rows
+    names, sizes = zip(*longest_rows, strict=True)
     assert [str(instance.column("tasks")[int(name)]) for name in names] == list(sizes)
     fitting = (instance.column("qos") != "high") | (instance.column("tasks") <= 4)
     assert fitting[[int(name) for name in names]].all()
@@ -451,17 +451,19 @@ def test_a_job_that_one_run_refuses_is_in_none_and_no_run_is_made_anew(folder, d
     result = cs.slurm.backfill(instance, draws=draws, seed=5, log=True)
     table = Twin(instance, instance.machine, {}).simulate_many(clocks_of(instance, draws, 5))
     begun = table.start_times
-    kept = np.isfinite(begun).all(axis=0)
-    assert 0 < (~kept).sum() < JOBS
-    assert np.isfinite(begun[:, ~kept]).any() == (draws > 1)  # draws differ in whom they refuse
-    assert np.array_equal(result.instance.ids, instance.ids[kept])
+    starts_always = np.isfinite(begun).all(axis=0)
+    assert 0 < (~starts_always).sum() < JOBS
+    assert np.isfinite(begun[:, ~starts_always]).any() == (
+        draws > 1
+    )  # draws differ in whom they refuse
+    assert np.array_equal(result.instance.ids, instance.ids[starts_always])
     refused = counts(result.instance.notes, NoteKind.REFUSED_JOBS)
-    assert refused == {"QOSMaxSubmitJobPerUserLimit": (~kept).sum()}
-    np.testing.assert_array_equal(result.jobs.start, begun[0, kept])
+    assert refused == {"QOSMaxSubmitJobPerUserLimit": (~starts_always).sum()}
+    np.testing.assert_array_equal(result.jobs.start, begun[0, starts_always])
     if draws > 1:
-        np.testing.assert_array_equal(result.draws.starts, begun[:, kept])
+        np.testing.assert_array_equal(result.draws.starts, begun[:, starts_always])
     starts = result.log[result.log.action == "start"].set_index("job").time
-    np.testing.assert_array_equal(np.floor(starts.sort_index()), begun[0, kept])
+    np.testing.assert_array_equal(np.floor(starts.sort_index()), begun[0, starts_always])
     result.schedule.validate()
 
 
@@ -493,9 +495,9 @@ def test_a_result_that_lacks_jobs_has_the_bound_of_its_own(folder, tmp_path):
     (folder / "few.txt").write_text(ACCOUNTS.replace("normal|0|", "normal|0|cpu=1"))
     instance = jobs(machine_of(folder, accounts="few.txt"))
     rows = cs.cluster.compare(instance, ["slurm-backfill", "EASY"]).set_index("algorithm")
-    own = cs.slurm.backfill(instance, seed=0)
-    assert len(own.instance) < JOBS
-    assert rows.bound["slurm-backfill"] == own.bound.value < rows.bound["EASY"]
+    simulated = cs.slurm.backfill(instance, seed=0)
+    assert len(simulated.instance) < JOBS
+    assert rows.bound["slurm-backfill"] == simulated.bound.value < rows.bound["EASY"]
     assert rows.status.tolist() == ["ok", "ok"]
     cs.cluster.audit(instance, tmp_path / "a.html", draws=2)
     assert "Attainable is" in (tmp_path / "a.html").read_text()
@@ -511,10 +513,10 @@ def test_jobs_that_the_twin_leaves_out_have_no_wait_there(folder, logged, tmp_pa
     barred_job, other_job = np.flatnonzero(barred & of_ada)[0], np.flatnonzero(~barred & ~of_ada)[0]
     waits = logged.column("wait").copy()
     waits[[barred_job, other_job]] = waits.max() + np.array([2000.0, 1000.0])
-    few = cs.cluster.Instance(
+    few_jobs = cs.cluster.Instance(
         columns | {"wait": waits}, nodes=32, machine=machine_of(folder, accounts="few.txt")
     )
-    cs.cluster.audit(few, tmp_path / "a.html", draws=2, reference="slurm-backfill")
+    cs.cluster.audit(few_jobs, tmp_path / "a.html", draws=2, reference="slurm-backfill")
     text = longest_of(tmp_path / "a.html")
     cells = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in text.split("</tr>")]
     rows = {int(row[0]): row for row in cells if row}
@@ -529,13 +531,13 @@ def test_a_new_limit_ends_jobs_that_name_no_partition(folder, lines):
     machine = machine_of(folder, conf="parts.conf")
     named = table() | {"partition": np.full(JOBS, "main")}
     named["estimate"] = np.where(np.arange(JOBS) < 10, 1200.0, named["estimate"])
-    late = np.minimum(named["runtime"], named["estimate"]) > 1800
+    exceeds_limit = np.minimum(named["runtime"], named["estimate"]) > 1800
     unnamed = {name: column for name, column in named.items() if name != "partition"}
-    for given in (named, unnamed, named | {"partition": np.full(JOBS, "")}):
-        instance = cs.cluster.Instance(given, nodes=machine.cores, machine=machine)
-        changed, said = what_if(instance, "partition.main.max_time=0:30:00")
-        assert said == f"jobs that ran longer and end at the new limit: {late.sum()}"
-        cut = np.where(late, 1800, named["runtime"])
+    for columns in (named, unnamed, named | {"partition": np.full(JOBS, "")}):
+        instance = cs.cluster.Instance(columns, nodes=machine.cores, machine=machine)
+        changed, note = what_if(instance, "partition.main.max_time=0:30:00")
+        assert note == f"jobs that ran longer and end at the new limit: {exceeds_limit.sum()}"
+        cut = np.where(exceeds_limit, 1800, named["runtime"])
         np.testing.assert_array_equal(changed.column("runtime"), cut)
 
 
@@ -544,9 +546,9 @@ def test_a_log_without_estimates_has_what_ifs_too(tmp_path):
     jobs = {"submit": [0, 1], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1], "runtime": [60, 90]}
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
     inst = cs.cluster.Instance(jobs, nodes=2, machine=machine)
-    changed, said = what_if(inst, "partition.a.max_time=0:01:00")
+    changed, note = what_if(inst, "partition.a.max_time=0:01:00")
     assert changed.column("runtime").tolist() == [60, 60]
-    assert said == "jobs that ran longer and end at the new limit: 1"
+    assert note == "jobs that ran longer and end at the new limit: 1"
 
 
 @pytest.mark.parametrize(
@@ -614,10 +616,10 @@ def test_nodes_of_a_slurm_conf_are_named_by_their_hosts(tmp_path):
     ]
     assert fewer.slurm.down == ((7, 8),)
     assert {part.name: part.nodes for part in fewer.partitions}["a"] == ((4, 6),)
-    more = with_nodes(machine, "g[01-04]", "+4")
-    assert more.node_count == machine.node_count + 4
-    assert more.cores == machine.cores + 32
-    assert more.slurm.names[4:8] == ("what-if-1", "what-if-2", "what-if-3", "what-if-4")
+    larger_machine = with_nodes(machine, "g[01-04]", "+4")
+    assert larger_machine.node_count == machine.node_count + 4
+    assert larger_machine.cores == machine.cores + 32
+    assert larger_machine.slurm.names[4:8] == ("what-if-1", "what-if-2", "what-if-3", "what-if-4")
     assert with_nodes(machine, "nodes-1", "+1").cores == machine.cores + 8
     for name in ("x[1-2]", "n[1", "fat"):
         with pytest.raises(cs.InvalidInstance, match=r"the machine has g\[01-04\], n\[1-6\]"):

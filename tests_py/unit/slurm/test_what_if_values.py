@@ -82,8 +82,8 @@ def limit_of(instance, name):
 def test_the_unit_of_a_limit_is_said(make, change, seconds, remark):
     changed, remarks = what_if(make(), f"partition.b.{change}")
     assert limit_of(changed, "b") == seconds
-    kept = [text for text in remarks.split("; ") if "jobs that" not in text]
-    assert "; ".join(kept) == remark
+    remark_texts = [text for text in remarks.split("; ") if "jobs that" not in text]
+    assert "; ".join(remark_texts) == remark
 
 
 def test_a_machine_file_has_limits_of_seconds(tmp_path):
@@ -186,8 +186,8 @@ def test_a_partition_that_is_down_queues_its_jobs(make):
 
 @pytest.mark.parametrize("key", ["MaxMemPerCPU", "MaxMemPerNode"])
 def test_memory_that_is_not_known_is_not_none(make, key):
-    known = make(memory_gb=[1.0, 1.0, 0.0, 1.0], nodes=[1] * 4)
-    assert verdict_of(known, f"{key}=4096").scenario_class is ScenarioClass.NO_EFFECT
+    with_memory = make(memory_gb=[1.0, 1.0, 0.0, 1.0], nodes=[1] * 4)
+    assert verdict_of(with_memory, f"{key}=4096").scenario_class is ScenarioClass.NO_EFFECT
     unknown = make(memory_gb=[1.0, np.nan, 0.0, np.nan], nodes=[1] * 4)
     verdict = verdict_of(unknown, f"{key}=4096")
     assert verdict.scenario_class is ScenarioClass.NOT_MODELLED

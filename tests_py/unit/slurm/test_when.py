@@ -74,7 +74,7 @@ def text_of(job: dict) -> str:
 
 
 def json_22_05(job: dict) -> dict:
-    found = {
+    fields = {
         "job_id": job["id"], "user_name": job["user"], "account": "a", "qos": "normal",
         "partition": "main", "job_state": job["state"], "submit_time": NOW - 1200,
         "eligible_time": NOW - 1200, "accrue_time": NOW - 1200, "start_time": job["start"],
@@ -84,39 +84,39 @@ def json_22_05(job: dict) -> dict:
     }  # fmt: skip
     if job["state"] == "RUNNING":
         cores = {str(k): "allocated" for k in range(4)}
-        found["nodes"] = "n[1-3]"
-        found["job_resources"] = {
+        fields["nodes"] = "n[1-3]"
+        fields["job_resources"] = {
             "nodes": "n[1-3]",
             "allocated_nodes": [
                 {"nodename": f"n{k}", "sockets": {"0": {"cores": cores}}, "memory_allocated": 0}
                 for k in (1, 2, 3)
             ],
         }
-    return found
+    return fields
 
 
 def json_23_02(job: dict) -> dict:
-    found = json_22_05(job)
-    found["time_limit"] = {"set": True, "infinite": False, "number": job["limit"] // 60}
-    found["job_resources"].pop("allocated_nodes", None)  # nodes alone
-    return found
+    fields = json_22_05(job)
+    fields["time_limit"] = {"set": True, "infinite": False, "number": job["limit"] // 60}
+    fields["job_resources"].pop("allocated_nodes", None)  # nodes alone
+    return fields
 
 
 def json_23_11(job: dict) -> dict:
-    found = json_23_02(job)
+    fields = json_23_02(job)
     for key in ("submit_time", "eligible_time", "accrue_time", "start_time", "node_count", "cpus",
                 "priority", "max_nodes"):  # fmt: skip
-        found[key] = {"set": True, "infinite": False, "number": found[key]}
-    found["job_state"] = [job["state"]]
-    found["shared"] = ["none"]
-    found["memory_per_node"] = {"set": False, "infinite": False, "number": 0}
-    return found
+        fields[key] = {"set": True, "infinite": False, "number": fields[key]}
+    fields["job_state"] = [job["state"]]
+    fields["shared"] = ["none"]
+    fields["memory_per_node"] = {"set": False, "infinite": False, "number": 0}
+    return fields
 
 
 def json_24_11(job: dict) -> dict:
-    found = json_23_11(job)
+    fields = json_23_11(job)
     if job["state"] == "RUNNING":
-        found["job_resources"] = {
+        fields["job_resources"] = {
             "nodes": {
                 "list": "n[1-3]",
                 "allocation": [
@@ -125,7 +125,7 @@ def json_24_11(job: dict) -> dict:
                 ],
             }
         }
-    return found
+    return fields
 
 
 FORMS = {"22.05": json_22_05, "23.02": json_23_02, "23.11": json_23_11, "24.11": json_24_11}
@@ -148,40 +148,45 @@ def folder_of(path: Path, form: str = "22.05", jobs: list[dict] = JOBS, **texts:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_each_generation_is_read_alike(tmp_path, form):
-    found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", form))
-    assert found.time == NOW
-    assert found.version == f"{form}.1"
-    (runs,) = found.running
+    snapshot = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", form))
+    assert snapshot.time == NOW
+    assert snapshot.version == f"{form}.1"
+    (runs,) = snapshot.running
     assert [entry[:2] for entry in runs.holds] == [("n1", 4), ("n2", 4), ("n3", 4)]
-    assert [(j["id"], j["limit"], j["nodes"], j["user"]) for j in found.pending] == [
+    assert [(j["id"], j["limit"], j["nodes"], j["user"]) for j in snapshot.pending] == [
         (2, 1800, 2, "bob"), (3, 600, 4, "ann"),
     ]  # fmt: skip
-    answer = cs.slurm.when(found, draws=10)
+    answer = cs.slurm.when(snapshot, draws=10)
     assert answer.limit_based_start.tolist() == pytest.approx([3000, 4830], abs=120)
     assert answer.slurm[0] == 3000
     assert np.isnan(answer.slurm[1])
 
 
 def test_text_suffices_and_gz(tmp_path):
-    whole = cs.slurm.Snapshot.read(folder_of(tmp_path / "a"))
+    snapshot_of_all = cs.slurm.Snapshot.read(folder_of(tmp_path / "a"))
     text = "\n\n".join(text_of(job) for job in JOBS)
     plain = folder_of(tmp_path / "b", **{"squeue.json": "", "scontrol_job.txt": text})
-    for one in list(plain.iterdir()):
-        (plain / f"900.{one.name}.gz").write_bytes(gzip.compress(one.read_bytes()))
-        one.unlink()
-    found = cs.slurm.Snapshot.read(plain / "900")
-    assert [job["id"] for job in found.jobs] == [1, 2, 3]
-    assert has_note(found.missing, NoteKind.MISSING_OUTPUT, "squeue.json")
+    for file in list(plain.iterdir()):
+        (plain / f"900.{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+        file.unlink()
+    snapshot = cs.slurm.Snapshot.read(plain / "900")
+    assert [job["id"] for job in snapshot.jobs] == [1, 2, 3]
+    assert has_note(snapshot.missing, NoteKind.MISSING_OUTPUT, "squeue.json")
     for key in ("state", "start", "limit", "nodes", "user", "submit"):
-        assert [j[key] or 0 for j in found.jobs] == [j[key] or 0 for j in whole.jobs], key
-    assert cs.slurm.when(found, draws=5).p50.tolist() == cs.slurm.when(whole, draws=5).p50.tolist()
+        assert [j[key] or 0 for j in snapshot.jobs] == [
+            j[key] or 0 for j in snapshot_of_all.jobs
+        ], key
+    assert (
+        cs.slurm.when(snapshot, draws=5).p50.tolist()
+        == cs.slurm.when(snapshot_of_all, draws=5).p50.tolist()
+    )
 
 
 def test_jobs_alone_make_a_machine(tmp_path):
     (tmp_path / "scontrol_job.txt").write_text(text_of(JOBS[0]))
-    found = cs.slurm.Snapshot.read(tmp_path)
-    assert found.machine.cores == 12
-    assert has_note(found.missing, NoteKind.MISSING_OUTPUT, "scontrol_node.txt")
+    snapshot = cs.slurm.Snapshot.read(tmp_path)
+    assert snapshot.machine.cores == 12
+    assert has_note(snapshot.missing, NoteKind.MISSING_OUTPUT, "scontrol_node.txt")
 
 
 @pytest.mark.parametrize(
@@ -207,26 +212,26 @@ def test_damage_is_one_line(tmp_path, capsys, name, text, said):
 
 def test_a_file_is_no_folder(tmp_path, capsys):
     (tmp_path / "now.json").write_text("{}")
-    for name, said in (("now.json", "a file, expected a folder"), ("none", "no such file")):
+    for name, message in (("now.json", "a file, expected a folder"), ("none", "no such file")):
         assert (
             main(["snapshot", "--from", str(tmp_path / name), "-o", str(tmp_path / "o.json")]) == 2
         )
-        assert f"{tmp_path / name}: {said}" in capsys.readouterr().err.replace("\n", "")
+        assert f"{tmp_path / name}: {message}" in capsys.readouterr().err.replace("\n", "")
 
 
 def test_partial_folders_and_bad_files(tmp_path, capsys):
     (tmp_path / "sdiag.txt").write_text("nothing")
     (tmp_path / "bad.json").write_text("[]")
-    for given in (tmp_path, tmp_path / "none", tmp_path / "bad.json"):
-        assert main(["when", str(given)]) == 2
+    for path in (tmp_path, tmp_path / "none", tmp_path / "bad.json"):
+        assert main(["when", str(path)]) == 2
         assert capsys.readouterr().err.count("\n") <= 2
 
 
 def test_written_and_read_again(tmp_path):
-    found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", **{"sacct.txt": SACCT}))
-    found.write(tmp_path / "now.json")
-    again = cs.slurm.Snapshot.read(tmp_path / "now.json")
-    a, b = (cs.slurm.when(one, draws=8) for one in (found, again))
+    snapshot = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", **{"sacct.txt": SACCT}))
+    snapshot.write(tmp_path / "now.json")
+    reread_snapshot = cs.slurm.Snapshot.read(tmp_path / "now.json")
+    a, b = (cs.slurm.when(each_snapshot, draws=8) for each_snapshot in (snapshot, reread_snapshot))
     pd.testing.assert_frame_equal(a, b)
 
 
@@ -267,7 +272,8 @@ def test_history(tmp_path):
     assert {job["limit"] for job in jobs} == {3600}
     folder = folder_of(tmp_path / "a", **{"sacct.txt": SACCT})
     with_past, without = (
-        cs.slurm.when(one, [2], draws=60) for one in (folder, folder_of(tmp_path / "b"))
+        cs.slurm.when(snapshot_folder, [2], draws=60)
+        for snapshot_folder in (folder, folder_of(tmp_path / "b"))
     )
     assert with_past.has_history.all()
     assert not without.has_history.any()
@@ -305,11 +311,11 @@ def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
         monkeypatch.setattr(simulated_machine, "_COARSE_TESTS", tests)
         monkeypatch.setattr(simulated_machine, "_COARSE_INTERVAL", seldom)
         notes = cs.slurm.when(folder, draws=5, run_times={1: 1900, 2: 1000}).attrs
-        told = re.search(
+        measured_error = re.search(
             r"half of the 2 jobs .* within (\S+) minutes .* 95% within (\S+)", str(notes)
         )
-        assert told
-        errors.append((float(told[1]), float(told[2].strip("'],"))))
+        assert measured_error
+        errors.append((float(measured_error[1]), float(measured_error[2].strip("'],"))))
     assert 0 < errors[0][0] <= errors[0][1] <= 30
     assert errors[1] == (0, 0)
 
@@ -340,9 +346,9 @@ def test_limits_are_tested_at_every_start(tmp_path):
     jobs = [{**JOBS[0]}, {**JOBS[1], "nodes": 1, "limit": 600}]
     free, limited = (
         cs.slurm.when(
-            folder_of(tmp_path / name, jobs=jobs, **more), draws=5, run_times={1: 2000, 2: 9}
+            folder_of(tmp_path / name, jobs=jobs, **files), draws=5, run_times={1: 2000, 2: 9}
         )
-        for name, more in (("a", {}), ("b", {"sacctmgr_assoc.txt": ASSOCIATIONS}))
+        for name, files in (("a", {}), ("b", {"sacctmgr_assoc.txt": ASSOCIATIONS}))
     )
     assert free.p95[0] < 120  # on the idle node
     assert limited.p50[0] == pytest.approx(1400, abs=65)
@@ -354,18 +360,22 @@ def test_tasks_of_arrays_wait_one_after_another(tmp_path):
     """Three tasks in one record; a job of lower priority is behind all of them."""
     jobs = [JOBS[0], {**JOBS[1], "nodes": 1, "limit": 600}, {**JOBS[2], "nodes": 1, "limit": 120}]
     starts = []
-    for text, most in (("5", 0), ("5-9:2", 0), ("5-9:2%2", 2)):
-        folder = folder_of(tmp_path / f"a{most}", jobs=jobs)
+    for text, most_tasks in (("5", 0), ("5-9:2", 0), ("5-9:2%2", 2)):
+        folder = folder_of(tmp_path / f"a{most_tasks}", jobs=jobs)
         data = json.loads((folder / "squeue.json").read_text())
-        data["jobs"][1] |= {"array_job_id": 2, "array_task_string": text, "array_max_tasks": most}
+        data["jobs"][1] |= {
+            "array_job_id": 2,
+            "array_task_string": text,
+            "array_max_tasks": most_tasks,
+        }
         (folder / "squeue.json").write_text(json.dumps(data))
         starts.append(cs.slurm.when(folder, draws=3).set_index("job").limit_based_start[3])
     assert starts == pytest.approx([600, 1800, 1800], abs=130)
-    shown = text_of(jobs[1]).replace("JobId=2", "JobId=2 ArrayJobId=2 ArrayTaskId=0-3%2")
-    (tmp_path / "scontrol_job.txt").write_text(shown)
+    array_text = text_of(jobs[1]).replace("JobId=2", "JobId=2 ArrayJobId=2 ArrayTaskId=0-3%2")
+    (tmp_path / "scontrol_job.txt").write_text(array_text)
     (tmp_path / "scontrol_node.txt").write_text(NODES)
-    (one,) = cs.slurm.Snapshot.read(tmp_path).pending
-    assert (one.array, one.tasks) == ((2, 2), 4)
+    (pending_job,) = cs.slurm.Snapshot.read(tmp_path).pending
+    assert (pending_job.array, pending_job.tasks) == ((2, 2), 4)
 
 
 def test_a_job_that_is_larger_than_the_machine_never_starts(tmp_path):
@@ -427,38 +437,52 @@ def test_shares_go_on(tmp_path):
 
 
 def test_hidden_jobs_are_estimated(tmp_path):
-    found = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", jobs=JOBS[1:]))
-    assert len(found.running) == 3
-    assert all(job["id"] < 0 for job in found.running)
-    assert has_note(found.missing, NoteKind.ASSUMED, "hidden jobs")
+    snapshot = cs.slurm.Snapshot.read(folder_of(tmp_path / "a", jobs=JOBS[1:]))
+    assert len(snapshot.running) == 3
+    assert all(job["id"] < 0 for job in snapshot.running)
+    assert has_note(snapshot.missing, NoteKind.ASSUMED, "hidden jobs")
 
 
 def test_how_many_nodes(tmp_path, capsys):
     folder = folder_of(tmp_path / "a")
     runs = tmp_path / "runs.csv"
     runs.write_text("task,processors,seconds\ncfd,1,1000\ncfd,4,400\n")
-    given = ["when", str(folder), "--nodes", "1,4", "--time", "auto", "--runs", str(runs), "--task"]
+    arguments = [
+        "when",
+        str(folder),
+        "--nodes",
+        "1,4",
+        "--time",
+        "auto",
+        "--runs",
+        str(runs),
+        "--task",
+    ]
     picture = tmp_path / "when.png"
-    assert main([*given, "cfd", "--draws", "20", "--json", "--plot", str(picture)]) == 0
-    shown = capsys.readouterr()
-    assert "--time auto: 1 runs are too few to promise that 95% end in time" in shown.err
-    data = json.loads(shown.out)
+    assert main([*arguments, "cfd", "--draws", "20", "--json", "--plot", str(picture)]) == 0
+    captured = capsys.readouterr()
+    assert "--time auto: 1 runs are too few to promise that 95% end in time" in captured.err
+    data = json.loads(captured.out)
     assert set(data) == {"taken", "as_of", "jobs", "not_modelled", "note_records", "coverage"}
-    one, four = data["jobs"]
-    assert (one["nodes"], one["time"], one["run_p50"]) == (1, 1140, 1000)  # 1.1 times as long
-    assert one["advised"]
+    on_one_node, four = data["jobs"]
+    assert (on_one_node["nodes"], on_one_node["time"], on_one_node["run_p50"]) == (
+        1,
+        1140,
+        1000,
+    )  # 1.1 times as long
+    assert on_one_node["advised"]
     assert not four["advised"]
-    assert one["end_p50"] < four["end_p50"]
+    assert on_one_node["end_p50"] < four["end_p50"]
     assert picture.stat().st_size > 1000
-    assert main([*given, "other"]) == 2
+    assert main([*arguments, "other"]) == 2
     assert "cfd" in capsys.readouterr().err
     rows = "".join(f"cfd,1,{1000 + k}\n" for k in range(19))
     runs.write_text(f"task,processors,seconds\n{rows}cfd,4,400\n")
-    given[3] = "1"
-    assert main([*given, "cfd", "--draws", "5", "--json"]) == 0
-    shown = capsys.readouterr()
-    assert json.loads(shown.out)["jobs"][0]["time"] == 1020  # the longest of 19, in minutes
-    assert shown.err == ""
+    arguments[3] = "1"
+    assert main([*arguments, "cfd", "--draws", "5", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["jobs"][0]["time"] == 1020  # the longest of 19, in minutes
+    assert captured.err == ""
 
 
 LISTS = {
@@ -482,8 +506,8 @@ def test_a_request_names_what_there_is(tmp_path, capsys, option, name, said):
     command = ["when", str(folder), "--nodes", "1", "--time", "1:00:00", "--draws", "2"]
     assert main([*command, option, name]) == 2
     assert capsys.readouterr().err == f"cosched: error: {said}\n"
-    there = {"--partition": "main", "--qos": "high", "--account": "a", "--user": "ann"}
-    assert main([*command, option, there[option]]) == 0
+    existing_names = {"--partition": "main", "--qos": "high", "--account": "a", "--user": "ann"}
+    assert main([*command, option, existing_names[option]]) == 0
     if option != "--partition":  # of the others nothing tells which there are
         assert main(["when", str(folder_of(tmp_path / "b")), *command[2:], option, name]) == 0
 
@@ -499,8 +523,8 @@ def test_an_instance_goes_on_from_the_state(tmp_path):
 
 def test_ages_tell_the_last_calculation():
     jobs = [SnapshotJob(id=3, accrue=NOW - 8640.0, submit=NOW)]
-    known = {"weight_age": 1000.0, "max_age": 86400.0, "calc_period": 300.0}
-    assert clocks._last_pass(jobs, {3: {"AGE": 98.0}}, known, NOW) == pytest.approx(
+    priority_settings = {"weight_age": 1000.0, "max_age": 86400.0, "calc_period": 300.0}
+    assert clocks._last_pass(jobs, {3: {"AGE": 98.0}}, priority_settings, NOW) == pytest.approx(
         NOW - 172.8, abs=44
     )
 
@@ -554,19 +578,23 @@ def recorded(folder):
 )
 def test_real_snapshots(draws, snapshots):
     """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
-    held = {}
+    covered_by_series = {}
     for series, count in draws.items():
-        is_covered, mine, own = [], [], []
+        is_covered, own_errors, slurm_errors = [], [], []
         for snapshot, truth in recorded(snapshots / series):
             for row in cs.slurm.when(snapshot, draws=count).itertuples():
                 true = truth[str(row.job)]["start"] - snapshot.time
                 is_covered.append(row.p05 - 1 <= true <= row.p95 + 1)
-                mine.append(abs(row.p50 - true))
-                own.append(abs(row.slurm - true))
-        assert np.median(mine) < np.nanmedian(own), series
+                own_errors.append(abs(row.p50 - true))
+                slurm_errors.append(abs(row.slurm - true))
+        assert np.median(own_errors) < np.nanmedian(slurm_errors), series
         assert np.mean(is_covered) >= 0.75, series
-        held[series] = is_covered
-    assert 0.85 <= np.mean([one for is_covered in held.values() for one in is_covered]) <= 0.97
+        covered_by_series[series] = is_covered
+    assert (
+        0.85
+        <= np.mean([covered for is_covered in covered_by_series.values() for covered in is_covered])
+        <= 0.97
+    )
 
 
 @pytest.mark.parametrize("series", ["live_fs", "live_qos"])
@@ -574,8 +602,14 @@ def test_real_starts_where_run_times_are_known(snapshots, series):
     """Before anybody else comes, nine of ten start within a minute of the real moment."""
     near = []
     for snapshot, truth in recorded(snapshots / series):
-        exact = {int(job): one["end"] - one["start"] for job, one in truth.items()}
-        coming = [one["submit"] for one in truth.values() if one["submit"] > snapshot.time]
+        exact = {
+            int(job): job_truth["end"] - job_truth["start"] for job, job_truth in truth.items()
+        }
+        coming = [
+            job_truth["submit"]
+            for job_truth in truth.values()
+            if job_truth["submit"] > snapshot.time
+        ]
         answer = cs.slurm.when(snapshot, draws=5, run_times=exact)
         for row in answer.itertuples():
             start = truth[str(row.job)]["start"]
@@ -589,14 +623,14 @@ def test_real_starts_where_run_times_are_known(snapshots, series):
 def test_what_runs_holds_what_the_nodes_say(snapshots, series):
     """Outputs of 22.05 and 24.11 under prefixes: GPUs, memory, arrays, nodes that are down."""
     folder = snapshots / f"{series}.1"
-    moments = {one.name.partition(".")[0] for one in folder.iterdir()}
+    moments = {file.name.partition(".")[0] for file in folder.iterdir()}
     assert len(moments) >= 3
     for moment in moments:
         snapshot = cs.slurm.Snapshot.read(folder / moment)
         assert snapshot.version.startswith("24.11" if series.endswith("_24") else "22.05")
-        held = sum(int(cores) for job in snapshot.running for _, cores, *_ in job["holds"])
+        held_cores = sum(int(cores) for job in snapshot.running for _, cores, *_ in job["holds"])
         nodes = (folder / f"{moment}.node.txt").read_text()
-        assert held == sum(map(int, re.findall(r"CPUAlloc=([0-9]+)", nodes))) > 0
+        assert held_cores == sum(map(int, re.findall(r"CPUAlloc=([0-9]+)", nodes))) > 0
 
 
 @pytest.mark.parametrize("path", ["x" * 300, "x" * 300 + "/900", "a\0b"])

@@ -25,8 +25,8 @@ def collected(tmp_path_factory):
     """What commands printed on a cluster whose clock is UTC."""
     folder = tmp_path_factory.mktemp("live")
     unpacked(FIXTURES / "slurm" / "snapshots" / "live_fs.tar.xz", folder)
-    (found,) = folder.rglob("t02700")
-    return {path.name: path.read_text() for path in found.iterdir()}
+    (moment_folder,) = folder.rglob("t02700")
+    return {path.name: path.read_text() for path in moment_folder.iterdir()}
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def written(tmp_path, collected):
 def _later(text, hours):
     import re
 
-    def moved(found):
-        return (datetime.strptime(found[0], DATE) + timedelta(hours=hours)).strftime(DATE)
+    def moved(match):
+        return (datetime.strptime(match[0], DATE) + timedelta(hours=hours)).strftime(DATE)
 
     return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d", moved, text)
 
@@ -82,8 +82,8 @@ def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
 
 def test_the_zone_by_its_name(written, capsys):
     folder = written(NODES, 1)
-    known = cs.slurm.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
-    assert known.time == cs.slurm.Snapshot.read(written(NODES), timezone="UTC").time
+    snapshot = cs.slurm.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
+    assert snapshot.time == cs.slurm.Snapshot.read(written(NODES), timezone="UTC").time
     assert main(["when", str(written(NODES, 1)), "--draws", "5", "--timezone", "Asia/Tokyo"]) == 0
     assert main(["when", str(folder), "--draws", "5", "--timezone", "Europe/Nowhere"]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
@@ -133,8 +133,8 @@ def test_a_last_pass_long_ago_is_one_of_many(snapshot, value):
     data = json.loads(snapshot.read_text())
     data["clocks"]["last_pass"] = value
     snapshot.write_text(json.dumps(data))
-    found = cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=3)
-    assert np.isfinite(found.p50).all()
+    estimates = cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=3)
+    assert np.isfinite(estimates.p50).all()
 
 
 def test_shares_of_the_parent_are_followed(snapshot):
@@ -142,8 +142,8 @@ def test_shares_of_the_parent_are_followed(snapshot):
     for share in data["shares"]:
         share["shares"] = None if share["user"] else share["shares"]
     snapshot.write_text(json.dumps(data))
-    found = cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=3)
-    assert not any("Fairshare" in text for text in found.attrs["not_modelled"])
+    estimates = cs.slurm.when(cs.slurm.Snapshot.read(snapshot), draws=3)
+    assert not any("Fairshare" in text for text in estimates.attrs["not_modelled"])
 
 
 def test_pending_jobs_alone_say_what_is_missing(tmp_path, capsys):
@@ -153,8 +153,8 @@ def test_pending_jobs_alone_say_what_is_missing(tmp_path, capsys):
     )
     (tmp_path / "scontrol_job.txt").write_text("\n   ".join(lines) + "\n")
     assert main(["when", str(tmp_path)]) == 2
-    said = "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
-    assert capsys.readouterr().err == f"cosched: error: {said}\n"
+    message = "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
+    assert capsys.readouterr().err == f"cosched: error: {message}\n"
 
 
 def test_times_in_words():

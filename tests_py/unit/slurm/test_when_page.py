@@ -59,8 +59,8 @@ def test_the_page_has_all_jobs_and_escapes_what_others_wrote():
 
 def test_bars_lie_inside_their_track():
     frame = many(200)
-    for left, width in re.findall(r"left:([\d.]+)%;width:([\d.]+)%", page(frame)):
-        assert 0 <= float(left) <= float(left) + float(width) <= 100.2
+    for left_percent, width in re.findall(r"left:([\d.]+)%;width:([\d.]+)%", page(frame)):
+        assert 0 <= float(left_percent) <= float(left_percent) + float(width) <= 100.2
 
 
 @pytest.fixture(scope="module")
@@ -75,16 +75,16 @@ def test_two_thousand_jobs_in_a_browser(browser, tmp_path, width):
     path.write_text(page(many(2000)), encoding="utf-8")
     browser.set_window_size(width, 900)
     browser.get(f"{path.as_uri()}?job=4711")
-    shown = browser.execute_script(
+    shown_rows = browser.execute_script(
         "return [...document.querySelectorAll('tbody tr')].filter(r => !r.hidden)"
         ".map(r => r.dataset.job)"
     )
-    assert shown == ["4711"]
+    assert shown_rows == ["4711"]
     field = browser.find_element("css selector", "input")
     field.clear()
     field.send_keys("400")
-    said = browser.find_element("css selector", "output").text
-    assert said == f"{sum('400' in str(4000 + k) for k in range(2000))} of 2000 jobs"
+    match_count = browser.find_element("css selector", "output").text
+    assert match_count == f"{sum('400' in str(4000 + k) for k in range(2000))} of 2000 jobs"
     wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert browser.execute_script(wide) <= 0
     web.assert_no_errors(browser)

@@ -93,8 +93,8 @@ def test_a_reservation_of_a_few_nodes_is_no_reason_where_others_suffice(reasons)
     text = MAINTENANCE.format(nodes="n[3-4]", flags="SPEC_NODES").replace("maint", "course")
     jobs = [RUNNING, {**WAITING, "nodes": 3}, {**WAITING, "id": 3, "nodes": 2}]
     reason = reasons(jobs, **{"scontrol_reservation.txt": text}).reason
-    said = "ReqNodeNotAvail, May be reserved for other job: reservation course has 2 nodes from"
-    assert reason[2].startswith(said)
+    message = "ReqNodeNotAvail, May be reserved for other job: reservation course has 2 nodes from"
+    assert reason[2].startswith(message)
     assert reason[3].startswith("Priority: ")
 
 
@@ -120,8 +120,8 @@ def test_a_partition_that_is_down_or_a_limit_above_its_own_never_ends(reasons):
     assert answer.reason[2] == "PartitionDown: State of partition main lets no job start"
     assert np.isinf(answer.p05[2])
     short = PARTITION.replace("MaxTime=UNLIMITED", "MaxTime=00:30:00")
-    said = {2: {"state_reason": "PartitionTimeLimit"}}
-    answer = reasons([RUNNING, WAITING], said, **{"scontrol_partition.txt": short})
+    state_fields = {2: {"state_reason": "PartitionTimeLimit"}}
+    answer = reasons([RUNNING, WAITING], state_fields, **{"scontrol_partition.txt": short})
     assert answer.reason[2].startswith("PartitionTimeLimit: its limit of 1 h 00 min is above")
     assert np.isinf(answer.p05[2])
 

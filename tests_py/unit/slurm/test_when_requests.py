@@ -21,8 +21,8 @@ NODES = "\n".join(
 )  # fmt: skip
 PARTITIONS = "\n".join(
     f"PartitionName={name}\n   Default={default} QoS=N/A\n   Nodes={nodes}\n"
-    f"   MaxNodes={most} MaxTime={limit} PriorityTier=1 OverSubscribe=NO\n   State={state}\n"
-    for name, default, nodes, most, limit, state in (
+    f"   MaxNodes={most_nodes} MaxTime={limit} PriorityTier=1 OverSubscribe=NO\n   State={state}\n"
+    for name, default, nodes, most_nodes, limit, state in (
         ("main", "YES", "n[1-3]", "UNLIMITED", "01:00:00", "UP"),
         ("small", "NO", "n1", "UNLIMITED", "01:00:00", "UP"),
         ("lim", "NO", "n[1-3]", "1", "00:30:00", "UP"),
@@ -59,8 +59,8 @@ def ask(tmp_path, capsys):
             "scontrol_partition.txt": PARTITIONS, "times.json": TAKEN,
         }  # fmt: skip
         folder = folder_of(tmp_path / enforced, jobs=[], **texts)
-        given = dict(zip(options[::2], options[1::2], strict=True))
-        asked = {"--nodes": "1", "--time": "10", **given}
+        options_by_name = dict(zip(options[::2], options[1::2], strict=True))
+        asked = {"--nodes": "1", "--time": "10", **options_by_name}
         parts = itertools.chain(*asked.items())
         code = main(["when", str(folder), "--draws", "2", *parts])
         return code, capsys.readouterr().err
@@ -180,9 +180,9 @@ def test_a_time_limit_above_the_partitions_is_accepted_and_never_starts(tmp_path
     folder = folder_of(tmp_path / "a", jobs=[], **texts)
     command = ["when", str(folder), "--nodes", "1", "--draws", "2", "--time"]
     assert main([*command, "90"]) == 0
-    shown = capsys.readouterr().out
-    assert "PartitionTimeLimit" in shown
-    assert "never" in shown
+    output = capsys.readouterr().out
+    assert "PartitionTimeLimit" in output
+    assert "never" in output
     assert main([*command, "60"]) == 0
     assert "never" not in capsys.readouterr().out
 
@@ -202,10 +202,10 @@ def test_a_request_without_a_time_limit_is_taken_as_sbatch_takes_it(ask, tmp_pat
     command = ["when", str(folder), "--nodes", "1", "--draws", "2", "--time", limit]
     capsys.readouterr()
     assert main([*command, "--plot", str(picture)]) == 0
-    shown = capsys.readouterr().out
-    assert "UNLIMITED" in shown
-    assert "never" not in shown
-    assert "advised: 1 node for UNLIMITED" in shown
+    output = capsys.readouterr().out
+    assert "UNLIMITED" in output
+    assert "never" not in output
+    assert "advised: 1 node for UNLIMITED" in output
     assert picture.exists()
 
 
