@@ -73,10 +73,10 @@ void bench_front() {
 
 // TTB as published: a linear programme for each MS, Algorithm A, LPT a task at a time.
 double plain_ttb(const Instance& instance, double eps) {
-  const double least = energy::least_makespan(instance) * (1 + 1e-9);
-  const double most = rounding::min_energy(instance).makespan;
+  const double shortest = energy::least_makespan(instance) * (1 + 1e-9);
+  const double cheapest_makespan = rounding::min_energy(instance).makespan;
   double best = -kInfinity;
-  for (double makespan = least; makespan < most * (1 + eps); makespan *= 1 + eps) {
+  for (double makespan = shortest; makespan < cheapest_makespan * (1 + eps); makespan *= 1 + eps) {
     const Counts counts = rounding::round_by_matching(
         instance, energy::solve_relaxation_by_glpk(instance, makespan).x);
     double longest = 0;

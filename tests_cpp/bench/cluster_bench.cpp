@@ -83,9 +83,9 @@ std::vector<dfrs::NodeList> fast_call(const Items& items, const std::vector<doub
 void bench_call(const Items& items, double yield, int nodes) {
   std::vector<double> cpu = items.cpu;
   for (double& need : cpu) need *= yield;
-  std::vector<dfrs::NodeList> found;
+  std::vector<dfrs::NodeList> node_lists;
   std::vector<std::vector<int>> expected;
-  const double fast = seconds(2000, [&] { found = fast_call(items, cpu, nodes); });
+  const double fast = seconds(2000, [&] { node_lists = fast_call(items, cpu, nodes); });
   const double plain =
       seconds(50, [&] { expected = testing::plain_mcb8(items.tasks, cpu, items.memory, nodes); });
   dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
@@ -93,7 +93,7 @@ void bench_call(const Items& items, double yield, int nodes) {
   const double pack = seconds(2000, [&] { mcb8.pack(cpu, by_cpu); });
   std::printf("       one call: fast %.3g s  plain %.3g s  ratio %.0f; packing alone %.3g s%s\n",
               fast, plain, plain / fast, pack,
-              found == std::vector<dfrs::NodeList>(expected.begin(), expected.end())
+              node_lists == std::vector<dfrs::NodeList>(expected.begin(), expected.end())
                   ? ""
                   : "  OTHER PLACEMENTS");
 }
@@ -103,40 +103,40 @@ void bench_mcb8(int jobs, int mean_tasks, int nodes, double shrink, int repetiti
   const Items items = random_items(rng, jobs, mean_tasks, shrink);
   int tasks = 0;
   for (const int count : items.tasks) tasks += count;
-  std::optional<double> found, expected;
-  const double fast = seconds(repetitions, [&] { found = fast_search(items, nodes); });
+  std::optional<double> yield, expected;
+  const double fast = seconds(repetitions, [&] { yield = fast_search(items, nodes); });
   std::printf("mcb8   %6d jobs %6d tasks %6d nodes: yield %.3f\n", jobs, tasks, nodes,
-              found.value_or(-1));
+              yield.value_or(-1));
   std::printf("       whole search: fast %.3g s", fast);
   if (plain) {
     const double slow = seconds(5, [&] { expected = plain_search(items, nodes); });
     std::printf("  plain %.3g s  ratio %.0f%s", slow, slow / fast,
-                found == expected ? "" : "  OTHER YIELDS");
+                yield == expected ? "" : "  OTHER YIELDS");
   }
   std::printf("\n");
-  if (plain && found) bench_call(items, *found, nodes);
+  if (plain && yield) bench_call(items, *yield, nodes);
 }
 
 // Jobs of random width and heavy-tailed run times that load the machine to `load`.
 Instance stream(int jobs, int nodes, double load, std::uint64_t seed) {
   Rng rng(seed);
-  Jobs made;
+  Jobs drawn_jobs;
   double work = 0, now = 0;
   std::vector<double> gap;
   for (int j = 0; j < jobs; ++j) {
-    made.tasks.push_back(static_cast<int>(std::exp2(rng.uniform() * std::log2(nodes / 2.0))));
-    made.runtime.push_back(std::ceil(std::exp(2 + 9 * rng.uniform())));
-    made.cpu.push_back(made.tasks.back() == 1 ? 0.25 : 1);
-    made.memory.push_back(rng.uniform() < 0.55 ? 0.1
-                                               : 0.1 * static_cast<double>(rng.between(2, 10)));
+    drawn_jobs.tasks.push_back(static_cast<int>(std::exp2(rng.uniform() * std::log2(nodes / 2.0))));
+    drawn_jobs.runtime.push_back(std::ceil(std::exp(2 + 9 * rng.uniform())));
+    drawn_jobs.cpu.push_back(drawn_jobs.tasks.back() == 1 ? 0.25 : 1);
+    drawn_jobs.memory.push_back(
+        rng.uniform() < 0.55 ? 0.1 : 0.1 * static_cast<double>(rng.between(2, 10)));
     gap.push_back(-std::log(1 - rng.uniform()));
-    work += made.tasks.back() * made.runtime.back();
+    work += drawn_jobs.tasks.back() * drawn_jobs.runtime.back();
   }
   for (int j = 0; j < jobs; ++j) {
     now += gap[j] * work / (nodes * load * jobs);
-    made.submit.push_back(std::floor(now));
+    drawn_jobs.submit.push_back(std::floor(now));
   }
-  return Instance(std::move(made), nodes);
+  return Instance(std::move(drawn_jobs), nodes);
 }
 
 // One feasibility test of the paper's linear system.

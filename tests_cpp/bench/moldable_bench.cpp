@@ -56,7 +56,7 @@ void bench_minsum() {
     const minsum::IntervalModel model = minsum::make_model(instance, options);
     double value = 0, glpk_value = 0;
     const double structured = seconds([&] { value = minsum::solve(model).value; }, 50);
-    const double whole = seconds([&] { minsum::bound(instance, options); }, 50);
+    const double bound_time = seconds([&] { minsum::bound(instance, options); }, 50);
     lp::GlpkOptions primal;
     primal.method = lp::GlpkOptions::Method::primal;
     primal.presolve = false;
@@ -73,7 +73,7 @@ void bench_minsum() {
         dual / structured, std::abs(value / glpk_value - 1));
     std::printf(
         "  %-16s with the model %.2f ms = %.0fx; 8 times finer grid %.1f ms, %.1f%% higher\n", "",
-        1e3 * whole, glpk / whole, 1e3 * fine_time,
+        1e3 * bound_time, glpk / bound_time, 1e3 * fine_time,
         100 * (minsum::bound(instance, options) / value - 1));
   }
 }
@@ -91,8 +91,8 @@ void bench_best() {
       Criteria best;
       time += seconds(
           [&] {
-            const search::DemtBestResult found = search::demt_best(instance);
-            best = found.front.points()[found.chosen_point].value;
+            const search::DemtBestResult result = search::demt_best(instance);
+            best = result.front.points()[result.chosen_point].value;
           },
           1);
       demt_sum.makespan += base.makespan;

@@ -34,13 +34,13 @@ double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_P
 // The least of several calls, each of `repeat` rounds where one is too short for the clock.
 template <class Work>
 double seconds(Work work, int runs = 5, int repeat = 1) {
-  double least = kInfinity;
+  double fastest = kInfinity;
   for (int run = 0; run < runs; ++run) {
     const double begin = processor_seconds();
     for (int k = 0; k < repeat; ++k) work();
-    least = std::min(least, (processor_seconds() - begin) / repeat);
+    fastest = std::min(fastest, (processor_seconds() - begin) / repeat);
   }
-  return least;
+  return fastest;
 }
 
 double longest(const Times& times, const std::vector<int>& sigma) {

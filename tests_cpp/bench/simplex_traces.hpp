@@ -185,12 +185,12 @@ class MinsumRecorder {
       round.add.push_back(std::move(column));
     };
     for (int j = 0; j < intervals_; ++j) {
-      TraceColumn left{0, 0, {jobs_ + j}, {1}};
+      TraceColumn remaining_column{0, 0, {jobs_ + j}, {1}};
       if (j + 1 < intervals_) {
-        left.rows.push_back(jobs_ + j + 1);
-        left.values.push_back(-1);
+        remaining_column.rows.push_back(jobs_ + j + 1);
+        remaining_column.values.push_back(-1);
       }
-      add(std::move(left), true);
+      add(std::move(remaining_column), true);
     }
     const moldable::minsum::IntervalBasis basis(model_);
     for (int i = 0; i < jobs_; ++i)
@@ -207,13 +207,13 @@ class MinsumRecorder {
       glpk.advance();
       TraceRound round;
       for (int i = 0; i < jobs_; ++i) {
-        double least = glpk.row_price(i) - kImproving;
+        double least_cost = glpk.row_price(i) - kImproving;
         int best = -1;
         for (int j = model_.first_interval(i); j < intervals_; ++j) {
           const double price = glpk.row_price(jobs_ + j) * area_scale_;
           const double cost = model_.cost(i)[j] / unit_ - model_.area(i)[j] * price;
-          if (cost >= least) continue;
-          least = cost;
+          if (cost >= least_cost) continue;
+          least_cost = cost;
           best = j;
         }
         if (best >= 0) round.add.push_back(part(i, best));

@@ -14,8 +14,8 @@ namespace {
 TEST(Rng, GoldenDraws) {
   Rng rng(42);
   const std::uint64_t first = rng.bits();
-  Rng again(42);
-  EXPECT_EQ(again.bits(), first);
+  Rng same_seed(42);
+  EXPECT_EQ(same_seed.bits(), first);
   EXPECT_EQ(first, 1546998764402558742ULL);
   EXPECT_EQ(rng.bits(), 6990951692964543102ULL);
 }

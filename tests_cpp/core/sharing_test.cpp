@@ -61,10 +61,10 @@ TEST(Sharing, ChoicesLeaveOutWhatIsBeatenOrDoesNotFit) {
   const Sharing same(1, {{.name = "memory", .capacity = 5, .need = {{1, 1, 1, 9}}}}, std::nullopt,
                      std::nullopt);
   const std::vector<double> times{4, 5, 2, 1};
-  const auto kept = find_processor_choices(same, 0, 4, [&](int q) { return times[q - 1]; });
-  ASSERT_EQ(kept.size(), 2U);
-  EXPECT_EQ(kept[0].procs, 1);
-  EXPECT_EQ(kept[1].procs, 3);
+  const auto choices = find_processor_choices(same, 0, 4, [&](int q) { return times[q - 1]; });
+  ASSERT_EQ(choices.size(), 2U);
+  EXPECT_EQ(choices[0].procs, 1);
+  EXPECT_EQ(choices[1].procs, 3);
   // Slower, but it needs less: kept.
   const Sharing less(1, {{.name = "memory", .capacity = 5, .need = {{3, 1, 3, 3}}}}, std::nullopt,
                      std::nullopt);
@@ -87,14 +87,14 @@ TEST(Sharing, ChoicesOfNeedsThatAreTheSameOnAllCountsFallInTime) {
   const Sharing sharing(1, {{.name = "memory", .capacity = 8, .need = {{4}}}}, std::nullopt,
                         std::nullopt);
   ASSERT_TRUE(sharing.same_on_all_counts());
-  const std::vector<double> given{9, 9, 5, 7, 3};
-  const std::vector<ProcessorChoice> kept = find_processor_choices(
-      sharing, 0, 5, [&](int q) { return given[static_cast<std::size_t>(q) - 1]; });
-  ASSERT_EQ(kept.size(), 3U);
-  EXPECT_EQ(kept[0].procs, 1);
-  EXPECT_EQ(kept[1].procs, 3);
-  EXPECT_EQ(kept[2].procs, 5);
-  EXPECT_EQ(kept[1].time, 5);
+  const std::vector<double> table_times{9, 9, 5, 7, 3};
+  const std::vector<ProcessorChoice> choices = find_processor_choices(
+      sharing, 0, 5, [&](int q) { return table_times[static_cast<std::size_t>(q) - 1]; });
+  ASSERT_EQ(choices.size(), 3U);
+  EXPECT_EQ(choices[0].procs, 1);
+  EXPECT_EQ(choices[1].procs, 3);
+  EXPECT_EQ(choices[2].procs, 5);
+  EXPECT_EQ(choices[1].time, 5);
 }
 
 TEST(Sharing, SelectedTasksSlowEachOtherAsBefore) {

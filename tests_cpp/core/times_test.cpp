@@ -124,15 +124,15 @@ TEST(Times, MonotoneRepairsAnyTableAndKeepsAGoodOne) {
     for (std::ptrdiff_t k = 0; k < wild.size(); ++k) wild.data()[k] = 0.01 + rng.uniform();
     const Table good = monotone(wild);
     expect_monotone(good);
-    const Table again = monotone(good);
+    const Table repaired_twice = monotone(good);
     for (std::ptrdiff_t k = 0; k < good.size(); ++k)
-      EXPECT_NEAR(again.data()[k], good.data()[k], 1e-12 * good.data()[k]);
+      EXPECT_NEAR(repaired_twice.data()[k], good.data()[k], 1e-12 * good.data()[k]);
     for (int i = 0; i < 3; ++i) EXPECT_EQ(good(i, 0), wild(i, 0));
   }
   // (1) first: the 5 becomes 3; then 3 on two processors is super-linear and becomes 4 = 8/2.
   EXPECT_EQ(monotone({{8, 3, 5}}), (Table{{8, 4, 3}}));
-  const Table late = monotone(Table({{kInfinity, 6, kInfinity, 2}}));
-  EXPECT_EQ(late, (Table{{kInfinity, 6, 6, 4.5}}));
+  const Table repaired_infinite = monotone(Table({{kInfinity, 6, kInfinity, 2}}));
+  EXPECT_EQ(repaired_infinite, (Table{{kInfinity, 6, 6, 4.5}}));
 }
 
 }  // namespace

@@ -74,13 +74,13 @@ inline double exhaustive(const Instance& instance) {
       units.push_back({{type, unit}, transfers.has_data() ? transfers.memory({type, unit}) : 0});
   std::vector<std::vector<int>> edge_in(instance.tasks());
   int edge = 0;
-  std::vector<double> least(instance.tasks(), kInfinity);
+  std::vector<double> least_times(instance.tasks(), kInfinity);
   for (int task = 0; task < instance.tasks(); ++task) {
     for (const int next : instance.graph().successors(task)) edge_in[next].push_back(edge++);
     for (int type = 0; type < instance.types(); ++type)
-      least[task] = std::min(least[task], instance.time(task, type));
+      least_times[task] = std::min(least_times[task], instance.time(task, type));
   }
-  const std::vector<double> rank = compute_ranks(instance.graph(), least);
+  const std::vector<double> rank = compute_ranks(instance.graph(), least_times);
   double best = kInfinity;
   std::vector<double> ends(instance.tasks(), 0.0);
   std::vector<int> on(instance.tasks(), -1);

@@ -9,13 +9,13 @@ int main() {
     const cosched::Table times{{8.0, 4.4, 3.1}, {6.0, 3.2, 2.5}, {2.0, 1.2, 0.9}};
     const cosched::packs::Instance instance(cosched::Times(times), 2);
     const double seconds = 10;  // it proves the optimum, or stops with the best so far
-    const auto found = cosched::packs::exact::optimal(instance, seconds);
-    std::printf("cost %g, at least %g\n", found.coschedule.cost, found.bound);
+    const auto result = cosched::packs::exact::optimal(instance, seconds);
+    std::printf("cost %g, at least %g\n", result.coschedule.cost, result.bound);
     for (int i = 0; i < instance.tasks(); ++i)
-      std::printf("task %d: pack %d, %d processors\n", i, found.coschedule.pack_of[i],
-                  found.coschedule.procs[i]);
+      std::printf("task %d: pack %d, %d processors\n", i, result.coschedule.pack_of[i],
+                  result.coschedule.procs[i]);
     cosched::packs::check::validate(instance,
-                                    cosched::packs::to_schedule(instance, found.coschedule));
+                                    cosched::packs::to_schedule(instance, result.coschedule));
   } catch (const cosched::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;

@@ -211,13 +211,13 @@ TEST(Glpk, AProcessOfItsOwnGivesTheSame) {
   GlpkOptions apart;
   apart.child_from_entries = 0;
   for (const Model& model : {small_model(), assignment(20, 1)}) {
-    const Solution here = solve_glpk(model), there = solve_glpk(model, apart);
-    EXPECT_EQ(there.status, Status::optimal);
-    EXPECT_EQ(there.objective, here.objective);
-    EXPECT_EQ(there.bound, here.bound);
-    EXPECT_EQ(there.x, here.x);
-    EXPECT_EQ(there.dual, here.dual);
-    EXPECT_EQ(there.reduced, here.reduced);
+    const Solution here = solve_glpk(model), in_process = solve_glpk(model, apart);
+    EXPECT_EQ(in_process.status, Status::optimal);
+    EXPECT_EQ(in_process.objective, here.objective);
+    EXPECT_EQ(in_process.bound, here.bound);
+    EXPECT_EQ(in_process.x, here.x);
+    EXPECT_EQ(in_process.dual, here.dual);
+    EXPECT_EQ(in_process.reduced, here.reduced);
   }
   Model impossible = small_model();
   impossible.add_row(9, kInfinity);
@@ -244,13 +244,13 @@ TEST(Glpk, AProcessOfItsOwnAnswersAHostThatIgnoresItsChildren) {
   GlpkOptions apart;
   apart.child_from_entries = 0;
   auto* const before = std::signal(SIGCHLD, SIG_IGN);
-  const Solution found = solve_glpk(assignment(20, 1), apart);
+  const Solution solution = solve_glpk(assignment(20, 1), apart);
   GlpkOptions small = apart;
   small.memory_limit_mb = 1;
   EXPECT_THROW(solve_glpk(assignment(150, 1), small), SolverError);
   std::signal(SIGCHLD, before);
-  EXPECT_EQ(found.status, Status::optimal);
-  EXPECT_EQ(found.objective, solve_glpk(assignment(20, 1)).objective);
+  EXPECT_EQ(solution.status, Status::optimal);
+  EXPECT_EQ(solution.objective, solve_glpk(assignment(20, 1)).objective);
 }
 
 }  // namespace

@@ -91,9 +91,9 @@ TEST(CardinalityKnapsack, BoundsLargeProblems) {
   std::vector<double> values;  // the limit alone
   for (const auto& item : items) values.push_back(item.value);
   std::sort(values.rbegin(), values.rend());
-  double most = 0;
-  for (int k = 0; k < limit; ++k) most += values[k];
-  EXPECT_LE(bound, most * 1.05);
+  double largest_value = 0;
+  for (int k = 0; k < limit; ++k) largest_value += values[k];
+  EXPECT_LE(bound, largest_value * 1.05);
 }
 
 }  // namespace

@@ -50,11 +50,11 @@ TEST(CoverLp, EqualsGlpkWhileItGrows) {
     CoverLp master(right, 10);
     Columns all;
     for (int step = 0; step < 4; ++step) {
-      const Columns more = random_columns(rows, 15, rng);
-      for (std::size_t j = 0; j < more.cost.size(); ++j) {
-        master.add_column(more.cost[j], more.rows[j]);
-        all.cost.push_back(more.cost[j]);
-        all.rows.push_back(more.rows[j]);
+      const Columns extra_columns = random_columns(rows, 15, rng);
+      for (std::size_t j = 0; j < extra_columns.cost.size(); ++j) {
+        master.add_column(extra_columns.cost[j], extra_columns.rows[j]);
+        all.cost.push_back(extra_columns.cost[j]);
+        all.rows.push_back(extra_columns.rows[j]);
       }
       ASSERT_TRUE(master.solve(1e-10, 100'000));
       const double value = by_glpk(right, 10, all);

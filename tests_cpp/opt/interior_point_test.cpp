@@ -51,12 +51,12 @@ TEST(InteriorPoint, FindsTheOptimumOfGlpk) {
     const InequalityLp lp = random_lp(rng, columns, 1 + static_cast<int>(rng.below(80)));
     std::vector<double> start(columns, 0.0);
     start[0] = 2;
-    const InteriorPoint found = solve_interior(lp, start);
-    converged += found.is_converged;
-    EXPECT_NEAR(found.value, by_glpk(lp), 1e-5) << round;
+    const InteriorPoint solution = solve_interior(lp, start);
+    converged += solution.is_converged;
+    EXPECT_NEAR(solution.value, by_glpk(lp), 1e-5) << round;
     for (int row = 0; row < lp.rows(); ++row) {
-      EXPECT_GT(lp.row_value(row, found.point), lp.right[row]);
-      EXPECT_GT(found.prices[row], 0);
+      EXPECT_GT(lp.row_value(row, solution.point), lp.right[row]);
+      EXPECT_GT(solution.prices[row], 0);
     }
   }
   EXPECT_GE(converged, 180);  // rounding ends the others a little earlier
@@ -68,11 +68,11 @@ TEST(InteriorPoint, StopsWhenTold) {
   std::vector<double> start(10, 0.0);
   start[0] = 2;
   int calls = 0;
-  const InteriorPoint found =
+  const InteriorPoint solution =
       solve_interior(lp, start, {1e-9, [&](const InteriorPoint&) { return ++calls == 3; }});
   EXPECT_EQ(calls, 3);
-  EXPECT_FALSE(found.is_converged);
-  EXPECT_LT(found.value, 2);
+  EXPECT_FALSE(solution.is_converged);
+  EXPECT_LT(solution.value, 2);
   const InteriorPoint none = solve_interior(lp, start, {1e-9, {}, 10});
   EXPECT_TRUE(none.prices.empty());
   EXPECT_EQ(none.point, start);

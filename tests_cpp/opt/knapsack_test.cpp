@@ -18,53 +18,53 @@ struct Case {
   int capacity;
 };
 
-double value(const Case& given, const std::vector<int>& chosen) {
+double value(const Case& problem, const std::vector<int>& chosen) {
   double sum = 0;
   int used = 0;
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     EXPECT_TRUE(k == 0 || chosen[k - 1] < chosen[k]);
-    sum += given.profit[chosen[k]];
-    used += given.size[chosen[k]];
+    sum += problem.profit[chosen[k]];
+    used += problem.size[chosen[k]];
   }
-  EXPECT_LE(used, given.capacity);
+  EXPECT_LE(used, problem.capacity);
   return sum;
 }
 
-double exhaustive(const Case& given) {
-  const int n = static_cast<int>(given.profit.size());
+double exhaustive(const Case& problem) {
+  const int n = static_cast<int>(problem.profit.size());
   double best = 0;
   for (int set = 0; set < 1 << n; ++set) {
     double sum = 0;
     int used = 0;
     for (int k = 0; k < n; ++k)
-      if (set >> k & 1) sum += given.profit[k], used += given.size[k];
-    if (used <= given.capacity) best = std::max(best, sum);
+      if (set >> k & 1) sum += problem.profit[k], used += problem.size[k];
+    if (used <= problem.capacity) best = std::max(best, sum);
   }
   return best;
 }
 
 // By the plain recursion over capacities.
-double by_capacity(const Case& given) {
-  std::vector<double> best(given.capacity + 1, 0);
-  for (std::size_t k = 0; k < given.size.size(); ++k)
-    for (int c = given.capacity; c >= given.size[k]; --c)
-      best[c] = std::max(best[c], best[c - given.size[k]] + given.profit[k]);
+double by_capacity(const Case& problem) {
+  std::vector<double> best(problem.capacity + 1, 0);
+  for (std::size_t k = 0; k < problem.size.size(); ++k)
+    for (int c = problem.capacity; c >= problem.size[k]; --c)
+      best[c] = std::max(best[c], best[c - problem.size[k]] + problem.profit[k]);
   return best.back();
 }
 
 // Kinds: independent, proportional to the size, size plus a constant, few distinct values.
 Case random_case(int kind, int n, int capacity, Rng& rng) {
-  Case made{{}, {}, capacity};
+  Case problem{{}, {}, capacity};
   for (int k = 0; k < n; ++k) {
     const int s = static_cast<int>(rng.between(1, std::max(1, capacity)));
-    made.size.push_back(s);
+    problem.size.push_back(s);
     const double p = kind == 0   ? rng.uniform() - 0.1
                      : kind == 1 ? 0.1 * s
                      : kind == 2 ? s + 3.0
                                  : static_cast<double>(rng.between(0, 2));
-    made.profit.push_back(p);
+    problem.profit.push_back(p);
   }
-  return made;
+  return problem;
 }
 
 TEST(Knapsack, EqualsExhaustiveSearch) {
@@ -72,12 +72,12 @@ TEST(Knapsack, EqualsExhaustiveSearch) {
   for (int kind = 0; kind < 4; ++kind)
     for (int n = 0; n <= 12; ++n)
       for (const int capacity : {0, 1, 5, 17}) {
-        const Case given = random_case(kind, n, capacity, rng);
-        SHOW_ON_FAILURE(given.profit);
-        SHOW_ON_FAILURE(given.size);
+        const Case problem = random_case(kind, n, capacity, rng);
+        SHOW_ON_FAILURE(problem.profit);
+        SHOW_ON_FAILURE(problem.size);
         SHOW_ON_FAILURE(capacity);
-        const double best = exhaustive(given);
-        EXPECT_NEAR(value(given, knapsack(given.profit, given.size, capacity)), best, 1e-12);
+        const double best = exhaustive(problem);
+        EXPECT_NEAR(value(problem, knapsack(problem.profit, problem.size, capacity)), best, 1e-12);
       }
 }
 
@@ -86,12 +86,12 @@ TEST(Knapsack, EqualsTheProgrammeOverCapacities) {
   for (int kind = 0; kind < 4; ++kind)
     for (const int n : {30, 100, 400})
       for (const int capacity : {10, 100, 333}) {
-        const Case given = random_case(kind, n, capacity, rng);
-        SHOW_ON_FAILURE(given.profit);
-        SHOW_ON_FAILURE(given.size);
+        const Case problem = random_case(kind, n, capacity, rng);
+        SHOW_ON_FAILURE(problem.profit);
+        SHOW_ON_FAILURE(problem.size);
         SHOW_ON_FAILURE(capacity);
-        EXPECT_NEAR(value(given, knapsack(given.profit, given.size, capacity)), by_capacity(given),
-                    1e-9);
+        EXPECT_NEAR(value(problem, knapsack(problem.profit, problem.size, capacity)),
+                    by_capacity(problem), 1e-9);
       }
 }
 

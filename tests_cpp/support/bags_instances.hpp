@@ -25,9 +25,10 @@ struct Shape {
 };
 
 inline double least_of_column(const Table& table, int j) {
-  double least = table(0, j);
-  for (std::ptrdiff_t i = 1; i < table.rows(); ++i) least = std::min(least, table(i, j));
-  return least;
+  double least_value = table(0, j);
+  for (std::ptrdiff_t i = 1; i < table.rows(); ++i)
+    least_value = std::min(least_value, table(i, j));
+  return least_value;
 }
 
 inline Table random_numbers(int rows, int columns, int integers, Rng& rng) {
@@ -51,9 +52,10 @@ inline Instance random_instance(const Shape& shape, std::uint64_t seed) {
   if (shape.holes) {
     extensions.allowed.assign(etc.size(), 1);
     for (int i = 0; i < shape.types; ++i) {
-      const auto kept = static_cast<int>(rng.below(shape.machine_types));
+      const auto always_allowed = static_cast<int>(rng.below(shape.machine_types));
       for (int j = 0; j < shape.machine_types; ++j)
-        if (j != kept && rng.below(3) == 0) extensions.allowed[i * shape.machine_types + j] = 0;
+        if (j != always_allowed && rng.below(3) == 0)
+          extensions.allowed[i * shape.machine_types + j] = 0;
     }
   }
   if (shape.idle)

@@ -90,8 +90,8 @@ inline std::vector<std::vector<int>> plain_mcb8(const std::vector<int>& tasks,
       return std::max(cpu[a], memory[a]) > std::max(cpu[b], memory[b]);
     });
   for (int node = 0; node < nodes; ++node) {
-    for (bool again = true; again;) {
-      again = false;
+    for (bool has_next_pass = true; has_next_pass;) {
+      has_next_pass = false;
       const int first = cpu_load[node] <= memory_load[node] ? 0 : 1;
       for (const int which : {first, 1 - first}) {
         auto& list = lists[which];
@@ -103,7 +103,7 @@ inline std::vector<std::vector<int>> plain_mcb8(const std::vector<int>& tasks,
         cpu_load[node] += cpu[*at];
         memory_load[node] += memory[*at];
         list.erase(at);
-        again = true;
+        has_next_pass = true;
         break;
       }
     }

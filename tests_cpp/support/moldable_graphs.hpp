@@ -44,16 +44,16 @@ inline Instance random_constrained_jobs(Rng& rng, const JobConstraints& constrai
     for (int k = i + 1; constraints.precedence && k < jobs; ++k)
       if (rng.below(3) == 0) edges.emplace_back(i, k);
   }
-  Instance made(Times(times), weights, release, machines);
+  Instance instance(Times(times), weights, release, machines);
   if (constraints.resources)
-    made = made.with_sharing(std::make_shared<const Sharing>(
+    instance = instance.with_sharing(std::make_shared<const Sharing>(
         jobs,
         std::vector<Resource>{{.name = "memory", .capacity = 6, .need = memory},
                               {.name = "licences", .capacity = 3, .need = licences}},
         std::nullopt, std::nullopt));
   return constraints.precedence
-             ? made.with_precedence(std::make_shared<const TaskGraph>(jobs, edges))
-             : made;
+             ? instance.with_precedence(std::make_shared<const TaskGraph>(jobs, edges))
+             : instance;
 }
 
 /// Random jobs whose edges are drawn with probability 0.3.

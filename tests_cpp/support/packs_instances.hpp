@@ -185,10 +185,10 @@ inline Instance three_partition(int triples, int sum, int k, std::uint64_t seed)
   std::vector<int> parts;
   for (int triple = 0; triple < triples; ++triple)
     for (;;) {
-      const int least = sum / 4 + 1, most = (sum - 1) / 2;
-      const int a = static_cast<int>(rng.between(least, most));
-      const int b = static_cast<int>(rng.between(least, most));
-      if (sum - a - b < least || sum - a - b > most) continue;
+      const int smallest = sum / 4 + 1, largest = (sum - 1) / 2;
+      const int a = static_cast<int>(rng.between(smallest, largest));
+      const int b = static_cast<int>(rng.between(smallest, largest));
+      if (sum - a - b < smallest || sum - a - b > largest) continue;
       parts.insert(parts.end(), {a, b, sum - a - b});
       break;
     }

@@ -28,7 +28,7 @@ inline std::vector<int> one_pack_by_queue(const Times& times, const std::vector<
   std::vector<int> sigma(tasks.size(), 1);
   for (std::size_t k = 0; k < tasks.size(); ++k)
     queue.push({times(tasks[k], 1), tasks[k], static_cast<int>(k)});
-  for (int left = procs - static_cast<int>(tasks.size()); left > 0; --left) {
+  for (int idle_procs = procs - static_cast<int>(tasks.size()); idle_procs > 0; --idle_procs) {
     Entry longest = queue.top();
     queue.pop();
     longest.time = times(longest.task, ++sigma[longest.place]);
@@ -115,8 +115,8 @@ inline Coschedule plain_pack_by_pack(const Instance& instance,
       for (std::size_t k = 0; k < pack.size(); ++k)
         procs[pack[k]] = instance.times().used(pack[k], sigma[k]);
     }
-    Coschedule found = with_procs(instance, packs, procs);
-    if (best.pack_of.empty() || found.cost < best.cost) best = std::move(found);
+    Coschedule coschedule = with_procs(instance, packs, procs);
+    if (best.pack_of.empty() || coschedule.cost < best.cost) best = std::move(coschedule);
   }
   return best;
 }

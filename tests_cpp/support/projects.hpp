@@ -21,8 +21,8 @@ struct Project {
 
 inline Instance random_project(const Project& project, std::uint64_t seed) {
   Rng rng(seed);
-  const auto draw = [&](double least, double most) {
-    const double value = least + (most - least) * rng.uniform();
+  const auto draw = [&](double lowest, double highest) {
+    const double value = lowest + (highest - lowest) * rng.uniform();
     return project.has_integers ? std::floor(value) : value;
   };
   Table times(project.jobs, project.counts);

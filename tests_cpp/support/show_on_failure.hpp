@@ -56,8 +56,8 @@ class ShowOnFailure {
   ShowOnFailure(const char* name, const Value& value)
       : name_(name),
         value_(&value),
-        print_([](std::ostream& out, const void* shown) {
-          show(out, *static_cast<const Value*>(shown));
+        print_([](std::ostream& out, const void* opaque_value) {
+          show(out, *static_cast<const Value*>(opaque_value));
         }),
         parts_before_(parts()),
         exceptions_before_(std::uncaught_exceptions()) {}

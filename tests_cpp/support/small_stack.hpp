@@ -19,8 +19,8 @@ inline void run_on_small_stack(const std::function<void()>& work) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 128 * 1024);
   pthread_t thread;
-  const auto run = [](void* given) -> void* {
-    auto& of = *static_cast<Call*>(given);
+  const auto run = [](void* argument) -> void* {
+    auto& of = *static_cast<Call*>(argument);
     try {
       of.work();
     } catch (...) {

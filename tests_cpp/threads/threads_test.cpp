@@ -78,22 +78,22 @@ void expect_the_same(const std::function<Answers()>& work) {
   for (int k = 0; k < kThreads; ++k)
     threads.push_back(std::async(std::launch::async, [&work, started] {
       started.wait();
-      std::vector<Answers> found;
-      for (int round = 0; round < kRounds; ++round) found.push_back(work());
-      return found;
+      std::vector<Answers> answers;
+      for (int round = 0; round < kRounds; ++round) answers.push_back(work());
+      return answers;
     }));
   start.set_value();
   for (auto& thread : threads)
-    for (const Answers& found : thread.get()) EXPECT_EQ(found, alone);
+    for (const Answers& answers : thread.get()) EXPECT_EQ(answers, alone);
 }
 
 TEST(Threads, Packs) {
   const packs::Instance instance(Times(packs::testing::random_table(9, 5, 3)), 3);
   expect_the_same([&] {
-    Answers found;
+    Answers answers;
     const auto keep = [&](const packs::Coschedule& coschedule) {
       packs::check::validate(instance, packs::to_schedule(instance, coschedule));
-      found.push_back(coschedule.cost);
+      answers.push_back(coschedule.cost);
     };
     keep(packs::heuristic::sequential(instance));
     keep(packs::heuristic::pack_approx(instance, true));
@@ -101,9 +101,9 @@ TEST(Threads, Packs) {
     keep(packs::heuristic::random_pack(instance, 9, 1));
     keep(packs::search::local_search(instance, 1, 20'000).coschedule);
     keep(packs::exact::optimal(instance).coschedule);
-    found.push_back(packs::columns::column_bound(instance).value);
-    found.push_back(packs::area_bound(instance));
-    return found;
+    answers.push_back(packs::columns::column_bound(instance).value);
+    answers.push_back(packs::area_bound(instance));
+    return answers;
   });
 }
 
@@ -111,30 +111,30 @@ TEST(Threads, Packs) {
 TEST(Threads, PacksByGlpk) {
   const packs::Instance instance(Times(packs::testing::random_table(4, 3, 5)), 2);
   expect_the_same([&] {
-    const packs::ExactResult found = packs::exact::ilp(instance);
-    return Answers{found.coschedule.cost, found.bound};
+    const packs::ExactResult result = packs::exact::ilp(instance);
+    return Answers{result.coschedule.cost, result.bound};
   });
 }
 
 TEST(Threads, Dags) {
   const dags::Instance instance = dags::graphs::cholesky(4, {3, 1}, 0.2, 1);
   expect_the_same([&] {
-    Answers found;
+    Answers answers;
     const auto keep = [&](const dags::Plan& plan) {
       validate(plan.schedule(), dags::check::requirements(instance));
-      found.push_back(plan.makespan());
+      answers.push_back(plan.makespan());
     };
     keep(dags::list::heft(instance));
     dags::search::HlpBestOptions options;
     options.evaluations = 50;
     const dags::search::HlpBestResult best = dags::search::hlp_best(instance, options);
     keep(best.plan);
-    found.push_back(best.windows_bound.value);
-    found.push_back(dags::hlp::hlp(instance).value);
-    found.push_back(dags::hlp::hlp(instance, dags::hlp::HlpMethod::glpk).value);
-    found.push_back(dags::hlp::area_bound(instance));
-    found.push_back(dags::hlp::critical_path_bound(instance));
-    return found;
+    answers.push_back(best.windows_bound.value);
+    answers.push_back(dags::hlp::hlp(instance).value);
+    answers.push_back(dags::hlp::hlp(instance, dags::hlp::HlpMethod::glpk).value);
+    answers.push_back(dags::hlp::area_bound(instance));
+    answers.push_back(dags::hlp::critical_path_bound(instance));
+    return answers;
   });
 }
 
@@ -142,25 +142,25 @@ TEST(Threads, Moldable) {
   const moldable::Instance instance(Times(packs::testing::random_table(12, 6, 7)),
                                     std::vector<double>(12, 1.5));
   expect_the_same([&] {
-    Answers found;
+    Answers answers;
     const auto keep = [&](const moldable::Placement& placement) {
       moldable::check::validate(instance, moldable::to_schedule(instance, placement));
-      found.push_back(moldable::makespan(placement));
-      found.push_back(moldable::weighted_completion(instance, placement));
+      answers.push_back(moldable::makespan(placement));
+      answers.push_back(moldable::weighted_completion(instance, placement));
     };
     keep(moldable::list::gang(instance));
     keep(moldable::dual::list_graham(instance, moldable::dual::ListOrder::saf));
     const moldable::dual::DualApproximation dual = moldable::dual::dual_approximation(instance);
     keep(dual.schedule.placement);
-    found.push_back(dual.bound);
+    answers.push_back(dual.bound);
     moldable::search::DemtBestOptions options;
     options.work = 20'000;
     const moldable::search::DemtBestResult best = moldable::search::demt_best(instance, options);
     keep(best.front.points()[best.chosen_point].placement);
-    found.push_back(moldable::minsum::bound(instance));
-    found.push_back(moldable::minsum::bound_by_glpk(instance));
-    found.push_back(moldable::dual::dual_approximation_bound(instance, 0.01));
-    return found;
+    answers.push_back(moldable::minsum::bound(instance));
+    answers.push_back(moldable::minsum::bound_by_glpk(instance));
+    answers.push_back(moldable::dual::dual_approximation_bound(instance, 0.01));
+    return answers;
   });
 }
 
@@ -171,7 +171,7 @@ TEST(Threads, Bags) {
   shape.idle = true;
   const bags::Instance instance = bags::testing::random_instance(shape, 11);
   expect_the_same([&] {
-    Answers found;
+    Answers answers;
     const auto keep = [&](const bags::BagPlan& plan) {
       const bags::Timetable times = bags::make_timetable(instance, plan);
       bags::check::ScheduleRows rows;
@@ -184,16 +184,16 @@ TEST(Threads, Bags) {
       rows.start = times.start;
       rows.end = times.end;
       bags::check::validate(instance, rows);
-      found.push_back(plan.profit_rate);
+      answers.push_back(plan.profit_rate);
     };
     keep(bags::rounding::ttb(instance, 0.01));
     keep(bags::rounding::ttb_exact(instance));
     keep(bags::rounding::tms(instance));
     keep(bags::search::ttb_best(instance).plan);
-    found.push_back(bags::energy::least_makespan(instance));
-    found.push_back(bags::energy::best_rate(instance, bags::energy::Cut::long_tasks).rate);
-    found.push_back(bags::energy::solve_profit_by_glpk(instance).rate);
-    return found;
+    answers.push_back(bags::energy::least_makespan(instance));
+    answers.push_back(bags::energy::best_rate(instance, bags::energy::Cut::long_tasks).rate);
+    answers.push_back(bags::energy::solve_profit_by_glpk(instance).rate);
+    return answers;
   });
 }
 
@@ -203,13 +203,13 @@ TEST(Threads, Cluster) {
   const auto policy = cluster::dfrs::parse_policy_name("GreedyPM */per/opt=min/minvt=600");
   ASSERT_TRUE(policy);
   expect_the_same([&] {
-    Answers found;
+    Answers answers;
     for (const cluster::SimulationOutcome& outcome :
          {cluster::batch::fcfs(instance), cluster::batch::easy(instance),
           cluster::dfrs::run_dfrs(instance, *policy)})  // told to a checker while it runs
-      found.insert(found.end(), outcome.end.begin(), outcome.end.end());
-    found.push_back(cluster::bound::max_stretch_bound(instance).value);
-    return found;
+      answers.insert(answers.end(), outcome.end.begin(), outcome.end.end());
+    answers.push_back(cluster::bound::max_stretch_bound(instance).value);
+    return answers;
   });
 }
 

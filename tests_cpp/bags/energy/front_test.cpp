@@ -33,15 +33,15 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-void expect_feasible(const Instance& instance, const energy::EnergyRelaxation& found,
+void expect_feasible(const Instance& instance, const energy::EnergyRelaxation& relaxation,
                      double makespan) {
   for (int i = 0; i < instance.types(); ++i) {
-    EXPECT_NEAR(found.x.row(i).sum(), static_cast<double>(instance.count(i)),
+    EXPECT_NEAR(relaxation.x.row(i).sum(), static_cast<double>(instance.count(i)),
                 1e-9 * instance.count(i));
     for (int j = 0; j < instance.machine_types(); ++j) {
-      EXPECT_GE(found.x(i, j), 0);
+      EXPECT_GE(relaxation.x(i, j), 0);
       if (instance.etc(i, j) > makespan) {
-        EXPECT_EQ(found.x(i, j), 0);
+        EXPECT_EQ(relaxation.x(i, j), 0);
       }
     }
   }
@@ -49,13 +49,13 @@ void expect_feasible(const Instance& instance, const energy::EnergyRelaxation& f
   for (int j = 0; j < instance.machine_types(); ++j) {
     double load = 0;
     for (int i = 0; i < instance.types(); ++i) {
-      if (found.x(i, j) == 0) continue;
-      load += found.x(i, j) * instance.etc(i, j);
-      joules += found.x(i, j) * instance.joules(i, j);
+      if (relaxation.x(i, j) == 0) continue;
+      load += relaxation.x(i, j) * instance.etc(i, j);
+      joules += relaxation.x(i, j) * instance.joules(i, j);
     }
     EXPECT_LE(load, instance.machines(j) * makespan * (1 + 1e-9));
   }
-  EXPECT_NEAR(joules, found.joules, 1e-9 * joules);
+  EXPECT_NEAR(joules, relaxation.joules, 1e-9 * joules);
   EXPECT_LE(joules, instance.power_above_idle() * makespan * (1 + 1e-9));
 }
 

@@ -13,13 +13,13 @@ namespace {
 // Longest processing time first, a task at a time.
 std::vector<std::int64_t> one_by_one(std::vector<double> loads, std::int64_t count, double length) {
   const std::vector<double> before = loads;
-  std::vector<std::int64_t> taken(loads.size(), 0);
+  std::vector<std::int64_t> counts(loads.size(), 0);
   for (std::int64_t n = 0; n < count; ++n) {
     const auto k = std::min_element(loads.begin(), loads.end()) - loads.begin();
-    ++taken[k];
-    loads[k] = before[k] + static_cast<double>(taken[k]) * length;
+    ++counts[k];
+    loads[k] = before[k] + static_cast<double>(counts[k]) * length;
   }
-  return taken;
+  return counts;
 }
 
 TEST(WaterLevel, LeavesFullMachinesOut) {
@@ -59,8 +59,8 @@ TEST(Spread, EqualsLptOnRandomLoads) {
 
 TEST(Spread, ManyTasksAtOnce) {
   std::vector<double> loads{0.5, 0, 3};
-  const auto taken = rounding::spread_by_lpt(loads, 3'000'000'000'000, 0.25);
-  EXPECT_EQ(taken[0] + taken[1] + taken[2], 3'000'000'000'000);
+  const auto counts = rounding::spread_by_lpt(loads, 3'000'000'000'000, 0.25);
+  EXPECT_EQ(counts[0] + counts[1] + counts[2], 3'000'000'000'000);
   const auto [low, high] = std::minmax_element(loads.begin(), loads.end());
   EXPECT_LE(*high - *low, 0.25);
 }
@@ -80,9 +80,9 @@ TEST(AssignLocally, EqualsLptOfAllTypes) {
     SHOW_ON_FAILURE(instance);
     std::vector<double> expected(instance.machines(0), 0);
     for (const int i : rounding::order_by_longest(instance, 0)) {
-      const auto taken = one_by_one(expected, counts[i], etc(i, 0));
+      const auto spread_counts = one_by_one(expected, counts[i], etc(i, 0));
       for (std::size_t k = 0; k < expected.size(); ++k)
-        expected[k] += static_cast<double>(taken[k]) * etc(i, 0);
+        expected[k] += static_cast<double>(spread_counts[k]) * etc(i, 0);
     }
     EXPECT_EQ(rounding::assign_locally(instance, 0, counts, [](int, const auto&) {}), expected);
   }

@@ -101,11 +101,11 @@ TEST(Algorithms, HoldOnLargerInstances) {
 
 TEST(Algorithms, WorkWithoutPriceOrEnergyCost) {
   const Shape shape;
-  const Instance some = random_instance(shape, 1);
-  SHOW_ON_FAILURE(some);
+  const Instance priced = random_instance(shape, 1);
+  SHOW_ON_FAILURE(priced);
   for (const auto& [price, cost] : {std::pair{0.0, 1.0}, {5.0, 0.0}, {0.0, 0.0}}) {
-    const Instance instance(some.counts(), some.all_machines(), some.etc(), some.apc(), price,
-                            cost);
+    const Instance instance(priced.counts(), priced.all_machines(), priced.etc(), priced.apc(),
+                            price, cost);
     for (const BagPlan& plan : all_plans(instance)) expect_sound(instance, plan);
   }
 }

@@ -126,10 +126,10 @@ TEST(Recreation, IsOfNoUseWhereNothingIsGained) {
 TEST(TtbBest, WhatItProvesHolds) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SHOW_ON_FAILURE(seed);
-    const Instance few = small_instance(seed, seed % 4 != 0);
-    SHOW_ON_FAILURE(few);
-    const search::TtbBestResult best = search::ttb_best(few, 4 * search::kBestWork);
-    const double optimum = BruteForce(few).best_rate();
+    const Instance small = small_instance(seed, seed % 4 != 0);
+    SHOW_ON_FAILURE(small);
+    const search::TtbBestResult best = search::ttb_best(small, 4 * search::kBestWork);
+    const double optimum = BruteForce(small).best_rate();
     EXPECT_LE(best.plan.profit_rate, optimum + 1e-9 * std::abs(optimum));
     EXPECT_GE(best.rate_bound, optimum - 1e-9 * std::abs(optimum));
     if (best.is_proved) {

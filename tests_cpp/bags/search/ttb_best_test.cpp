@@ -211,12 +211,13 @@ TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
     const Instance instance = random_instance(shape, seed);
     SHOW_ON_FAILURE(instance);
     const BagPlan start = rounding::min_energy(instance);
-    const BagPlan found = search::anneal_plan(instance, start, 20'000, seed).plan;
-    EXPECT_GE(found.profit_rate, start.profit_rate);
+    const BagPlan annealed_plan = search::anneal_plan(instance, start, 20'000, seed).plan;
+    EXPECT_GE(annealed_plan.profit_rate, start.profit_rate);
     for (int i = 0; i < instance.types(); ++i)
-      EXPECT_EQ(found.counts.row(i).sum(), start.counts.row(i).sum());
-    EXPECT_DOUBLE_EQ(found.profit_rate, make_plan_of_runs(instance, found.runs).profit_rate);
-    EXPECT_EQ(found.profit_rate,
+      EXPECT_EQ(annealed_plan.counts.row(i).sum(), start.counts.row(i).sum());
+    EXPECT_DOUBLE_EQ(annealed_plan.profit_rate,
+                     make_plan_of_runs(instance, annealed_plan.runs).profit_rate);
+    EXPECT_EQ(annealed_plan.profit_rate,
               search::anneal_plan(instance, start, 20'000, seed).plan.profit_rate);
   }
 }

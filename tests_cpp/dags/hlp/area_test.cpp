@@ -33,12 +33,12 @@ TEST(BalanceLoads, MatchesTheLpWithoutEdges) {
     double longest = 0, bound = 0;
     for (int task = 0; task < instance.tasks(); ++task) {
       longest = std::max(longest, instance.time(task, instance.fastest_type(task)));
-      double least = kInfinity;
+      double best_load = kInfinity;
       for (int type = 0; type < instance.types(); ++type)
         if (instance.can_run(task, type))
-          least = std::min(least,
-                           instance.time(task, type) * area.weights[type] / instance.units(type));
-      bound += least;
+          best_load = std::min(
+              best_load, instance.time(task, type) * area.weights[type] / instance.units(type));
+      bound += best_load;
     }
     EXPECT_NEAR(bound, area.value, 1e-9 * area.value);  // its weights prove it
     EXPECT_GE(hlp::hlp(instance, hlp::HlpMethod::glpk).value,

@@ -43,7 +43,7 @@ void expect_feasible(const Instance& instance, const hlp::HlpSolution& solution)
     EXPECT_LE(start + duration, solution.completion[task] * (1 + 1e-9) + 1e-12);
     EXPECT_LE(solution.completion[task], top);
   }
-  for (const double one : load) EXPECT_LE(one, top);
+  for (const double type_load : load) EXPECT_LE(type_load, top);
 }
 
 void expect_exact(const Instance& instance, const hlp::HlpSolution& solution) {
@@ -124,8 +124,8 @@ TEST(Hlp, StructuredAndGlpkAgreeOnCholeskyAndForkJoin) {
 }
 
 TEST(Hlp, SmallAndDegenerateInstances) {
-  const Instance one = graphs::make({{3, 5}}, {}, {2, 2});
-  EXPECT_NEAR(hlp::hlp(one).value, 3, 1e-12);
+  const Instance single_task = graphs::make({{3, 5}}, {}, {2, 2});
+  EXPECT_NEAR(hlp::hlp(single_task).value, 3, 1e-12);
   const Instance nothing = graphs::make({{0, 0}, {0, kInfinity}}, {{0, 1}}, {1, 1});
   EXPECT_EQ(hlp::hlp(nothing).value, 0);
   const Instance gpu_only = graphs::make({{kInfinity, 2}, {kInfinity, 3}}, {}, {5, 1});
@@ -170,12 +170,12 @@ TEST(HlpSoFar, IsValidWhereverItIsStopped) {
   bool complete = false;
   for (int micros = 0; micros < 300'000 && !complete; micros = micros * 3 / 2 + 100) {
     const ScopedTimeLimit limit(1e-6 * micros);
-    const hlp::HlpSolution found = hlp::hlp_so_far(instance);
-    complete = found.complete;
+    const hlp::HlpSolution solution = hlp::hlp_so_far(instance);
+    complete = solution.complete;
     EXPECT_TRUE(micros > 0 || !complete);
-    EXPECT_LE(check::certified_bound(instance, found.certificate), optimum * (1 + 1e-9));
-    EXPECT_GE(found.value, optimum * (1 - 1e-9));
-    expect_feasible(instance, found);
+    EXPECT_LE(check::certified_bound(instance, solution.certificate), optimum * (1 + 1e-9));
+    EXPECT_GE(solution.value, optimum * (1 - 1e-9));
+    expect_feasible(instance, solution);
   }
 }
 

@@ -26,14 +26,14 @@ namespace {
 const double kPhi = (1 + std::sqrt(5)) / 2;
 
 // More cases: COSCHED_RATIOS=10000.
-int cases(int few) {
-  const char* more = std::getenv("COSCHED_RATIOS");
-  return more ? std::atoi(more) : few;
+int cases(int default_cases) {
+  const char* requested_cases = std::getenv("COSCHED_RATIOS");
+  return requested_cases ? std::atoi(requested_cases) : default_cases;
 }
 
-Instance any_graph(Rng& rng, int round, int most, int types) {
+Instance any_graph(Rng& rng, int round, int most_tasks, int types) {
   graphs::RandomOptions options;
-  options.tasks = 1 + static_cast<int>(rng.below(most));
+  options.tasks = 1 + static_cast<int>(rng.below(most_tasks));
   options.types = types;
   options.density = 0.4 * rng.uniform();
   options.integers = round % 2 == 0;
@@ -53,10 +53,11 @@ TEST(HeteroPrio, StaysWithinItsRatiosForIndependentTasks) {
       const double p = 0.1 + rng.uniform(), acceleration = std::exp(3 * rng.uniform() - 1);
       times.push_back({p, round % 2 == 0 ? p / acceleration : static_cast<double>(rng.below(5))});
     }
-    const int many = 2 + static_cast<int>(rng.below(3)), few = 2 + static_cast<int>(rng.below(2));
+    const int many = 2 + static_cast<int>(rng.below(3)),
+              few_units = 2 + static_cast<int>(rng.below(2));
     std::vector<int> units = kind == 0   ? std::vector{1, 1}
                              : kind == 1 ? std::vector{many, 1}
-                                         : std::vector{many, few};
+                                         : std::vector{many, few_units};
     if (rng.below(2) == 0) std::swap(units[0], units[1]);
     const Instance instance = graphs::make(times, {}, units);
     SHOW_ON_FAILURE(instance);
@@ -122,16 +123,16 @@ TEST(Qa, StaysWithinItsRatio) {
     options.most_units = 1 + round % 5;
     const Instance instance = graphs::random(rng, options);
     SHOW_ON_FAILURE(instance);
-    double most = 0, least = kInfinity, sum = 0;
+    double most_units = 0, fewest_units = kInfinity, sum = 0;
     for (const int units : instance.units()) {
-      most = std::max<double>(most, units);
-      least = std::min<double>(least, units);
+      most_units = std::max<double>(most_units, units);
+      fewest_units = std::min<double>(fewest_units, units);
     }
-    for (const int units : instance.units()) sum += std::sqrt(units / least);
+    for (const int units : instance.units()) sum += std::sqrt(units / fewest_units);
     const Plan plan = list::qa(instance);
     plain::expect_valid(instance, plan);
     const double optimum = search::optimal(instance).bound;
-    EXPECT_LE(plan.makespan(), (sum + std::sqrt(most / least)) * optimum * (1 + 1e-9));
+    EXPECT_LE(plan.makespan(), (sum + std::sqrt(most_units / fewest_units)) * optimum * (1 + 1e-9));
     worst = std::max(worst, plan.makespan() / optimum);
   }
   EXPECT_GE(worst, 1.3);
@@ -160,7 +161,7 @@ Plan plain_dmda(const Instance& instance, double alpha, double beta) {
       int type, unit;
     };
     std::vector<One> all;
-    double least = kInfinity;
+    double earliest_end = kInfinity;
     for (int type = instance.types(); type-- > 0;)
       for (int unit = 0; instance.can_run(task, type) && unit < instance.units(type); ++unit) {
         const double start =
@@ -171,17 +172,17 @@ Plan plain_dmda(const Instance& instance, double alpha, double beta) {
             moving += need.transfer(static_cast<int>(edge), plan.kind[need.edges[edge].first],
                                     plan.unit[need.edges[edge].first], type, unit);
         all.push_back({start + instance.time(task, type), moving, start, type, unit});
-        least = std::min(least, all.back().end);
+        earliest_end = std::min(earliest_end, all.back().end);
       }
-    const auto fitness = [&](const One& one) {
-      return alpha * (one.end - least) + beta * one.moving;
+    const auto fitness = [&](const One& candidate_place) {
+      return alpha * (candidate_place.end - earliest_end) + beta * candidate_place.moving;
     };
     const One* best = &all[0];
-    for (const One& one : all)
-      if (fitness(one) < fitness(*best) ||
-          (fitness(one) == fitness(*best) && one.type == best->type &&
-           until[one.type][one.unit] < until[best->type][best->unit]))
-        best = &one;
+    for (const One& candidate_place : all)
+      if (fitness(candidate_place) < fitness(*best) ||
+          (fitness(candidate_place) == fitness(*best) && candidate_place.type == best->type &&
+           until[candidate_place.type][candidate_place.unit] < until[best->type][best->unit]))
+        best = &candidate_place;
     plan.set(task, best->type, best->unit, best->start, best->end);
     until[best->type][best->unit] = best->end;
   }

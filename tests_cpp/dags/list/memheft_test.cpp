@@ -29,16 +29,16 @@ Instance limited_to(const Instance& instance, std::vector<double> capacity) {
 }
 
 // Memories of `share` of all the data, and at least what each task needs while it runs.
-Instance limited(Rng& rng, int round, int most, double share) {
+Instance limited(Rng& rng, int round, int most_tasks, double share) {
   graphs::RandomOptions options;
-  options.tasks = 2 + static_cast<int>(rng.below(most - 1));
+  options.tasks = 2 + static_cast<int>(rng.below(most_tasks - 1));
   options.types = 1 + round % 3;
   options.density = 0.2 + 0.4 * rng.uniform();
   options.most_units = 2;
   options.integers = round % 2 == 0;
   const Instance moving =
       graphs::with_random_transfers(rng, graphs::random(rng, options), 0.1 + rng.uniform());
-  double all = 0, least = 0;
+  double all = 0, largest_need = 0;
   for (const double bytes : moving.transfers().data()) all += bytes;
   for (int task = 0; task < moving.tasks(); ++task) {
     double need = 0;
@@ -46,11 +46,11 @@ Instance limited(Rng& rng, int round, int most, double share) {
       need += moving.transfers().data()[moving.transfers().in_edges(task)[k]];
     for (int k = 0; k < moving.graph().successors(task).size(); ++k)
       need += moving.transfers().data()[moving.transfers().first_out_edge(task) + k];
-    least = std::max(least, need);
+    largest_need = std::max(largest_need, need);
   }
   std::vector<double> capacity;
   for (const int units : moving.units())
-    capacity.insert(capacity.end(), units, std::max(least, share * all));
+    capacity.insert(capacity.end(), units, std::max(largest_need, share * all));
   return limited_to(moving, capacity);
 }
 
@@ -88,7 +88,7 @@ TEST(MemHeft, IsHeftWithoutLimits) {
 
 TEST(MemHeft, StaysWithinTheMemories) {
   Rng rng(362);
-  int found = 0, tight = 0;
+  int found_count = 0, tight = 0;
   for (int round = 0; round < 600; ++round) {
     SHOW_ON_FAILURE(round);
     const Instance instance = limited(rng, round, 25, 0.1 + 0.4 * rng.uniform());
@@ -98,7 +98,7 @@ TEST(MemHeft, StaysWithinTheMemories) {
       const Plan plan = list::memheft(instance);
       expect_fits(instance, plan);
       EXPECT_GE(plan.makespan(), hlp::memory_bound(instance));
-      ++found;
+      ++found_count;
       try {
         check::validate_memory(list::heft(instance).schedule(), instance);
       } catch (const InvalidSchedule&) {
@@ -107,7 +107,7 @@ TEST(MemHeft, StaysWithinTheMemories) {
     } catch (const InfeasibleError&) {
     }
   }
-  EXPECT_GE(found, 200);
+  EXPECT_GE(found_count, 200);
   EXPECT_GE(tight, 50);
 }
 
@@ -188,7 +188,7 @@ double best_of_all_orders(const Instance& instance) {
 
 TEST(HlpBest, FindsWhatFitsAndNoBoundIsAboveIt) {
   Rng rng(363);
-  int found = 0, optimal = 0;
+  int found_count = 0, optimal = 0;
   for (int round = 0; round < 90; ++round) {
     SHOW_ON_FAILURE(round);
     const Instance instance = limited(rng, round, 5, 0.05 + 0.3 * rng.uniform());
@@ -209,14 +209,14 @@ TEST(HlpBest, FindsWhatFitsAndNoBoundIsAboveIt) {
       EXPECT_LE(makespan, heuristic);
       EXPECT_LE(std::max(result.windows_bound.value, result.memory_bound), best * (1 + 1e-9))
           << round;
-      ++found;
+      ++found_count;
       optimal += makespan <= best * (1 + 1e-9);
     } catch (const InfeasibleError&) {
       EXPECT_EQ(best, kInfinity) << "round " << round;
     }
   }
-  EXPECT_GE(found, 40);
-  EXPECT_GE(optimal, found * 9 / 10);
+  EXPECT_GE(found_count, 40);
+  EXPECT_GE(optimal, found_count * 9 / 10);
 }
 
 TEST(HlpBest, FitsWhereMemHeftDoesNot) {

@@ -25,7 +25,7 @@ Plan plain_ready_rule(const Instance& instance, Key key) {
   std::vector<std::vector<double>> idle;
   for (const int units : instance.units()) idle.emplace_back(units, 0.0);
   for (int step = 0; step < instance.tasks(); ++step) {
-    std::tuple<double, double, double, int> least{kInfinity, 0, 0, 0};
+    std::tuple<double, double, double, int> best_key{kInfinity, 0, 0, 0};
     double best_start = 0, best_idle = 0;
     int best_task = -1, best_type = -1, best_unit = -1;
     for (int task = 0; task < instance.tasks(); ++task) {
@@ -40,12 +40,12 @@ Plan plain_ready_rule(const Instance& instance, Key key) {
               std::max(from, list::data_arrival_at(instance, plan, task, {type, unit}));
           const auto now = key(task, type, start);
           const bool better =
-              best_task < 0 || now < least ||
-              (now == least &&
+              best_task < 0 || now < best_key ||
+              (now == best_key &&
                (type > best_type ||
                 (type == best_type && std::pair(start, from) < std::pair(best_start, best_idle))));
           if (!better) continue;
-          least = now;
+          best_key = now;
           best_task = task;
           best_type = type;
           best_unit = unit;

@@ -71,19 +71,19 @@ TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
     const auto seconds = check::requirements(instance).transfer;
     bool is_free = true;
     for (int edge = 0; edge < instance.graph().edges(); ++edge) {
-      Table least(instance.types(), instance.types(), kInfinity);
+      Table cheapest(instance.types(), instance.types(), kInfinity);
       double sum = 0;
       for (const Place u : places)
         for (const Place v : places) {
           const double cost = transfers.cost(edge, u, v);
           EXPECT_NEAR(cost, seconds(edge, u.type, u.unit, v.type, v.unit), 1e-12 * cost);
-          least(u.type, v.type) = std::min(least(u.type, v.type), cost);
+          cheapest(u.type, v.type) = std::min(cheapest(u.type, v.type), cost);
           sum += cost;
           is_free = is_free && cost == 0;
         }
       for (int q = 0; q < instance.types(); ++q)
         for (int r = 0; r < instance.types(); ++r)
-          EXPECT_EQ(transfers.least_cost(edge, q, r), least(q, r));
+          EXPECT_EQ(transfers.least_cost(edge, q, r), cheapest(q, r));
       const auto count = static_cast<double>(places.size());
       const double mean = count > 1 ? sum / (count * (count - 1)) : 0;
       EXPECT_NEAR(transfers.mean_cost(edge), mean, 1e-12 * (1 + mean));
@@ -95,11 +95,11 @@ TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
 std::string refusal(const std::vector<double>& data, double bandwidth, double latency,
                     std::vector<int> memories = {0, 0}) {
   try {
-    const Transfers made(TaskGraph(2, {{0, 1}}), {1, 1}, std::vector<Edge>(data.size(), {0, 1}),
-                         data,
-                         {Table(2, 2, bandwidth),
-                          Table(2, 2, latency),
-                          {Memories::MemoryKind::listed, std::move(memories)}});
+    const Transfers graph_of_data(TaskGraph(2, {{0, 1}}), {1, 1},
+                                  std::vector<Edge>(data.size(), {0, 1}), data,
+                                  {Table(2, 2, bandwidth),
+                                   Table(2, 2, latency),
+                                   {Memories::MemoryKind::listed, std::move(memories)}});
   } catch (const InvalidInstance& error) {
     return error.what();
   }

@@ -73,10 +73,10 @@ struct State {
     const TypeCosts& costs = windows.costs();
     for (int task = 0; task < windows.instance().tasks(); ++task)
       for (int type = 0; type < costs.types(); ++type) {
-        const bool there = windows.is_open(task, type);
-        open.push_back(there);
-        bounds.push_back(there ? windows.head(task, type) : 0);
-        bounds.push_back(there ? windows.tail(task, type) : 0);
+        const bool type_is_open = windows.is_open(task, type);
+        open.push_back(type_is_open);
+        bounds.push_back(type_is_open ? windows.head(task, type) : 0);
+        bounds.push_back(type_is_open ? windows.tail(task, type) : 0);
       }
     for (int edge = 0; edge < costs.edges(); ++edge) {
       open.push_back(windows.forces_same_memory(edge));
@@ -94,11 +94,11 @@ bool prune(proof::TransferWindows& windows) {
   return proof::prune_with_clusters(windows, proof::kSearchSlack, true);
 }
 
-void expect_same(const State& found, const State& expected, double makespan) {
-  EXPECT_EQ(found.open, expected.open);
-  EXPECT_EQ(found.undecided, expected.undecided);
+void expect_same(const State& actual, const State& expected, double makespan) {
+  EXPECT_EQ(actual.open, expected.open);
+  EXPECT_EQ(actual.undecided, expected.undecided);
   for (std::size_t k = 0; k < expected.bounds.size(); ++k)
-    EXPECT_NEAR(found.bounds[k], expected.bounds[k], 1e-7 * makespan);
+    EXPECT_NEAR(actual.bounds[k], expected.bounds[k], 1e-7 * makespan);
 }
 
 // Of a task's type, or of a way.
@@ -119,9 +119,9 @@ template <class Keep>
 bool fails(proof::TransferWindows& windows, const Keep& keep) {
   windows.set_checkpoint();
   keep();
-  const bool left = prune(windows);
+  const bool has_failed = prune(windows);
   windows.restore_checkpoint();
-  return !left;
+  return !has_failed;
 }
 
 // A T that pruning leaves, a twentieth or less above one that it refutes.
@@ -143,10 +143,10 @@ TEST(TransferGuesses, LeaveNoneThatFails) {
     const double makespan = just_above_refuted(costs);
     proof::TransferWindows windows(costs, makespan);
     ASSERT_TRUE(prune(windows));
-    const proof::ShavingResult found = proof::shave(windows, {1e9, 1'000'000}, true);
-    closed += static_cast<int>(found.closed_choices.size());
-    for (const proof::TransferGuess& guess : found.closed_choices) of_edges += guess.is_edge;
-    if (found.is_refuted) continue;
+    const proof::ShavingResult shaving = proof::shave(windows, {1e9, 1'000'000}, true);
+    closed += static_cast<int>(shaving.closed_choices.size());
+    for (const proof::TransferGuess& guess : shaving.closed_choices) of_edges += guess.is_edge;
+    if (shaving.is_refuted) continue;
     for (int task = 0; task < instance.tasks(); ++task)
       for (int type = 0; type < costs.types(); ++type) {
         if (!windows.is_open(task, type)) continue;
@@ -169,7 +169,7 @@ TEST(TransferGuesses, LeaveNoneThatFails) {
 // is new.
 TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
   Rng rng(5);
-  int left = 0, gone = 0, more = 0;
+  int remaining_count = 0, failed_count = 0, changed_count = 0;
   for (int round = 0; round < 60; ++round) {
     SHOW_ON_FAILURE(round);
     const Instance instance =
@@ -195,17 +195,17 @@ TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
       const State before(windows);
       windows.set_checkpoint();
       next(windows);
-      const bool found = prune(windows);
+      const bool has_pruned = prune(windows);
       const State after(windows);
       windows.restore_checkpoint();
-      ASSERT_EQ(found, expected);
+      ASSERT_EQ(has_pruned, expected);
       expect_same(State(windows), before, 0);
-      if (!found) {
-        ++gone;
+      if (!has_pruned) {
+        ++failed_count;
         continue;
       }
-      ++left;
-      more += after.bounds != before.bounds;
+      ++remaining_count;
+      changed_count += after.bounds != before.bounds;
       expect_same(after, State(fresh), makespan);
       next(windows);
       closings.push_back(next);
@@ -213,9 +213,9 @@ TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
       expect_same(State(windows), after, 0);
     }
   }
-  EXPECT_GT(left, 50);
-  EXPECT_GT(gone, 10);
-  EXPECT_GT(more, 50);
+  EXPECT_GT(remaining_count, 50);
+  EXPECT_GT(failed_count, 10);
+  EXPECT_GT(changed_count, 50);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST(TransfersBound, ACertificateHoldsForEverySlowerNetwork) {
 
 // Bound / optimum on average, at three ratios of communication to computation.
 TEST(TransfersBound, IsTightOnSmallGraphs) {
-  for (const auto& [ccr, least] : {std::pair{0.1, 0.99}, {1.0, 0.97}, {5.0, 0.93}}) {
+  for (const auto& [ccr, least_ratio] : {std::pair{0.1, 0.99}, {1.0, 0.97}, {5.0, 0.93}}) {
     Rng rng(32);
     double sum = 0, plain = 0;
     constexpr int kRounds = 60;
@@ -160,8 +160,8 @@ TEST(TransfersBound, IsTightOnSmallGraphs) {
       sum += transfers_of(instance).value / optimum;
       plain += proof::windows_bound(instance, hlp::hlp(instance).certificate).value / optimum;
     }
-    EXPECT_GE(sum / kRounds, least) << ccr;
-    EXPECT_LE(plain / kRounds, least) << ccr;  // without them it is not
+    EXPECT_GE(sum / kRounds, least_ratio) << ccr;
+    EXPECT_LE(plain / kRounds, least_ratio) << ccr;  // without them it is not
   }
 }
 
@@ -203,11 +203,11 @@ TEST(TransfersBound, StopsAtItsLimitWithAProof) {
   ASSERT_GT(windows.refutation.makespan, 0);  // so that there is something to check after the limit
   for (int micros = 0; micros < 10'000'000 && !complete; micros = 3 * micros + 300) {
     const ScopedTimeLimit limit(1e-6 * micros);
-    const proof::TransfersBound found = proof::transfers_bound(instance, windows);
-    complete = found.complete;
+    const proof::TransfersBound bound = proof::transfers_bound(instance, windows);
+    complete = bound.complete;
     EXPECT_TRUE(micros > 0 || !complete);
     const ScopedDeadlineExtension grace;
-    EXPECT_EQ(check::certified_bound(instance, found.certificate), found.value);
+    EXPECT_EQ(check::certified_bound(instance, bound.certificate), bound.value);
   }
   EXPECT_TRUE(complete);
 }
@@ -225,13 +225,14 @@ TEST(TransfersRelaxation, IsThatOfGlpk) {
     const Instance instance =
         graphs::with_random_transfers(rng, graphs::random(rng, options), 2 * rng.uniform());
     const double value = proof::transfers_relaxation(instance, hlp::HlpMethod::glpk).value;
-    const proof::TransfersRelaxation found = proof::transfers_relaxation(instance);
-    EXPECT_NEAR(found.value, value, 2e-6 * value + 1e-8) << round;
+    const proof::TransfersRelaxation relaxation = proof::transfers_relaxation(instance);
+    EXPECT_NEAR(relaxation.value, value, 2e-6 * value + 1e-8) << round;
     EXPECT_GE(value, hlp::hlp(instance).value * (1 - 1e-9));
     if (value <= 0) continue;
-    const proof::TransfersCertificate proof{{hlp::hlp(instance).certificate, {}}, found.refutation};
-    EXPECT_GE(check::certified_bound(instance, proof), found.refutation.makespan) << round;
-    EXPECT_NEAR(found.refutation.makespan, value, 2e-6 * value) << round;
+    const proof::TransfersCertificate proof{{hlp::hlp(instance).certificate, {}},
+                                            relaxation.refutation};
+    EXPECT_GE(check::certified_bound(instance, proof), relaxation.refutation.makespan) << round;
+    EXPECT_NEAR(relaxation.refutation.makespan, value, 2e-6 * value) << round;
   }
 }
 

@@ -132,10 +132,10 @@ TEST(Windows, StopsAtItsLimitWithAProof) {
   bool complete = false;
   for (int micros = 0; micros < 10'000'000 && !complete; micros = 2 * micros + 100) {
     const ScopedTimeLimit limit(1e-6 * micros);
-    const proof::WindowsBound found = proof::windows_bound(instance, relaxation);
-    complete = found.complete;
+    const proof::WindowsBound bound = proof::windows_bound(instance, relaxation);
+    complete = bound.complete;
     EXPECT_TRUE(micros > 0 || !complete);
-    EXPECT_EQ(check::certified_bound(instance, found.certificate), found.value);
+    EXPECT_EQ(check::certified_bound(instance, bound.certificate), bound.value);
   }
   EXPECT_TRUE(complete);
 }

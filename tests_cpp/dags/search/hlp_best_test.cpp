@@ -116,17 +116,17 @@ TEST(HlpBest, HasHeftAndHlpOlsBeforeItsTimeLimit) {
 }
 
 TEST(HlpBest, SaysWhichBoundIsTheGreatest) {
-  search::HlpBestResult found;
-  found.windows_bound.value = 3;
-  EXPECT_STREQ(found.best_bound().second, "windows");
-  found.transfers_bound.emplace();
-  found.transfers_bound->value = 3;  // no more
-  EXPECT_STREQ(found.best_bound().second, "windows");
-  found.transfers_bound->value = 4;
-  EXPECT_STREQ(found.best_bound().second, "transfers");
-  found.memory_bound = 5;
-  EXPECT_STREQ(found.best_bound().second, "memory");
-  EXPECT_EQ(found.best_bound().first, 5);
+  search::HlpBestResult best_result;
+  best_result.windows_bound.value = 3;
+  EXPECT_STREQ(best_result.best_bound().second, "windows");
+  best_result.transfers_bound.emplace();
+  best_result.transfers_bound->value = 3;  // no more
+  EXPECT_STREQ(best_result.best_bound().second, "windows");
+  best_result.transfers_bound->value = 4;
+  EXPECT_STREQ(best_result.best_bound().second, "transfers");
+  best_result.memory_bound = 5;
+  EXPECT_STREQ(best_result.best_bound().second, "memory");
+  EXPECT_EQ(best_result.best_bound().first, 5);
 }
 
 TEST(HlpBest, EndsWhereItMeetsTheBound) {
@@ -142,14 +142,14 @@ TEST(HlpBest, EndsWhereItMeetsTheBound) {
     const Instance instance = graphs::random(rng, options);
     SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
-    const search::HlpBestResult found = search::hlp_best(instance);
-    EXPECT_TRUE(found.is_complete);
-    EXPECT_NO_THROW(validate(found.plan.schedule(), check::requirements(instance)));
-    EXPECT_GE(found.plan.makespan(), optimum * (1 - 1e-12));
-    EXPECT_EQ(check::certified_bound(instance, found.windows_bound.certificate),
-              found.windows_bound.value);
-    if (!search::is_proven_optimal(found.plan.makespan(), found.windows_bound.value)) continue;
-    EXPECT_LE(found.plan.makespan(), optimum * (1 + 1e-9));
+    const search::HlpBestResult result = search::hlp_best(instance);
+    EXPECT_TRUE(result.is_complete);
+    EXPECT_NO_THROW(validate(result.plan.schedule(), check::requirements(instance)));
+    EXPECT_GE(result.plan.makespan(), optimum * (1 - 1e-12));
+    EXPECT_EQ(check::certified_bound(instance, result.windows_bound.certificate),
+              result.windows_bound.value);
+    if (!search::is_proven_optimal(result.plan.makespan(), result.windows_bound.value)) continue;
+    EXPECT_LE(result.plan.makespan(), optimum * (1 + 1e-9));
     ++met;
   }
   EXPECT_GE(met, 250);

@@ -14,9 +14,9 @@
 namespace cosched::dags {
 namespace {
 
-Instance small_one(Rng& rng, int round, int most) {
+Instance small_one(Rng& rng, int round, int most_tasks) {
   graphs::RandomOptions options;
-  options.tasks = 1 + static_cast<int>(rng.below(most));
+  options.tasks = 1 + static_cast<int>(rng.below(most_tasks));
   options.types = 1 + round % 3;
   options.density = 0.6 * rng.uniform();
   options.most_units = 1 + round % 3;
@@ -33,11 +33,11 @@ TEST(Optimal, EqualsExhaustiveSearch) {
     const Instance instance = small_one(rng, round, round % 4 < 2 ? 9 : 7);
     SHOW_ON_FAILURE(instance);
     const double optimum = graphs::exhaustive(instance);
-    const search::OptimalResult found = search::optimal(instance);
-    plain::expect_valid(instance, found.plan);
-    EXPECT_TRUE(found.is_proved && found.is_complete);
-    EXPECT_EQ(found.bound, found.plan.makespan());
-    EXPECT_TRUE(close(found.bound, optimum)) << "round " << round;
+    const search::OptimalResult result = search::optimal(instance);
+    plain::expect_valid(instance, result.plan);
+    EXPECT_TRUE(result.is_proved && result.is_complete);
+    EXPECT_EQ(result.bound, result.plan.makespan());
+    EXPECT_TRUE(close(result.bound, optimum)) << "round " << round;
 
     search::OptimalResult alone;  // the tree from a bad plan, without the bound that proves most
     alone.plan = list::schedule_on_one_unit(instance, 0);
@@ -63,12 +63,12 @@ TEST(Optimal, ProvesADozenTasks) {
     SHOW_ON_FAILURE(plain);
     const Instance instance =
         round % 2 == 0 ? plain : graphs::with_random_transfers(rng, plain, 0.1 + rng.uniform());
-    const search::OptimalResult found = search::optimal(instance);
-    plain::expect_valid(instance, found.plan);
-    EXPECT_TRUE(found.is_proved) << "round " << round << ", " << found.nodes << " nodes";
+    const search::OptimalResult result = search::optimal(instance);
+    plain::expect_valid(instance, result.plan);
+    EXPECT_TRUE(result.is_proved) << "round " << round << ", " << result.nodes << " nodes";
     const search::HlpBestResult best = search::hlp_best(instance);
-    EXPECT_LE(found.bound, best.plan.makespan() * (1 + kExactTolerance));
-    EXPECT_GE(found.bound, best.windows_bound.value * (1 - kExactTolerance));
+    EXPECT_LE(result.bound, best.plan.makespan() * (1 + kExactTolerance));
+    EXPECT_GE(result.bound, best.windows_bound.value * (1 - kExactTolerance));
   }
 }
 
@@ -79,10 +79,10 @@ TEST(Optimal, SaysWhatEndedIt) {
   options.density = 0.05;
   const Instance instance = graphs::with_random_transfers(rng, graphs::random(rng, options), 1);
   SHOW_ON_FAILURE(instance);
-  const search::OptimalResult few = search::optimal(instance, {10, std::nullopt});
-  EXPECT_FALSE(few.is_proved);
-  EXPECT_TRUE(few.is_complete);
-  EXPECT_LT(few.bound, few.plan.makespan());
+  const search::OptimalResult short_search = search::optimal(instance, {10, std::nullopt});
+  EXPECT_FALSE(short_search.is_proved);
+  EXPECT_TRUE(short_search.is_complete);
+  EXPECT_LT(short_search.bound, short_search.plan.makespan());
   const search::OptimalResult none = search::optimal(instance, {1000, 0.0});
   plain::expect_valid(instance, none.plan);
   EXPECT_FALSE(none.is_proved || none.is_complete);
@@ -96,13 +96,13 @@ TEST(Optimal, AsManyLevelsAsTasksNeedNoStack) {
   Table times(kTasks, 3, 1.0);
   for (int task = 0; task < kTasks; ++task) times(task, 0) = 2;
   const Instance chain(std::move(times), TaskGraph(kTasks, edges), {1, 1, 1});
-  search::OptimalResult found;
-  found.plan = list::schedule_on_one_unit(chain, 0);
-  EXPECT_EQ(found.plan.makespan(), 2.0 * kTasks);
+  search::OptimalResult result;
+  result.plan = list::schedule_on_one_unit(chain, 0);
+  EXPECT_EQ(result.plan.makespan(), 2.0 * kTasks);
   tests::run_on_small_stack([&] {
-    EXPECT_TRUE(search::branch_and_bound(chain, {1.0, 1.0, 1.0}, found, kUnlimitedWork));
+    EXPECT_TRUE(search::branch_and_bound(chain, {1.0, 1.0, 1.0}, result, kUnlimitedWork));
   });
-  EXPECT_EQ(found.plan.makespan(), kTasks);
+  EXPECT_EQ(result.plan.makespan(), kTasks);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 // A random order that respects precedence, and random types.
 search::TypedOrder random_candidate(const Instance& instance, Rng& rng) {
   std::vector<double> noise(instance.tasks());
-  for (double& one : noise) one = rng.uniform();
+  for (double& value : noise) value = rng.uniform();
   const std::vector<double> rank = compute_ranks(instance.graph(), noise);
   search::TypedOrder candidate{instance.graph().order(), Allocation(instance.tasks())};
   std::stable_sort(candidate.order.begin(), candidate.order.end(),
@@ -62,9 +62,10 @@ TEST(Decoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
     shorter += justified < plain * (1 - 1e-9);
     check(decoder.decode_list(candidate.order, candidate.allocation));
     // In the order of its starts nothing starts later.
-    const double again =
+    const double justified_twice =
         decoder.decode_serial(decoder.order_by_start(), candidate.allocation, false);
-    EXPECT_LE(again, decoder.decode_list(candidate.order, candidate.allocation) * (1 + 1e-12));
+    EXPECT_LE(justified_twice,
+              decoder.decode_list(candidate.order, candidate.allocation) * (1 + 1e-12));
   }
   EXPECT_GE(shorter, 100);
   EXPECT_LE(without_units, 100);
@@ -72,7 +73,7 @@ TEST(Decoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
 
 TEST(OrderSearch, FindsTheOptimumOfSmallGraphs) {
   Rng rng(32);
-  int found = 0;
+  int optimum_count = 0;
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {
     SHOW_ON_FAILURE(round);
@@ -93,9 +94,9 @@ TEST(OrderSearch, FindsTheOptimumOfSmallGraphs) {
       return best > optimum * (1 + 1e-9);
     });
     EXPECT_GE(best, optimum * (1 - 1e-12));
-    found += best <= optimum * (1 + 1e-9);
+    optimum_count += best <= optimum * (1 + 1e-9);
   }
-  EXPECT_GE(found, kRounds * 99 / 100);
+  EXPECT_GE(optimum_count, kRounds * 99 / 100);
 }
 
 TEST(OrderSearch, RepeatsWithItsSeedAndStopsAtALimit) {

@@ -33,7 +33,7 @@ TEST(PlaceDecoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
     const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), 1);
     SHOW_ON_FAILURE(instance);
     std::vector<double> noise(instance.tasks());
-    for (double& one : noise) one = rng.uniform();
+    for (double& value : noise) value = rng.uniform();
     const std::vector<double> rank = compute_ranks(instance.graph(), noise);
     std::vector<int> order = instance.graph().order();
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rank[a] > rank[b]; });
@@ -76,7 +76,7 @@ Instance small_instance(Rng& rng, int round, double ccr) {
 
 TEST(PlaceSearch, FindsTheOptimumOfSmallGraphs) {
   Rng rng(92);
-  int found = 0;
+  int optimum_count = 0;
   constexpr int kRounds = 150;
   for (int round = 0; round < kRounds; ++round) {
     SHOW_ON_FAILURE(round);
@@ -94,9 +94,9 @@ TEST(PlaceSearch, FindsTheOptimumOfSmallGraphs) {
       return best > optimum * (1 + 1e-9);
     });
     EXPECT_GE(best, optimum * (1 - 1e-12));
-    found += best <= optimum * (1 + 1e-9);
+    optimum_count += best <= optimum * (1 + 1e-9);
   }
-  EXPECT_GE(found, kRounds * 99 / 100);
+  EXPECT_GE(optimum_count, kRounds * 99 / 100);
 }
 
 TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {

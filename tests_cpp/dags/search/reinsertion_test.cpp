@@ -16,7 +16,8 @@ double through(const Instance& instance, const search::UnitNumbers& numbers, int
                const std::vector<int>& order, const std::vector<int>& units) {
   const int n = instance.tasks();
   std::vector<double> longest(n, -kInfinity), time(n);
-  for (int one = 0; one < n; ++one) time[one] = instance.time(one, numbers.place(units[one]).type);
+  for (int index = 0; index < n; ++index)
+    time[index] = instance.time(index, numbers.place(units[index]).type);
   const auto arc = [&](int a, int b) {  // from the end of a to the begin of b, b later in the order
     double cost = units[a] == units[b] ? 0 : -kInfinity;
     int edge = instance.transfers().first_out_edge(a);
@@ -68,28 +69,30 @@ TEST(Reinsertion, FindsTheBestPlace) {
     const search::UnitNumbers& numbers = decoder.numbers();
     const bool any = only < 0 || !fits(task, only);
     std::vector<int> others;
-    for (const int one : order)
-      if (one != task) others.push_back(one);
-    double least = kInfinity;
+    for (const int other_task : order)
+      if (other_task != task) others.push_back(other_task);
+    double best_end = kInfinity;
     for (int at = 0; at < n; ++at) {
       std::vector<int> tried = others;
       tried.insert(tried.begin() + at, task);
       std::vector<int> position(n);
       for (int k = 0; k < n; ++k) position[tried[k]] = k;
       bool valid = true;
-      for (const int one : instance.graph().predecessors(task)) valid = valid && position[one] < at;
-      for (const int one : instance.graph().successors(task)) valid = valid && position[one] > at;
+      for (const int other_task : instance.graph().predecessors(task))
+        valid = valid && position[other_task] < at;
+      for (const int other_task : instance.graph().successors(task))
+        valid = valid && position[other_task] > at;
       for (int unit = 0; valid && unit < count; ++unit) {
         if (!fits(task, unit) || (!any && numbers.memory(unit) != numbers.memory(only))) continue;
-        std::vector<int> there = units;
-        there[task] = unit;
-        least = std::min(least, through(instance, numbers, task, tried, there));
+        std::vector<int> moved_units = units;
+        moved_units[task] = unit;
+        best_end = std::min(best_end, through(instance, numbers, task, tried, moved_units));
       }
     }
     units[task] = -1;
     const double length =
         search::Reinsertion(instance, decoder).insert(task, only, 0, rng, order, units);
-    EXPECT_NEAR(length, least, 1e-9 * least);
+    EXPECT_NEAR(length, best_end, 1e-9 * best_end);
     EXPECT_NEAR(length, through(instance, numbers, task, order, units), 1e-9 * length);
   }
 }

@@ -28,9 +28,9 @@ namespace {
 
 using search::ReplayRule;
 
-Instance any_instance(Rng& rng, int round, int most) {
+Instance any_instance(Rng& rng, int round, int most_tasks) {
   graphs::RandomOptions options;
-  options.tasks = 1 + static_cast<int>(rng.below(most));
+  options.tasks = 1 + static_cast<int>(rng.below(most_tasks));
   options.types = 1 + round % 3;
   options.density = 0.4 * rng.uniform();
   options.integers = round % 2 == 0;
@@ -51,21 +51,21 @@ TEST(Replay, UnchangedTimesGiveThePlanToTheBit) {
     SHOW_ON_FAILURE(round);
     const Instance instance = any_instance(rng, round, round % 5 == 0 ? 9 : 40);
     SHOW_ON_FAILURE(instance);
-    search::HlpBestOptions few;
-    few.evaluations = 60;
+    search::HlpBestOptions few_evaluations;
+    few_evaluations.evaluations = 60;
     std::vector<Plan> plans{list::heft(instance),
                             list::cpop(instance),
                             list::etf(instance),
                             list::ols(instance, plain::random_allocation(instance, rng)),
                             list::est(instance, plain::random_allocation(instance, rng)),
-                            search::hlp_best(instance, few).plan};
+                            search::hlp_best(instance, few_evaluations).plan};
     if (instance.tasks() < 10) plans.push_back(search::optimal(instance).plan);
     for (const Plan& plan : plans) {
-      const Plan again = search::Replay(instance, plan, ReplayRule::units).run(instance);
-      EXPECT_EQ(again.kind, plan.kind);
-      EXPECT_EQ(again.unit, plan.unit);
-      EXPECT_EQ(again.start, plan.start);
-      EXPECT_EQ(again.end, plan.end);
+      const Plan replayed = search::Replay(instance, plan, ReplayRule::units).run(instance);
+      EXPECT_EQ(replayed.kind, plan.kind);
+      EXPECT_EQ(replayed.unit, plan.unit);
+      EXPECT_EQ(replayed.start, plan.start);
+      EXPECT_EQ(replayed.end, plan.end);
     }
   }
 }
@@ -85,8 +85,8 @@ TEST(Replay, ThePlanOfAListIsItsOwnReplay) {
 // More cases: COSCHED_DRAWS=500, rounds of twice ten draws.
 TEST(Replay, DrawsAreValidAndNoBoundIsAboveThem) {
   Rng rng(343);
-  const char* more = std::getenv("COSCHED_DRAWS");
-  const int rounds = more ? std::atoi(more) : 60;
+  const char* requested_draws = std::getenv("COSCHED_DRAWS");
+  const int rounds = requested_draws ? std::atoi(requested_draws) : 60;
   double warm = 0, cold = 0;
   for (int round = 0; round < rounds; ++round) {
     SHOW_ON_FAILURE(round);
@@ -95,9 +95,9 @@ TEST(Replay, DrawsAreValidAndNoBoundIsAboveThem) {
     const Plan plan = list::heft(instance);
     const hlp::HlpCertificate relaxation = hlp::hlp(instance).certificate;
     const Table factors = random_factors(rng, 10, instance.tasks());
-    for (const ReplayRule kept : {ReplayRule::units, ReplayRule::list}) {
+    for (const ReplayRule replay_rule : {ReplayRule::units, ReplayRule::list}) {
       const search::ReplayDraws draws =
-          search::replay_draws(instance, plan, kept, factors, &relaxation);
+          search::replay_draws(instance, plan, replay_rule, factors, &relaxation);
       ASSERT_EQ(draws.value.size(), 10u);
       for (int draw = 0; draw < 10; ++draw) {
         SHOW_ON_FAILURE(draw);
@@ -107,7 +107,7 @@ TEST(Replay, DrawsAreValidAndNoBoundIsAboveThem) {
             times(task, type) *= factors(draw, task);
         const Instance drawn(times, instance.graph(), instance.units(), instance.transfers());
         SHOW_ON_FAILURE(drawn);
-        const Plan replayed = search::Replay(instance, plan, kept).run(drawn);
+        const Plan replayed = search::Replay(instance, plan, replay_rule).run(drawn);
         plain::expect_valid(drawn, replayed);
         EXPECT_EQ(replayed.kind, plan.kind);
         EXPECT_EQ(replayed.makespan(), draws.value[draw]);

@@ -23,27 +23,27 @@ struct Walk {
 Walk run(const Instance& instance, int parts, std::int64_t part) {
   const Plan start = list::heft(instance);
   search::Rounds rounds(instance, start, {}, 7, 50);
-  Walk found;
+  Walk walk;
   double best = start.makespan();
   for (int k = 1; k <= parts; ++k) {
-    while (found.built < k * part)
-      found.built += rounds.run_round(k * part - found.built, [&](const Plan& plan) {
+    while (walk.built < k * part)
+      walk.built += rounds.run_round(k * part - walk.built, [&](const Plan& plan) {
         EXPECT_LT(plan.makespan(), best);
         EXPECT_NO_THROW(validate(plan.schedule(), check::requirements(instance)));
         best = plan.makespan();
         return true;
       });
-    found.after.push_back(best);
+    walk.after.push_back(best);
   }
-  return found;
+  return walk;
 }
 
 TEST(Rounds, GoOnImproving) {
   const Instance instance = graphs::cholesky(8, {4, 1}, 0.2, 5);
-  const Walk found = run(instance, 2, 3000);
-  EXPECT_LT(found.after[0], list::heft(instance).makespan());
-  EXPECT_LE(found.after[1], found.after[0]);
-  EXPECT_EQ(run(instance, 2, 3000).after, found.after);
+  const Walk walk = run(instance, 2, 3000);
+  EXPECT_LT(walk.after[0], list::heft(instance).makespan());
+  EXPECT_LE(walk.after[1], walk.after[0]);
+  EXPECT_EQ(run(instance, 2, 3000).after, walk.after);
 }
 
 TEST(Rounds, EndWhereTheCallerSaysSo) {
@@ -60,9 +60,9 @@ TEST(HlpBest, WorkEndsItBeforeItsTimeLimit) {
   search::HlpBestOptions options;
   options.evaluations = 100;
   options.time_limit = 1e6;
-  const search::HlpBestResult found = search::hlp_best(instance, options);
-  EXPECT_TRUE(found.is_complete);
-  EXPECT_LE(found.plan.makespan(), list::heft(instance).makespan());
+  const search::HlpBestResult result = search::hlp_best(instance, options);
+  EXPECT_TRUE(result.is_complete);
+  EXPECT_LE(result.plan.makespan(), list::heft(instance).makespan());
 }
 
 }  // namespace

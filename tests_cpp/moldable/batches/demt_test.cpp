@@ -99,8 +99,8 @@ TEST(Demt, EachCompactionIsNoWorseForMinsum) {
 }
 
 TEST(Demt, SchedulesJobsWithoutWeight) {
-  const Instance one(Times(Table(9, 2, 1.0)), {0, 0, 0, 1, 0, 0, 0, 0, 2});
-  require_valid(one, batches::demt(one));
+  const Instance one_job_each(Times(Table(9, 2, 1.0)), {0, 0, 0, 1, 0, 0, 0, 0, 2});
+  require_valid(one_job_each, batches::demt(one_job_each));
   const Instance none(Times(Table(9, 2, 1.0)), std::vector<double>(9, 0));
   require_valid(none, batches::demt(none));
   require_valid(none, search::demt_best(none).front.points().front().placement);

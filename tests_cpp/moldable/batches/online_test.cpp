@@ -29,13 +29,13 @@ TEST(ByBatches, IsWithinTwiceTheOffLineRatio) {
         const Instance instance = small_instance(kind, n, 3, 77 * seed + n, true);
         SHOW_ON_FAILURE(instance);
         const double optimum = exhaustive_optima(instance).makespan;
-        const Placement found =
+        const Placement placement =
             batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
               return dual::dual_approximation(instance.select(jobs), 0.01).schedule.placement;
             });
-        require_valid(instance, found);
+        require_valid(instance, placement);
         const double ratio = dual::guarantee(instance);
-        EXPECT_LE(makespan(found), 2 * ratio * 1.01 * optimum);
+        EXPECT_LE(makespan(placement), 2 * ratio * 1.01 * optimum);
       }
 }
 
@@ -43,12 +43,13 @@ TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
   // One processor: jobs of 2 s released at 0, 1 and 10.
   const Instance instance(Times(Table(3, 1, 2.0)), {1, 1, 1}, {10, 0, 1});
   std::vector<std::vector<int>> batches;
-  const Placement found = batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
-    batches.push_back(jobs);
-    return list::sequential(instance.select(jobs));
-  });
+  const Placement placement =
+      batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
+        batches.push_back(jobs);
+        return list::sequential(instance.select(jobs));
+      });
   EXPECT_EQ(batches, (std::vector<std::vector<int>>{{1}, {2}, {0}}));
-  EXPECT_EQ(found.start, (std::vector<double>{10, 0, 2}));
+  EXPECT_EQ(placement.start, (std::vector<double>{10, 0, 2}));
   EXPECT_THROW(
       batches::schedule_by_batches(instance, [](const std::vector<int>&) { return Placement{}; }),
       InvalidInstance);
@@ -59,14 +60,15 @@ TEST(ByBatches, KeepsTheEndsOfJobsThatShareTheMachine) {
   const Sharing sharing(3, {}, Slowdowns{Matrix<double>(3, 3, 1.5), SlowdownRule::sum}, {});
   const Instance instance = Instance(Times(Table(3, 2, 2.0)), {1, 1, 1}, {0, 0, 1})
                                 .with_sharing(std::make_shared<const Sharing>(sharing));
-  const Placement found = batches::schedule_by_batches(instance, [](const std::vector<int>& jobs) {
-    const std::size_t n = jobs.size();
-    const double end = n == 2 ? 3 : 2;  // two run side by side, one runs alone
-    return Placement{Allotment(n, 1), std::vector<double>(n, 0), std::vector<double>(n, end)};
-  });
-  EXPECT_EQ(found.start, (std::vector<double>{0, 0, 3}));
-  EXPECT_EQ(found.end, (std::vector<double>{3, 3, 5}));
-  EXPECT_EQ(found.procs, (Allotment{1, 1, 1}));
+  const Placement placement =
+      batches::schedule_by_batches(instance, [](const std::vector<int>& jobs) {
+        const std::size_t n = jobs.size();
+        const double end = n == 2 ? 3 : 2;  // two run side by side, one runs alone
+        return Placement{Allotment(n, 1), std::vector<double>(n, 0), std::vector<double>(n, end)};
+      });
+  EXPECT_EQ(placement.start, (std::vector<double>{0, 0, 3}));
+  EXPECT_EQ(placement.end, (std::vector<double>{3, 3, 5}));
+  EXPECT_EQ(placement.procs, (Allotment{1, 1, 1}));
 }
 
 }  // namespace

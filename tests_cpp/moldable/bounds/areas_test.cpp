@@ -61,11 +61,12 @@ double cost(const Drawn& drawn, double r, double p) {
   double sum = 0;
   for (int i = 0; i < instance.jobs(); ++i) {
     if (instance.release(i) < r) continue;
-    double least = kInfinity;
+    double least_cost = kInfinity;
     for (int q = 1; q <= instance.machines(); ++q)
-      least = std::min(least, instance.exact_time(i, q) *
-                                  ((1 - p) * q / instance.machines() + p * drawn.share(i, q - 1)));
-    sum += least;
+      least_cost =
+          std::min(least_cost, instance.exact_time(i, q) *
+                                   ((1 - p) * q / instance.machines() + p * drawn.share(i, q - 1)));
+    sum += least_cost;
   }
   return sum;
 }

@@ -16,19 +16,20 @@ using namespace cosched::moldable::testing;  // NOLINT
 
 // S_i(d): the least q t_i(q) of the counts that end in time d, infinite where there is none.
 double plain_area(const Instance& instance, int i, double d) {
-  double least = kInfinity;
+  double least_area = kInfinity;
   for (int q = 1; q <= instance.machines(); ++q)
-    if (instance.exact_time(i, q) <= d) least = std::min(least, q * instance.exact_time(i, q));
-  return least;
+    if (instance.exact_time(i, q) <= d)
+      least_area = std::min(least_area, q * instance.exact_time(i, q));
+  return least_area;
 }
 
 double plain_longest(const Instance& instance) {
   double longest = 0;
   for (int i = 0; i < instance.jobs(); ++i) {
-    double least = kInfinity;
+    double shortest = kInfinity;
     for (int q = 1; q <= instance.machines(); ++q)
-      least = std::min(least, instance.exact_time(i, q));
-    longest = std::max(longest, instance.release(i) + least);
+      shortest = std::min(shortest, instance.exact_time(i, q));
+    longest = std::max(longest, instance.release(i) + shortest);
   }
   return longest;
 }
@@ -55,8 +56,8 @@ double plain_window(const Instance& instance) {
       if (instance.exact_time(i, q) < kInfinity)
         ends.insert(instance.release(i) + instance.exact_time(i, q));
   for (auto at = ends.begin(); at != ends.end(); ++at) {
-    const double least = std::max(*at, plain_end(instance, *at * (1 + 1e-14)));
-    if (std::next(at) == ends.end() || least < *std::next(at)) return least;
+    const double window_end = std::max(*at, plain_end(instance, *at * (1 + 1e-14)));
+    if (std::next(at) == ends.end() || window_end < *std::next(at)) return window_end;
   }
   return kInfinity;
 }

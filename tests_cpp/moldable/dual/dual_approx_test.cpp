@@ -23,11 +23,12 @@ TEST(DualApproximation, IsWithinItsGuaranteeOfTheOptimumAndItsBoundBelow) {
           SHOW_ON_FAILURE(instance);
           const double optimum = exhaustive_optima(instance).makespan;
           for (const double tolerance : {0.01, 1e-6}) {
-            const dual::DualApproximation found = dual::dual_approximation(instance, tolerance);
-            require_valid(instance, found.schedule.placement);
-            const double most = dual::guarantee(instance) * (1 + tolerance) * optimum;
-            EXPECT_LE(makespan(found.schedule.placement), most * (1 + 1e-12));
-            EXPECT_LE(found.bound, optimum * (1 + 1e-12));
+            const dual::DualApproximation approximation =
+                dual::dual_approximation(instance, tolerance);
+            require_valid(instance, approximation.schedule.placement);
+            const double largest_makespan = dual::guarantee(instance) * (1 + tolerance) * optimum;
+            EXPECT_LE(makespan(approximation.schedule.placement), largest_makespan * (1 + 1e-12));
+            EXPECT_LE(approximation.bound, optimum * (1 + 1e-12));
           }
         }
 }
@@ -37,9 +38,9 @@ TEST(DualApproximation, SeesThatSuperLinearJobsGainInTurn) {
   Table table{{100, 40, 25, 15}, {100, 40, 25, 15}};
   const Instance instance(Times(table), {1, 1});
   EXPECT_EQ(dual::guarantee(instance), 2);
-  const dual::DualApproximation found = dual::dual_approximation(instance);
-  EXPECT_EQ(makespan(found.schedule.placement), 30);
-  EXPECT_EQ(found.bound, 30);
+  const dual::DualApproximation approximation = dual::dual_approximation(instance);
+  EXPECT_EQ(makespan(approximation.schedule.placement), 30);
+  EXPECT_EQ(approximation.bound, 30);
   EXPECT_EQ(bounds::area_bound(instance), 30);
 }
 
@@ -130,8 +131,9 @@ TEST(Shelves, TheFourthTransformationSolvesTheCounterexample) {
   require_valid(instance, built->placement);
   EXPECT_LE(makespan(built->placement), 1.5 * (1 + 1e-12));
   // Without it the guess fails: shelf 2 needs four processors, three are free.
-  const dual::DualApproximation found = dual::dual_approximation(instance);
-  EXPECT_LE(makespan(found.schedule.placement), 1.5 * 1.01 * exhaustive_optima(instance).makespan);
+  const dual::DualApproximation approximation = dual::dual_approximation(instance);
+  EXPECT_LE(makespan(approximation.schedule.placement),
+            1.5 * 1.01 * exhaustive_optima(instance).makespan);
 }
 
 TEST(Shelves, OrderHasEveryJobOnce) {
@@ -175,9 +177,9 @@ TEST(DualApproximation, SurvivesTimesOfAllMagnitudes) {
     Table table{{4, 2}, {3, 3}, {1, 1}};
     for (double& time : table) time *= scale;
     const Instance instance(Times(table), {1, 1, 1});
-    const dual::DualApproximation found = dual::dual_approximation(instance);
-    require_valid(instance, found.schedule.placement);
-    EXPECT_LE(found.bound, 5 * scale);
+    const dual::DualApproximation approximation = dual::dual_approximation(instance);
+    require_valid(instance, approximation.schedule.placement);
+    EXPECT_LE(approximation.bound, 5 * scale);
   }
 }
 

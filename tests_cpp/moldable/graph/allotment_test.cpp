@@ -42,8 +42,8 @@ TEST(AllotLocally, LeastWorkThatIsFastEnough) {
   // delta is 1 for mu = (3 - sqrt 5) / 2: only the least time will do; less for none.
   const Instance instance = graph_of(Table{{8, 4.4, 3.1, 2.5}, {1, 1, 1, 1}}, 4, {});
   const JobChoices choices(instance);
-  const double most = (3 - std::sqrt(5.0)) / 2;
-  EXPECT_EQ(choices[0][allot_locally(instance, choices, most).choice_numbers[0]].procs,
+  const double work_share = (3 - std::sqrt(5.0)) / 2;
+  EXPECT_EQ(choices[0][allot_locally(instance, choices, work_share).choice_numbers[0]].procs,
             2);  // cut to 2
   EXPECT_EQ(choices[0][allot_locally(instance, choices, 0.211).choice_numbers[0]].procs, 1);
   EXPECT_GT(allot_locally(instance, choices, 0.211).ratio, 1);

@@ -30,9 +30,9 @@ TEST(JobChoices, ALargerCountThatNeedsLessStays) {
           .with_sharing(std::make_shared<const Sharing>(1, resources, std::nullopt, std::nullopt));
   const JobChoices choices(instance);
   ASSERT_EQ(choices[0].size(), 2U);
-  const Placement made = list_schedule(instance, choices, {1});
-  EXPECT_EQ(made.procs[0], 2);
-  EXPECT_DOUBLE_EQ(made.end[0], 5);
+  const Placement placement = list_schedule(instance, choices, {1});
+  EXPECT_EQ(placement.procs[0], 2);
+  EXPECT_DOUBLE_EQ(placement.end[0], 5);
 }
 
 }  // namespace

@@ -32,13 +32,14 @@ struct Plain {
         if (a == i) tail[i] = std::max(tail[i], instance.least_time(b) + tail[b]);
   }
 
-  double least(int i, bool memory, double window) const {
-    double least = kInfinity;
+  double least_value(int i, bool memory, double window) const {
+    double least_value = kInfinity;
     for (int q = 1; q <= kMachines; ++q)
       if (instance.exact_time(i, q) <= window)
-        least = std::min(least, instance.exact_time(i, q) *
-                                    (memory ? needs(i, q - 1) / kCapacity : q / double{kMachines}));
-    return least;
+        least_value =
+            std::min(least_value, instance.exact_time(i, q) * (memory ? needs(i, q - 1) / kCapacity
+                                                                      : q / double{kMachines}));
+    return least_value;
   }
 
   bool refutes(double makespan) const {
@@ -48,7 +49,7 @@ struct Plain {
           double sum = 0;
           for (int i = 0; i < kJobs; ++i)
             if (head[i] >= from && tail[i] >= to)
-              sum += least(i, memory, makespan - head[i] - tail[i]);
+              sum += least_value(i, memory, makespan - head[i] - tail[i]);
           if (sum > std::max(0.0, makespan - from - to)) return true;
         }
     return false;

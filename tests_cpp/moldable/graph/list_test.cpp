@@ -17,8 +17,8 @@ TEST(ListSchedule, TheLongestPathGoesFirst) {
   const Instance instance =
       graph_of(Table{{2}, {2}, {2}, {1.5}, {1.5}, {1.5}, {1.5}}, 2, {{0, 1}, {1, 2}});
   const JobChoices choices(instance);
-  const Placement made = list_schedule(instance, choices, ChoiceNumbers(7, 0));
-  EXPECT_DOUBLE_EQ(makespan(made), 6);
+  const Placement placement = list_schedule(instance, choices, ChoiceNumbers(7, 0));
+  EXPECT_DOUBLE_EQ(makespan(placement), 6);
   // The other way round the chain comes last.
   const std::vector<double> rank{0, 0, 0, 1, 1, 1, 1};
   EXPECT_DOUBLE_EQ(makespan(list_schedule(instance, choices, ChoiceNumbers(7, 0), rank)), 9);
@@ -31,8 +31,8 @@ TEST(ListSchedule, NobodyPassesACapacity) {
       graph_of(Table{{2}, {2}, {5}}, 8, {})
           .with_sharing(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
   const JobChoices choices(instance);
-  const Placement made = list_schedule(instance, choices, ChoiceNumbers(3, 0), {3, 2, 1});
-  EXPECT_EQ(made.start, (std::vector<double>{0, 2, 0}));
+  const Placement placement = list_schedule(instance, choices, ChoiceNumbers(3, 0), {3, 2, 1});
+  EXPECT_EQ(placement.start, (std::vector<double>{0, 2, 0}));
 }
 
 }  // namespace

@@ -27,20 +27,20 @@ TEST(WorkPath, RigidJobsAreTheLargerOfWorkAndPath) {
 TEST(WorkPath, TradesTimeAgainstWork) {
   // Two jobs before one: all on one processor work 9/2, path 6; all on two work 12/2, path 4.
   const Instance instance = chain(Table{{4, 2.5}, {3, 2}, {2, 1.5}}, 2, {{0, 2}, {1, 2}});
-  const WorkPath found = work_and_path(instance);
-  EXPECT_TRUE(found.complete);
-  EXPECT_NEAR(found.value, 54.0 / 11, 1e-8);
-  EXPECT_NEAR(check::certified_bound(instance, found.certificate), found.value, 1e-8);
-  EXPECT_NEAR(heads_and_tails(instance, found.value), 5.5, 1e-8);
+  const WorkPath bound = work_and_path(instance);
+  EXPECT_TRUE(bound.complete);
+  EXPECT_NEAR(bound.value, 54.0 / 11, 1e-8);
+  EXPECT_NEAR(check::certified_bound(instance, bound.certificate), bound.value, 1e-8);
+  EXPECT_NEAR(heads_and_tails(instance, bound.value), 5.5, 1e-8);
 }
 
 TEST(WorkPath, ReleasesAreOnThePath) {
   const Instance instance =
       Instance(Times(Table{{3}, {2}}), {1, 1}, {5, 0}, 2)
           .with_precedence(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
-  const WorkPath found = work_and_path(instance);
-  EXPECT_NEAR(found.value, 10, 1e-9);
-  EXPECT_NEAR(check::certified_bound(instance, found.certificate), 10, 1e-8);
+  const WorkPath bound = work_and_path(instance);
+  EXPECT_NEAR(bound.value, 10, 1e-9);
+  EXPECT_NEAR(check::certified_bound(instance, bound.certificate), 10, 1e-8);
 }
 
 TEST(WorkPath, AReleaseIsThatOfItsJob) {

@@ -37,25 +37,25 @@ TEST(Decoder, JobsOfNoWorthStartToo) {
   Decoder decoder(instance);
   for (const std::vector<double>& prices :
        {std::vector<double>{0, 0, 0}, std::vector<double>{4, 0, 0}}) {
-    const Placement made = decoder.decode_greedily(prices);
-    EXPECT_EQ(makespan(made), 12);
-    check::validate(instance, to_schedule(instance, made));
+    const Placement placement = decoder.decode_greedily(prices);
+    EXPECT_EQ(makespan(placement), 12);
+    check::validate(instance, to_schedule(instance, placement));
   }
   const Instance later = Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {0, 1, 30}, 3)
                              .with_sharing(std::make_shared<const Sharing>(*instance.sharing()));
-  const Placement made = Decoder(later).decode_greedily({0, 0, 0});
-  EXPECT_EQ(made.start[2], 30);
-  check::validate(later, to_schedule(later, made));
+  const Placement placement = Decoder(later).decode_greedily({0, 0, 0});
+  EXPECT_EQ(placement.start[2], 30);
+  check::validate(later, to_schedule(later, placement));
 }
 
 TEST(Decoder, ListsWaitForReleases) {
   const Instance instance =
       Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {20, 1, 0}, 3)
           .with_sharing(std::make_shared<const Sharing>(*slow_threes().sharing()));
-  const Placement made = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 1, {}});
-  EXPECT_EQ(made.start, (std::vector<double>{20, 4, 0}));
-  check::validate(instance, to_schedule(instance, made));
-  check::validate(instance, to_schedule(instance, replay(instance, made)));
+  const Placement placement = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 1, {}});
+  EXPECT_EQ(placement.start, (std::vector<double>{20, 4, 0}));
+  check::validate(instance, to_schedule(instance, placement));
+  check::validate(instance, to_schedule(instance, replay(instance, placement)));
 }
 
 // A second processor for the one that starts now, where that is worth more than another job.
@@ -65,9 +65,9 @@ TEST(Decoder, GreedyGrowsCounts) {
           .with_sharing(std::make_shared<const Sharing>(
               2, std::vector<Resource>{{.name = "memory", .capacity = 9, .need = {{1}, {1}}}},
               std::nullopt, std::nullopt));
-  const Placement made = Decoder(instance).decode_greedily({8, 9});
-  EXPECT_EQ(made.procs, (Allotment{2, 1}));
-  EXPECT_EQ(made.start, (std::vector<double>{0, 0}));
+  const Placement placement = Decoder(instance).decode_greedily({8, 9});
+  EXPECT_EQ(placement.procs, (Allotment{2, 1}));
+  EXPECT_EQ(placement.start, (std::vector<double>{0, 0}));
 }
 
 TEST(Decoder, NeedsAreKept) {
@@ -76,9 +76,9 @@ TEST(Decoder, NeedsAreKept) {
           .with_sharing(std::make_shared<const Sharing>(
               3, std::vector<Resource>{{.name = "memory", .capacity = 5, .need = {{3}, {3}, {2}}}},
               std::nullopt, std::nullopt));
-  const Placement made = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 0, {}});
-  EXPECT_EQ(made.start[2], 0);
-  EXPECT_EQ(made.start[1], 4);
+  const Placement placement = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 0, {}});
+  EXPECT_EQ(placement.start[2], 0);
+  EXPECT_EQ(placement.start[1], 4);
 }
 
 }  // namespace

@@ -13,12 +13,12 @@ using namespace cosched::moldable::testing;  // NOLINT
 
 void expect_exact(const Instance& instance, const minsum::MinsumOptions& options = {}) {
   const minsum::IntervalModel model = minsum::make_model(instance, options);
-  const minsum::MinsumSolution found = minsum::solve(model);
-  EXPECT_NEAR(found.value, found.primal, 1e-9 * found.primal);
-  EXPECT_NEAR(found.value, minsum::bound_by_glpk(instance, options), 1e-9 * found.value);
-  EXPECT_NEAR(minsum::lagrangian(model, found.price), found.value, 1e-12 * found.value);
-  for (std::size_t j = 0; j + 1 < found.price.size(); ++j)
-    EXPECT_GE(found.price[j], found.price[j + 1]);
+  const minsum::MinsumSolution solution = minsum::solve(model);
+  EXPECT_NEAR(solution.value, solution.primal, 1e-9 * solution.primal);
+  EXPECT_NEAR(solution.value, minsum::bound_by_glpk(instance, options), 1e-9 * solution.value);
+  EXPECT_NEAR(minsum::lagrangian(model, solution.price), solution.value, 1e-12 * solution.value);
+  for (std::size_t j = 0; j + 1 < solution.price.size(); ++j)
+    EXPECT_GE(solution.price[j], solution.price[j + 1]);
 }
 
 TEST(Minsum, StructuredSimplexEqualsGlpk) {

@@ -33,14 +33,14 @@ TEST(Instance, GammaAndLeastAreaAreWhatAScanFinds) {
       SHOW_ON_FAILURE(instance);
       for (int i = 0; i < 5; ++i)
         for (double d = 0.01; d < 8; d *= 1.07) {
-          int least = 0;
+          int least_count = 0;
           double area = kInfinity;
           for (int q = 9; q >= 1; --q)
             if (instance.exact_time(i, q) <= d) {
-              least = q;
+              least_count = q;
               area = std::min(area, q * instance.exact_time(i, q));
             }
-          EXPECT_EQ(instance.gamma(i, d), least);
+          EXPECT_EQ(instance.gamma(i, d), least_count);
           for (const int q : {instance.gamma(i, d), instance.cheapest_procs(i, d)})
             if (q > 0) {
               EXPECT_EQ(instance.used_procs(i, q), q);

@@ -38,9 +38,9 @@ TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
       EXPECT_LE(chosen.makespan, base.makespan);
       EXPECT_LE(chosen.minsum, base.minsum);
       for (std::size_t k = 0; k < points.size(); ++k) {
-        const Criteria found = evaluate_criteria(instance, points[k].placement);
-        EXPECT_NEAR(found.makespan, points[k].value.makespan, 1e-9 * found.makespan);
-        EXPECT_NEAR(found.minsum, points[k].value.minsum, 1e-9 * found.minsum);
+        const Criteria criteria = evaluate_criteria(instance, points[k].placement);
+        EXPECT_NEAR(criteria.makespan, points[k].value.makespan, 1e-9 * criteria.makespan);
+        EXPECT_NEAR(criteria.minsum, points[k].value.minsum, 1e-9 * criteria.minsum);
         if (k > 0) {
           EXPECT_GT(points[k].value.makespan, points[k - 1].value.makespan);
           EXPECT_LT(points[k].value.minsum, points[k - 1].value.minsum);
@@ -59,12 +59,12 @@ TEST(DemtBest, MoreRoundsNeverMakeTheChosenLongerAndGainSomewhere) {
       search::DemtBestOptions options;
       options.work = part * search::kDemtBestWork;
       const search::DemtBestResult best = search::demt_best(instance, options);
-      const Criteria found = best.front.points()[best.chosen_point].value;
-      EXPECT_LE(found.makespan, before.makespan);
-      const double product = found.makespan * found.minsum;
+      const Criteria chosen = best.front.points()[best.chosen_point].value;
+      EXPECT_LE(chosen.makespan, before.makespan);
+      const double product = chosen.makespan * chosen.minsum;
       EXPECT_LE(product, before.makespan * before.minsum * (1 + kRounding));
       gains += part > 1 && product < before.makespan * before.minsum * (1 - kRounding);
-      before = found;
+      before = chosen;
     }
   }
   EXPECT_GT(gains, 0);

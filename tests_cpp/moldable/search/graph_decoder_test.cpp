@@ -27,13 +27,13 @@ TEST(GraphDecoder, JustifyingNeverLengthens) {
     SHOW_ON_FAILURE(instance);
     const graph::JobChoices choices(instance);
     GraphDecoder decoder(instance, choices);
-    DecodedSchedule made{decoder.graph().order(), graph::ChoiceNumbers(15, 0), {}, 0};
+    DecodedSchedule decoded{decoder.graph().order(), graph::ChoiceNumbers(15, 0), {}, 0};
     for (int i = 0; i < 15; ++i)
-      made.choice_numbers[i] = static_cast<int>(rng.below(choices[i].size()));
-    decoder.decode(made);
-    DecodedSchedule better = made;
+      decoded.choice_numbers[i] = static_cast<int>(rng.below(choices[i].size()));
+    decoder.decode(decoded);
+    DecodedSchedule better = decoded;
     decoder.justify(better);
-    EXPECT_LE(better.makespan, made.makespan);
+    EXPECT_LE(better.makespan, decoded.makespan);
     check::validate(instance, to_schedule(instance, decoder.placement(better)));
   }
 }

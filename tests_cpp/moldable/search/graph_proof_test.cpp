@@ -76,11 +76,11 @@ TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
         SearchOptions options;
         options.objective = objective;
         options.work = 2'000;
-        const SearchResult found = local_search(instance, options);
-        check::validate(instance, to_schedule(instance, found.placement));
-        EXPECT_NEAR(graph_value_of(instance, found.placement, objective), best, 1e-9 * best);
-        if (found.bound > 0) {
-          EXPECT_LE(found.bound, enumerated(instance, Objective::makespan) * (1 + 1e-9));
+        const SearchResult result = local_search(instance, options);
+        check::validate(instance, to_schedule(instance, result.placement));
+        EXPECT_NEAR(graph_value_of(instance, result.placement, objective), best, 1e-9 * best);
+        if (result.bound > 0) {
+          EXPECT_LE(result.bound, enumerated(instance, Objective::makespan) * (1 + 1e-9));
         }
       }
     }
@@ -95,14 +95,15 @@ TEST(GraphProof, BoundsHoldWhereTheWorkIsOver) {
       const Instance instance = random_constrained_jobs(rng, kind, 8, 4);
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
-        const ProofResult whole = optimal(instance, {objective, kProofWork});
-        ASSERT_TRUE(whole.is_proved);
+        const ProofResult full_proof = optimal(instance, {objective, kProofWork});
+        ASSERT_TRUE(full_proof.is_proved);
         for (const std::int64_t work : {0, 1'000, 30'000, 300'000}) {
           const ProofResult cut = optimal(instance, {objective, work});
-          EXPECT_LE(cut.bound, whole.bound * (1 + 1e-9));
-          EXPECT_GE(graph_value_of(instance, cut.placement, objective), whole.bound * (1 - 1e-9));
+          EXPECT_LE(cut.bound, full_proof.bound * (1 + 1e-9));
+          EXPECT_GE(graph_value_of(instance, cut.placement, objective),
+                    full_proof.bound * (1 - 1e-9));
           if (cut.is_proved) {
-            EXPECT_NEAR(cut.bound, whole.bound, 1e-9 * whole.bound);
+            EXPECT_NEAR(cut.bound, full_proof.bound, 1e-9 * full_proof.bound);
           }
         }
       }
@@ -120,8 +121,8 @@ TEST(GraphProof, PricesNearNothingKeepNobodyWaiting) {
                       {0.10041428587703154, 2.3772107113926833, 0.9672629927640971, 0}, 3);
   const Instance instance = jobs.with_precedence(
       std::make_shared<const TaskGraph>(4, std::vector<Edge>{{1, 2}, {0, 2}, {0, 3}}));
-  const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
-  EXPECT_NEAR(weighted_completion(instance, found.placement), 174.86196196413627, 1e-9);
+  const SearchResult result = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
+  EXPECT_NEAR(weighted_completion(instance, result.placement), 174.86196196413627, 1e-9);
 }
 
 // Schedules that wait for a later release, or for a resource, are among those that are searched.
@@ -130,9 +131,9 @@ TEST(GraphProof, WaitsForALaterRelease) {
   const Instance instance = jobs.with_sharing(std::make_shared<const Sharing>(
       3, std::vector<Resource>{{.name = "memory", .capacity = 5, .need = {{4}, {4}, {1}}}},
       std::nullopt, std::nullopt));
-  const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
-  EXPECT_EQ(weighted_completion(instance, found.placement), 1669);
-  EXPECT_TRUE(found.is_proved);
+  const SearchResult result = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
+  EXPECT_EQ(weighted_completion(instance, result.placement), 1669);
+  EXPECT_TRUE(result.is_proved);
 }
 
 }  // namespace

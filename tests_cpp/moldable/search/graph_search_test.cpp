@@ -27,11 +27,11 @@ TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {
     SHOW_ON_FAILURE(instance);
     const ProofResult proved = optimal(instance, {Objective::makespan, 100'000'000});
     ASSERT_TRUE(proved.is_proved);
-    const SearchResult found = local_search(instance, {Objective::makespan, 1, 10'000, {}, {}});
-    check::validate(instance, to_schedule(instance, found.placement));
-    EXPECT_GE(makespan(found.placement), makespan(proved.placement) * (1 - 1e-9));
-    EXPECT_LE(found.bound, makespan(proved.placement) * (1 + 1e-9));
-    EXPECT_LE(makespan(found.placement), makespan(proved.placement) * 1.15);
+    const SearchResult result = local_search(instance, {Objective::makespan, 1, 10'000, {}, {}});
+    check::validate(instance, to_schedule(instance, result.placement));
+    EXPECT_GE(makespan(result.placement), makespan(proved.placement) * (1 - 1e-9));
+    EXPECT_LE(result.bound, makespan(proved.placement) * (1 + 1e-9));
+    EXPECT_LE(makespan(result.placement), makespan(proved.placement) * 1.15);
   }
 }
 
@@ -40,9 +40,9 @@ TEST(GraphSearch, KeepsAStartThatIsBetter) {
   const Instance instance = random_graph(rng, 7, 3);
   SHOW_ON_FAILURE(instance);
   const ProofResult best = optimal(instance, {Objective::makespan, 400'000'000});
-  const SearchResult found =
+  const SearchResult result =
       local_search(instance, {Objective::makespan, 0, 0, std::nullopt, {best.placement}});
-  EXPECT_DOUBLE_EQ(makespan(found.placement), makespan(best.placement));
+  EXPECT_DOUBLE_EQ(makespan(result.placement), makespan(best.placement));
 }
 
 TEST(GraphSearch, OptimalTakesFewJobs) {
@@ -70,9 +70,9 @@ TEST(LocalSearch, SolvesWhatTheInstanceStates) {
       plain.with_precedence(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{1, 0}}));
   EXPECT_EQ(makespan(local_search(plain, {}).placement), 4);
   for (const Instance* instance : {&shared, &needy, &ordered}) {
-    const Placement found = local_search(*instance, {}).placement;
-    EXPECT_EQ(makespan(found), 8);
-    check::validate(*instance, to_schedule(*instance, found));
+    const Placement placement = local_search(*instance, {}).placement;
+    EXPECT_EQ(makespan(placement), 8);
+    check::validate(*instance, to_schedule(*instance, placement));
   }
   EXPECT_EQ(optimal(needy).bound, 8);
   EXPECT_EQ(optimal(ordered).bound, 8);

@@ -24,10 +24,10 @@ Placement searched(const Instance& instance, Objective objective, std::int64_t w
   search::SearchOptions options;
   options.objective = objective;
   options.work = work;
-  const search::SearchResult found = search::local_search(instance, options);
-  EXPECT_TRUE(found.is_complete);
-  check::validate(instance, to_schedule(instance, found.placement));
-  return found.placement;
+  const search::SearchResult result = search::local_search(instance, options);
+  EXPECT_TRUE(result.is_complete);
+  check::validate(instance, to_schedule(instance, result.placement));
+  return result.placement;
 }
 
 TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
@@ -41,8 +41,9 @@ TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
-        const double found = value(instance, searched(instance, objective, 30'000), objective);
-        EXPECT_NEAR(found, optimum, kRounding * optimum) << kind << " " << seed;
+        const double found_value =
+            value(instance, searched(instance, objective, 30'000), objective);
+        EXPECT_NEAR(found_value, optimum, kRounding * optimum) << kind << " " << seed;
       }
     }
 }
@@ -54,17 +55,17 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
       const Instance instance = small_instance(kind, 12, 6, seed, seed % 2 == 1);
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
-        double least = kInfinity;
-        const search::Offer offer = [&](const Placement& made) {
-          check::validate(instance, to_schedule(instance, made));
-          least = std::min(least, value(instance, made, objective));
+        double best_start = kInfinity;
+        const search::Offer offer = [&](const Placement& placement) {
+          check::validate(instance, to_schedule(instance, placement));
+          best_start = std::min(best_start, value(instance, placement, objective));
         };
         search::offer_simple_schedules(instance, offer);
         search::offer_family_schedules(instance, 0, offer);
-        const double family = least;
-        search::offer_canonical_lists(instance, least, offer);
+        const double family = best_start;
+        search::offer_canonical_lists(instance, best_start, offer);
         EXPECT_LE(value(instance, searched(instance, objective, 0), objective), family);
-        EXPECT_LE(value(instance, searched(instance, objective, 2'000), objective), least);
+        EXPECT_LE(value(instance, searched(instance, objective, 2'000), objective), best_start);
       }
     }
 }
@@ -76,9 +77,9 @@ TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
   options.starts.push_back(searched(instance, Objective::makespan, 100'000));
   const double measured_time = makespan(options.starts.front());
   options.time_limit = 0;
-  const search::SearchResult found = search::local_search(instance, options);
-  EXPECT_FALSE(found.is_complete);
-  EXPECT_LE(makespan(found.placement), measured_time);
+  const search::SearchResult result = search::local_search(instance, options);
+  EXPECT_FALSE(result.is_complete);
+  EXPECT_LE(makespan(result.placement), measured_time);
 }
 
 TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
@@ -86,10 +87,10 @@ TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
     const Instance instance = workload(Kind::mixed, n, 16, 2);
     SHOW_ON_FAILURE(instance);
     for (const Objective objective : {Objective::makespan, Objective::minsum}) {
-      const Placement one = searched(instance, objective, 20'000);
-      const Placement again = searched(instance, objective, 20'000);
-      EXPECT_EQ(one.procs, again.procs);
-      EXPECT_EQ(one.start, again.start);
+      const Placement first = searched(instance, objective, 20'000);
+      const Placement repeated = searched(instance, objective, 20'000);
+      EXPECT_EQ(first.procs, repeated.procs);
+      EXPECT_EQ(first.start, repeated.start);
     }
   }
   search::SearchOptions options;
@@ -103,23 +104,23 @@ TEST(MoldableSearch, RoundsBeyondTheDefaultRepeatAndFindMore) {
   for (const Objective objective : {Objective::makespan, Objective::minsum}) {
     const double first =
         value(instance, searched(instance, objective, search::kSearchWork), objective);
-    const Placement one = searched(instance, objective, 5 * search::kSearchWork);
-    const Placement again = searched(instance, objective, 5 * search::kSearchWork);
-    EXPECT_EQ(one.start, again.start);
-    EXPECT_LT(value(instance, one, objective), first);
+    const Placement initial = searched(instance, objective, 5 * search::kSearchWork);
+    const Placement repeated = searched(instance, objective, 5 * search::kSearchWork);
+    EXPECT_EQ(initial.start, repeated.start);
+    EXPECT_LT(value(instance, initial, objective), first);
   }
 }
 
 TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {
   Table times{{7.5, 5.8, 4.6}, {8.9, 7.9, 6.8}};
-  for (const double late : {1.8e19, 1e300})
+  for (const double late_release : {1.8e19, 1e300})
     for (const Objective objective : {Objective::makespan, Objective::minsum}) {
-      const Instance instance(Times(times), {1, 1}, {3, late});
+      const Instance instance(Times(times), {1, 1}, {3, late_release});
       search::SearchOptions options;
       options.objective = objective;
       options.work = 10'000;
-      const search::SearchResult found = search::local_search(instance, options);
-      EXPECT_EQ(makespan(found.placement), late);
+      const search::SearchResult result = search::local_search(instance, options);
+      EXPECT_EQ(makespan(result.placement), late_release);
     }
 }
 

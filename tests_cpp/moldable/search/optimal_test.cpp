@@ -31,13 +31,13 @@ TEST(MoldableOptimal, EqualsExhaustiveSearch) {
       SHOW_ON_FAILURE(instance);
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : kBoth) {
-        const ProofResult found = optimal(instance, {objective, 4'000'000});
-        require_valid(instance, found.placement);
+        const ProofResult result = optimal(instance, {objective, 4'000'000});
+        require_valid(instance, result.placement);
         const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
-        EXPECT_TRUE(found.is_proved);
-        EXPECT_NEAR(value_of(instance, found.placement, objective), optimum, kRounding * optimum)
+        EXPECT_TRUE(result.is_proved);
+        EXPECT_NEAR(value_of(instance, result.placement, objective), optimum, kRounding * optimum)
             << kind << " " << seed;
-        EXPECT_NEAR(found.bound, optimum, kRounding * optimum) << kind << " " << seed;
+        EXPECT_NEAR(result.bound, optimum, kRounding * optimum) << kind << " " << seed;
       }
     }
 }
@@ -60,11 +60,11 @@ TEST(MoldableOptimal, EqualsExhaustiveSearchWhereJobsAreEqual) {
     SHOW_ON_FAILURE(instance);
     const Optima optima = exhaustive_optima(instance);
     for (const Objective objective : kBoth) {
-      const ProofResult found = optimal(instance, {objective, 4'000'000});
+      const ProofResult result = optimal(instance, {objective, 4'000'000});
       const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
-      EXPECT_TRUE(found.is_proved);
-      EXPECT_NEAR(value_of(instance, found.placement, objective), optimum, kRounding * optimum);
-      EXPECT_NEAR(found.bound, optimum, kRounding * optimum) << seed;
+      EXPECT_TRUE(result.is_proved);
+      EXPECT_NEAR(value_of(instance, result.placement, objective), optimum, kRounding * optimum);
+      EXPECT_NEAR(result.bound, optimum, kRounding * optimum) << seed;
     }
   }
 }
@@ -81,11 +81,12 @@ TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
         const double optimum = value_of(instance, all.placement, objective);
         double last = 0;
         for (const std::int64_t work : {0, 30, 300, 3'000, 30'000}) {
-          const ProofResult some = optimal(instance, {objective, work});
-          EXPECT_LE(some.bound, optimum * (1 + kRounding));
-          EXPECT_GE(value_of(instance, some.placement, objective), optimum * (1 - kRounding));
-          EXPECT_GE(some.bound, last * (1 - kRounding));
-          last = some.bound;
+          const ProofResult partial_proof = optimal(instance, {objective, work});
+          EXPECT_LE(partial_proof.bound, optimum * (1 + kRounding));
+          EXPECT_GE(value_of(instance, partial_proof.placement, objective),
+                    optimum * (1 - kRounding));
+          EXPECT_GE(partial_proof.bound, last * (1 - kRounding));
+          last = partial_proof.bound;
         }
       }
     }
@@ -105,11 +106,11 @@ TEST(MoldableOptimal, UsesItsTimeWithoutRoomForAProof) {
     ProofOptions options{objective, kUnlimitedWork, 0.3};
     options.labels.max_steps = 300;
     const ProofResult proof = prove(instance, optimal(instance, {objective, 0}).placement, options);
-    const ProofResult found = optimal(instance, options);
-    require_valid(instance, found.placement);
-    EXPECT_FALSE(found.is_proved);
-    EXPECT_FALSE(found.is_in_time);
-    EXPECT_LE(found.bound, value_of(instance, found.placement, objective));
+    const ProofResult result = optimal(instance, options);
+    require_valid(instance, result.placement);
+    EXPECT_FALSE(result.is_proved);
+    EXPECT_FALSE(result.is_in_time);
+    EXPECT_LE(result.bound, value_of(instance, result.placement, objective));
     if (objective == Objective::makespan) {  // windows of starts need no more room
       EXPECT_TRUE(proof.is_in_time);
       EXPECT_GT(proof.remaining_work, 0);

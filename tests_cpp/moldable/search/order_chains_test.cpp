@@ -31,14 +31,14 @@ TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {
   const Instance instance = twelve();
   const list::Decoder decoder(instance);
   const Placement from = list::gang(instance);
-  const auto made = [&] {
+  const auto run_chains = [&] {
     Rng rng(1);
     return anneal_order_chains(instance, decoder, from, 200'000, rng);
   };
-  const Placement one = made(), again = made();
-  EXPECT_EQ(one.start, again.start);
-  EXPECT_LT(makespan(one), makespan(from));
-  check::validate(instance, to_schedule(instance, one));
+  const Placement first = run_chains(), repeated = run_chains();
+  EXPECT_EQ(first.start, repeated.start);
+  EXPECT_LT(makespan(first), makespan(from));
+  check::validate(instance, to_schedule(instance, first));
 }
 
 TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
@@ -47,10 +47,10 @@ TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
   const Placement from = list::gang(instance);
   Rng rng(1);
   const ScopedTimeLimit limit(0.02);
-  const Placement made = anneal_order_chains(instance, decoder, from, 1e15, rng);
+  const Placement placement = anneal_order_chains(instance, decoder, from, 1e15, rng);
   EXPECT_THROW(check_interrupt(), TimeLimit);
-  EXPECT_LE(makespan(made), makespan(from));
-  without_deadline([&] { check::validate(instance, to_schedule(instance, made)); });
+  EXPECT_LE(makespan(placement), makespan(from));
+  without_deadline([&] { check::validate(instance, to_schedule(instance, placement)); });
 }
 
 }  // namespace

@@ -23,9 +23,11 @@ TEST(MoldablePatterns, RefuseNoDeadlineThatAScheduleKeeps) {
                                    1.5 * optimum);
         EXPECT_LE(patterns.bound(), optimum * (1 + kRounding)) << kind << " " << seed;
         EXPECT_GE(patterns.bound(), part * optimum);
-        const FreeStep all_free{0, instance.machines()}, late{0.2 * optimum, instance.machines()};
+        const FreeStep all_free{0, instance.machines()},
+            late_step{0.2 * optimum, instance.machines()};
         EXPECT_TRUE(patterns.can_meet_deadline(15, {&all_free, 1}, optimum * (1 + kRounding)));
-        EXPECT_TRUE(patterns.can_meet_deadline(15, {&late, 1}, 1.2 * optimum * (1 + kRounding)));
+        EXPECT_TRUE(
+            patterns.can_meet_deadline(15, {&late_step, 1}, 1.2 * optimum * (1 + kRounding)));
         EXPECT_FALSE(patterns.can_meet_deadline(15, {&all_free, 1}, 0.05 * optimum));
       }
     }

@@ -65,9 +65,9 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
           for (double& time : free) time = 5 * rng.uniform();
           std::sort(free.begin(), free.end());
           const FreeStep steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
-          const double least = exhaustive_minsum(instance, choices, rest, free);
-          for (const double enough : {0.0, 0.9 * least, least, kInfinity})
-            EXPECT_LE(prices.lower_bound(rest, steps, enough), least * (1 + kRounding))
+          const double least_minsum = exhaustive_minsum(instance, choices, rest, free);
+          for (const double enough : {0.0, 0.9 * least_minsum, least_minsum, kInfinity})
+            EXPECT_LE(prices.lower_bound(rest, steps, enough), least_minsum * (1 + kRounding))
                 << kind << " " << seed << " " << rest;
         }
       }

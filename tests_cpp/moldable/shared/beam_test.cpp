@@ -18,11 +18,11 @@ TEST(Beam, WaitsWhereThatIsWorthMore) {
   const list::Decoder decoder(instance);
   const std::vector<double> prices{4, 4, 4};
   std::int64_t operations = 10'000;
-  const auto found = beam_search(instance, decoder, prices, {}, operations);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(makespan(*found), 12);
+  const auto found_placement = beam_search(instance, decoder, prices, {}, operations);
+  ASSERT_TRUE(found_placement);
+  EXPECT_EQ(makespan(*found_placement), 12);
   EXPECT_GT(operations, 0);
-  check::validate(instance, to_schedule(instance, *found));
+  check::validate(instance, to_schedule(instance, *found_placement));
   operations = 0;
   EXPECT_FALSE(beam_search(instance, decoder, prices, {}, operations));
   EXPECT_LT(operations, 0);

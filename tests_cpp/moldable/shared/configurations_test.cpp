@@ -57,12 +57,12 @@ TEST(Configurations, NoScheduleIsShorterInAnyUnitOfTime) {
       const double bound = configuration_bound(instance).value;
       search::SearchOptions options;
       options.work = 2000;
-      const Placement found = search::local_search(instance, options).placement;
-      check::validate(instance, to_schedule(instance, found));
-      EXPECT_LE(bound, makespan(found) * (1 + 1e-9)) << seed << " " << unit;
+      const Placement placement = search::local_search(instance, options).placement;
+      check::validate(instance, to_schedule(instance, placement));
+      EXPECT_LE(bound, makespan(placement) * (1 + 1e-9)) << seed << " " << unit;
       EXPECT_GE(bound, bounds::area_bound(instance) * (1 - 1e-12));
       EXPECT_NEAR(bound / unit, once, 5e-3 * once);
-      EXPECT_GE(bound, 0.7 * makespan(found));
+      EXPECT_GE(bound, 0.7 * makespan(placement));
     }
   }
 }

@@ -23,12 +23,12 @@ Placement annealed(const Instance& instance, std::uint64_t seed = 1) {
   Rng rng(seed);
   CorunOrderSearch search(instance, decoder, rng);
   search.anneal(list::gang(instance), 0.01, 0.001, 100'000);
-  Placement made = search.best();
-  check::validate(instance, to_schedule(instance, made));
-  search.anneal(made, 0.001, 0.001, 10'000);
-  EXPECT_LE(makespan(search.best()), makespan(made) * (1 + 1e-12));
+  Placement placement = search.best();
+  check::validate(instance, to_schedule(instance, placement));
+  search.anneal(placement, 0.001, 0.001, 10'000);
+  EXPECT_LE(makespan(search.best()), makespan(placement) * (1 + 1e-12));
   check::validate(instance, to_schedule(instance, search.best()));
-  return made;
+  return placement;
 }
 
 TEST(Orders, WaitWhereThatIsWorthMore) {

@@ -75,8 +75,8 @@ TEST(CorunSimulator, EndsAreThoseOfTheProgressiveLaw) {
       ASSERT_TRUE(machine.advance_to_next_end(state, kInfinity, ended));
     ASSERT_EQ(ended.size(), 3U);
     const std::vector<double> ends = sharing->ends(runs);
-    for (const CorunSimulator::JobEnd& one : ended)
-      EXPECT_TRUE(close(one.end, ends[one.job])) << seed;
+    for (const CorunSimulator::JobEnd& job_end : ended)
+      EXPECT_TRUE(close(job_end.end, ends[job_end.job])) << seed;
   }
 }
 

@@ -53,14 +53,14 @@ double most_worth(const Instance& instance, const std::vector<double>& prices, i
       worth += prices[set[k].task] / (set[k].alone * factors[k]);
     return worth;
   }
-  double most = most_worth(instance, prices, job + 1, set, free);
+  double best_worth = most_worth(instance, prices, job + 1, set, free);
   for (int q = 1; q <= free; ++q) {
     std::vector<RunningTask> with = set;
     with.push_back({job, q, instance.exact_time(job, q)});
     if (instance.sharing()->fits(with))
-      most = std::max(most, most_worth(instance, prices, job + 1, with, free - q));
+      best_worth = std::max(best_worth, most_worth(instance, prices, job + 1, with, free - q));
   }
-  return most;
+  return best_worth;
 }
 
 TEST(Pricing, FindsTheSetOfMostWorth) {
@@ -73,15 +73,16 @@ TEST(Pricing, FindsTheSetOfMostWorth) {
     Rng rng(seed + 1000);
     std::vector<double> prices;
     for (int i = 0; i < 5; ++i) prices.push_back(0.5 + rng.uniform());
-    const double most = most_worth(instance, prices, 0, {}, instance.machines());
+    const double best_worth = most_worth(instance, prices, 0, {}, instance.machines());
     std::int64_t steps = 0;
     const auto answer = pricing.find_best(prices, 0, 1'000'000, steps);
     EXPECT_TRUE(answer.is_complete);
-    EXPECT_GE(answer.value_bound, most * (1 - 1e-12)) << seed;
-    EXPECT_LE(answer.value_bound, most * (1 + kPricingGap)) << seed;
+    EXPECT_GE(answer.value_bound, best_worth * (1 - 1e-12)) << seed;
+    EXPECT_LE(answer.value_bound, best_worth * (1 + kPricingGap)) << seed;
     // Ended by its steps: less sharp, but a bound.
-    std::int64_t few = 0;
-    EXPECT_GE(pricing.find_best(prices, 0, 10, few).value_bound, most * (1 - 1e-12)) << seed;
+    std::int64_t small_work = 0;
+    EXPECT_GE(pricing.find_best(prices, 0, 10, small_work).value_bound, best_worth * (1 - 1e-12))
+        << seed;
   }
 }
 

@@ -77,10 +77,10 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
       SHOW_ON_FAILURE(instance);
       const bounds::BoundResult bound = slots::slots_bound(instance);
       EXPECT_TRUE(bound.complete);
-      const search::SearchResult found = search::local_search(instance, {});
-      EXPECT_LE(bound.value, makespan(found.placement));
-      before += makespan(found.placement) / dual::dual_approximation_bound(instance, 1e-3) - 1;
-      after += makespan(found.placement) / bound.value - 1;
+      const search::SearchResult result = search::local_search(instance, {});
+      EXPECT_LE(bound.value, makespan(result.placement));
+      before += makespan(result.placement) / dual::dual_approximation_bound(instance, 1e-3) - 1;
+      after += makespan(result.placement) / bound.value - 1;
     }
   EXPECT_LT(after, 0.7 * before);
   const Instance instance = workload(Kind::mixed, 12, 16, 1);

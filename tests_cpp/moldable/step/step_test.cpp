@@ -29,10 +29,10 @@ Instance drawn(Rng& rng, int jobs, int machines) {
 
 /// Never more busy than there are, what runs now included.
 void expect_valid(const Instance& instance, const std::vector<double>& free,
-                  const StepPlan& found) {
+                  const StepPlan& step_plan) {
   double latest = 0;  // of the plan: what runs now is decided
   for (int i = 0; i < instance.jobs(); ++i) {
-    const auto& plan = found.plan;
+    const auto& plan = step_plan.plan;
     ASSERT_GE(plan.procs[i], 1);
     ASSERT_GE(plan.start[i], 0);
     EXPECT_DOUBLE_EQ(plan.end[i], plan.start[i] + instance.exact_time(i, plan.procs[i]));
@@ -43,15 +43,15 @@ void expect_valid(const Instance& instance, const std::vector<double>& free,
       if (plan.start[j] <= plan.start[i] && plan.start[i] < plan.end[j]) busy += plan.procs[j];
     EXPECT_LE(busy, instance.machines());
   }
-  EXPECT_DOUBLE_EQ(latest, found.makespan);
-  EXPECT_GE(found.makespan, found.bound * (1 - 1e-12));
+  EXPECT_DOUBLE_EQ(latest, step_plan.makespan);
+  EXPECT_GE(step_plan.makespan, step_plan.bound * (1 - 1e-12));
 }
 
 // Both processors are busy when the job comes: its time follows the wait.
 TEST(Step, BoundIsTheSoonestEndOfASingleJob) {
-  const Instance one(Times(Table{{10.0, 6.0}}), {1.0});
-  EXPECT_DOUBLE_EQ(step(one, {25.0, 26.0}, 0.01).bound, 32);  // on both, from 26 s on
-  EXPECT_DOUBLE_EQ(step(one, {25.0, 30.0}, 0.01).bound, 35);  // on the first alone
+  const Instance single_job(Times(Table{{10.0, 6.0}}), {1.0});
+  EXPECT_DOUBLE_EQ(step(single_job, {25.0, 26.0}, 0.01).bound, 32);  // on both, from 26 s on
+  EXPECT_DOUBLE_EQ(step(single_job, {25.0, 30.0}, 0.01).bound, 35);  // on the first alone
 }
 
 TEST(Step, IsValidAndWithinItsGuarantee) {
@@ -61,12 +61,12 @@ TEST(Step, IsValidAndWithinItsGuarantee) {
     const int machines = 1 + static_cast<int>(rng.below(6));
     const auto instance = drawn(rng, 1 + static_cast<int>(rng.below(6)), machines);
     const std::vector<double> free(machines, 0.0);
-    const auto found = step(instance, free, 1e-4);
-    expect_valid(instance, free, found);
+    const auto step_plan = step(instance, free, 1e-4);
+    expect_valid(instance, free, step_plan);
     const auto best = search::optimal(instance);
     const double optimum = makespan(best.placement);
-    EXPECT_LE(found.bound, optimum * (1 + 1e-9));
-    EXPECT_LE(found.makespan, 2.02 * optimum);
+    EXPECT_LE(step_plan.bound, optimum * (1 + 1e-9));
+    EXPECT_LE(step_plan.makespan, 2.02 * optimum);
   }
 }
 
@@ -78,9 +78,9 @@ TEST(Step, WaitsForWhatRuns) {
     const auto instance = drawn(rng, 1 + static_cast<int>(rng.below(20)), machines);
     std::vector<double> free(machines);
     for (double& when : free) when = rng.below(2) == 0 ? 0.0 : 10 * rng.uniform();
-    const auto found = step(instance, free, 1e-4);
-    expect_valid(instance, free, found);
-    const auto owner = assign_processors(found.plan, free);
+    const auto step_plan = step(instance, free, 1e-4);
+    expect_valid(instance, free, step_plan);
+    const auto owner = assign_processors(step_plan.plan, free);
     std::vector<int> measured_time(instance.jobs(), 0);
     for (int p = 0; p < machines; ++p)
       if (owner[p] >= 0) {
@@ -88,7 +88,7 @@ TEST(Step, WaitsForWhatRuns) {
         ++measured_time[owner[p]];
       }
     for (int i = 0; i < instance.jobs(); ++i)
-      EXPECT_EQ(measured_time[i], found.plan.start[i] == 0 ? found.plan.procs[i] : 0);
+      EXPECT_EQ(measured_time[i], step_plan.plan.start[i] == 0 ? step_plan.plan.procs[i] : 0);
   }
 }
 
@@ -96,11 +96,11 @@ TEST(Step, WaitsForWhatRuns) {
 TEST(Step, CountsWhatCanStillBeDecided) {
   const Instance instance(Times(Table{{8.0, 4.0}, {8.0, 4.0}}), {1.0, 1.0}, {}, 3);
   const std::vector<double> free{0.0, 0.0, 1000.0};
-  const auto found = step(instance, free, 0.01);
-  expect_valid(instance, free, found);
-  EXPECT_EQ(found.makespan, 8);
-  EXPECT_GT(found.bound, 7);
-  EXPECT_LE(found.bound, 8);
+  const auto step_plan = step(instance, free, 0.01);
+  expect_valid(instance, free, step_plan);
+  EXPECT_EQ(step_plan.makespan, 8);
+  EXPECT_GT(step_plan.bound, 7);
+  EXPECT_LE(step_plan.bound, 8);
 }
 
 TEST(Step, BeginsWhereTheLastCallEnded) {
@@ -108,19 +108,19 @@ TEST(Step, BeginsWhereTheLastCallEnded) {
   const auto instance = drawn(rng, 200, 16);
   const std::vector<double> free(16, 0.0);
   const auto first = step(instance, free, 0.05);
-  const auto again = step(instance, free, 1e-9, first.state);
+  const auto resumed = step(instance, free, 1e-9, first.state);
   const auto fresh = step(instance, free, 1e-9);
   EXPECT_GE(first.state.ratio, 1);
-  EXPECT_LE(again.makespan, fresh.makespan);
+  EXPECT_LE(resumed.makespan, fresh.makespan);
 }
 
 TEST(Step, RefusesWhatItDoesNotKnow) {
-  const Instance one(Times(Table{{2.0, 1.0}}), {1.0});
-  EXPECT_THROW(step(one, {0.0}, 0.1), InvalidInstance);
-  EXPECT_THROW(step(one, {0.0, -1.0}, 0.1), InvalidInstance);
-  EXPECT_THROW(step(one, {0.0, INFINITY}, 0.1), InvalidInstance);
-  EXPECT_THROW(step(one, {0.0, 0.0}, 0.0), InvalidInstance);
-  EXPECT_THROW(step(one, {0.0, 0.0}, 0.1, {NAN}), InvalidInstance);
+  const Instance single_job(Times(Table{{2.0, 1.0}}), {1.0});
+  EXPECT_THROW(step(single_job, {0.0}, 0.1), InvalidInstance);
+  EXPECT_THROW(step(single_job, {0.0, -1.0}, 0.1), InvalidInstance);
+  EXPECT_THROW(step(single_job, {0.0, INFINITY}, 0.1), InvalidInstance);
+  EXPECT_THROW(step(single_job, {0.0, 0.0}, 0.0), InvalidInstance);
+  EXPECT_THROW(step(single_job, {0.0, 0.0}, 0.1, {NAN}), InvalidInstance);
   const Instance later(Times(Table{{2.0, 1.0}}), {1.0}, {3.0});
   EXPECT_THROW(step(later, {0.0, 0.0}, 0.1), InvalidInstance);
 }

@@ -20,14 +20,15 @@ using namespace cosched::packs::testing;  // NOLINT
 double plain_relaxation(const Instance& instance) {
   const Times& times = instance.times();
   const int n = instance.tasks(), k = instance.max_tasks();
-  std::vector<double> least;
-  for (int i = 0; i < n; ++i) least.push_back(times.least(i));
-  std::sort(least.begin(), least.end(), std::greater<>());
+  std::vector<double> least_times;
+  for (int i = 0; i < n; ++i) least_times.push_back(times.least(i));
+  std::sort(least_times.begin(), least_times.end(), std::greater<>());
   lp::Model model;
   for (int i = 0; i < n; ++i) model.add_row(1, 1);
   std::vector<std::pair<double, int>> lengths;  // and their rows
   for (int m = 1; (m - 1) * k < n; ++m)
-    lengths.emplace_back(least[static_cast<std::size_t>((m - 1) * k)], model.add_row(m, kInfinity));
+    lengths.emplace_back(least_times[static_cast<std::size_t>((m - 1) * k)],
+                         model.add_row(m, kInfinity));
   for (int members = 1; members < 1 << n; ++members) {
     std::vector<int> tasks;
     for (int i = 0; i < n; ++i)

@@ -60,7 +60,7 @@ bool feasible(const Times& times, const columns::PackColumn& column, int k,
 // Greatest worth / length of feasible packs: of those as long as one of their tasks, and of those
 // as long as any task that may be in them, or as an "at least" row.
 struct Best {
-  double own = 0, any = 0;
+  double own_ratio = 0, any = 0;
 };
 
 Best best_ratios(const Times& times, int k, const columns::Prices& prices,
@@ -81,7 +81,7 @@ Best best_ratios(const Times& times, int k, const columns::Prices& prices,
       if (!feasible(times, column, k, restrictions)) continue;
       const double ratio = worth(column, prices, restrictions) / length;
       best.any = std::max(best.any, ratio);
-      if (task >= 0 && set >> task & 1) best.own = std::max(best.own, ratio);
+      if (task >= 0 && set >> task & 1) best.own_ratio = std::max(best.own_ratio, ratio);
     }
   }
   return best;
@@ -95,26 +95,26 @@ TEST(Pricing, FindsTheBestPackUnderEveryRestriction) {
     const int k = 1 + round % 4;
     const columns::Restrictions restrictions = random_restrictions(times, round, rng);
     const columns::Prices prices = random_prices(restrictions, 5, rng);
-    const auto [own, best] = best_ratios(times, k, prices, restrictions);
+    const auto [own_ratio, best] = best_ratios(times, k, prices, restrictions);
     columns::Pricing pricing(times, k);
     columns::Pricing::SweepOptions exact;
     exact.threshold = exact.least_worth = 1e-6;  // everything is of interest
     std::vector<columns::PackColumn> columns;
     const double bound = pricing.sweep(prices, restrictions, exact, columns);
-    EXPECT_GE(bound, own);
+    EXPECT_GE(bound, own_ratio);
     EXPECT_LE(bound, std::max(best, exact.threshold) * (1 + 1e-12)) << "round " << round;
-    double found = 0;
+    double best_found = 0;
     for (const columns::PackColumn& column : columns) {
       EXPECT_TRUE(feasible(times, column, k, restrictions));
-      found = std::max(found, worth(column, prices, restrictions) / column.length);
+      best_found = std::max(best_found, worth(column, prices, restrictions) / column.length);
     }
-    EXPECT_GE(found, own * (1 - 1e-12));
+    EXPECT_GE(best_found, own_ratio * (1 - 1e-12));
     for (const double resolution : {0.01, 0.2}) {
       columns::Pricing::SweepOptions coarse;
       coarse.threshold = coarse.least_worth = 0.8 * best + 1e-9;
       coarse.resolution = resolution;
       const double above = pricing.sweep(prices, restrictions, coarse, columns);
-      EXPECT_GE(above, own);
+      EXPECT_GE(above, own_ratio);
       EXPECT_LE(above, std::max(best / (1 - resolution), coarse.threshold) * (1 + 1e-12));
     }
   }

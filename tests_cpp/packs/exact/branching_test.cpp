@@ -115,7 +115,7 @@ TEST(FillPacks, EqualsEnumeration) {
       EXPECT_LE(used, procs);
       EXPECT_LE(static_cast<int>(pack.size()), max_tasks);
     }
-    for (const int held : times_held) EXPECT_EQ(held, 1);
+    for (const int held_count : times_held) EXPECT_EQ(held_count, 1);
   }
   EXPECT_GT(filled, 200);
   EXPECT_GT(refused, 200);

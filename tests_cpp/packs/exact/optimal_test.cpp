@@ -34,8 +34,8 @@ ExactResult by_branch_and_price(const Instance& instance) {
 }
 
 ExactResult by_subsets(const Instance& instance) {
-  const Coschedule found = search::subset_programme(instance);
-  return {found, found.cost, true};
+  const Coschedule coschedule = search::subset_programme(instance);
+  return {coschedule, coschedule.cost, true};
 }
 
 ExactResult by_optimal(const Instance& instance) { return exact::optimal(instance); }
@@ -109,19 +109,19 @@ TEST(Optimal, KeepsAValidBoundWhenTimeEnds) {
       const Instance instance(Times(speedup_workload(n, 16, 7)), 5);
       SHOW_ON_FAILURE(instance);
       // The optimum, or for many tasks a cost close to it: no bound is above either.
-      const double known =
+      const double known_cost =
           n <= 16
               ? search::subset_programme(instance).cost
               : search::local_search(instance, 1, search::kLocalSearchWork / 10).coschedule.cost;
       const ExactResult result = exact::optimal(instance, seconds);
       require_valid(instance, result.coschedule);
       EXPECT_GT(result.bound, 0);
-      EXPECT_LE(result.bound, known * (1 + 1e-9));
+      EXPECT_LE(result.bound, known_cost * (1 + 1e-9));
       EXPECT_LE(result.bound, result.coschedule.cost);
       EXPECT_EQ(result.is_proved, result.is_complete);
       EXPECT_TRUE(seconds > 0 || !result.is_complete);
       if (result.is_proved) {
-        EXPECT_LE(result.coschedule.cost, known * (1 + 1e-9));
+        EXPECT_LE(result.coschedule.cost, known_cost * (1 + 1e-9));
       }
     }
 }
@@ -208,11 +208,11 @@ TEST(Ilp, HasAValidBoundWhenTimeEnds) {
 TEST(FillPacks, AsManyLevelsAsTasksNeedNoStack) {
   constexpr int kTasks = 4'000;
   const std::vector<int> needs(kTasks, 1);
-  exact::PackFilling found;
-  tests::run_on_small_stack([&] { found = exact::fill_packs(needs, 2, kTasks / 2, kTasks); });
-  EXPECT_EQ(found.answer, exact::PackFilling::FillingAnswer::yes);
-  ASSERT_EQ(found.packs.size(), 2U);
-  EXPECT_EQ(found.packs[0].size(), found.packs[1].size());
+  exact::PackFilling filling;
+  tests::run_on_small_stack([&] { filling = exact::fill_packs(needs, 2, kTasks / 2, kTasks); });
+  EXPECT_EQ(filling.answer, exact::PackFilling::FillingAnswer::yes);
+  ASSERT_EQ(filling.packs.size(), 2U);
+  EXPECT_EQ(filling.packs[0].size(), filling.packs[1].size());
 }
 
 TEST(FillPacks, EqualsEveryWayOfFilling) {
@@ -222,7 +222,7 @@ TEST(FillPacks, EqualsEveryWayOfFilling) {
     SHOW_ON_FAILURE(round);
     const int packs = 1 + static_cast<int>(rng.below(3)),
               procs = 2 + static_cast<int>(rng.below(6));
-    const int most = 1 + static_cast<int>(rng.below(4));
+    const int largest_pack = 1 + static_cast<int>(rng.below(4));
     std::vector<int> needs(1 + rng.below(7));
     for (int& need : needs) need = 1 + static_cast<int>(rng.below(procs));
     bool fits = false;
@@ -235,11 +235,11 @@ TEST(FillPacks, EqualsEveryWayOfFilling) {
         ++count[rest % packs];
       }
       fits = *std::max_element(used.begin(), used.end()) <= procs &&
-             *std::max_element(count.begin(), count.end()) <= most;
+             *std::max_element(count.begin(), count.end()) <= largest_pack;
     }
-    const exact::PackFilling found = exact::fill_packs(needs, packs, procs, most);
-    EXPECT_EQ(found.answer == exact::PackFilling::FillingAnswer::yes, fits);
-    EXPECT_NE(found.answer, exact::PackFilling::FillingAnswer::unknown);
+    const exact::PackFilling filling = exact::fill_packs(needs, packs, procs, largest_pack);
+    EXPECT_EQ(filling.answer == exact::PackFilling::FillingAnswer::yes, fits);
+    EXPECT_NE(filling.answer, exact::PackFilling::FillingAnswer::unknown);
     can += fits;
   }
   EXPECT_GT(can, 500);
@@ -254,10 +254,10 @@ TEST(Optimal, UnderATimeLimitIsNoWorseThanTheLocalSearch) {
       const Instance instance(Times(random_table(tasks, 8, seed)), 4);
       SHOW_ON_FAILURE(instance);
       const double searched = search::local_search(instance, 0, kWork).coschedule.cost;
-      const ExactResult found = exact::optimal(instance, 2.0);
-      EXPECT_LE(found.coschedule.cost, searched * (1 + 1e-9)) << tasks << " tasks, seed " << seed;
-      EXPECT_LE(found.bound, found.coschedule.cost);
-      require_valid(instance, found.coschedule);
+      const ExactResult result = exact::optimal(instance, 2.0);
+      EXPECT_LE(result.coschedule.cost, searched * (1 + 1e-9)) << tasks << " tasks, seed " << seed;
+      EXPECT_LE(result.bound, result.coschedule.cost);
+      require_valid(instance, result.coschedule);
     }
 }
 

@@ -77,15 +77,16 @@ void check_draws(Coschedule (*draw)(const Instance&, int, std::uint64_t)) {
       for (std::uint64_t seed = 0; seed < 10; ++seed) {
         const int kind = static_cast<int>(seed) % kTableKinds;
         const Instance instance(Times(small_table(kind, n, 7, n)), k);
-        const Coschedule one = draw(instance, 1, seed), nine = draw(instance, 9, seed);
-        require_valid(instance, one);
+        const Coschedule one_draw = draw(instance, 1, seed), nine = draw(instance, 9, seed);
+        require_valid(instance, one_draw);
         require_valid(instance, nine);
-        EXPECT_LE(nine.cost, one.cost);
-        EXPECT_EQ(one.pack_of, draw(instance, 1, seed).pack_of);
-        if (n == 20 && k == 3) costs.insert(one.cost);
-        for (const auto& pack : packs_of(one.pack_of))  // processors are optimal
-          EXPECT_NEAR(pack_costs(instance, one.pack_of, one.procs)[one.pack_of[pack[0]]],
-                      heuristic::with_optimal_procs(instance.times(), {pack}).cost, 1e-12);
+        EXPECT_LE(nine.cost, one_draw.cost);
+        EXPECT_EQ(one_draw.pack_of, draw(instance, 1, seed).pack_of);
+        if (n == 20 && k == 3) costs.insert(one_draw.cost);
+        for (const auto& pack : packs_of(one_draw.pack_of))  // processors are optimal
+          EXPECT_NEAR(
+              pack_costs(instance, one_draw.pack_of, one_draw.procs)[one_draw.pack_of[pack[0]]],
+              heuristic::with_optimal_procs(instance.times(), {pack}).cost, 1e-12);
       }
   EXPECT_GT(costs.size(), 5U);  // seeds differ
   EXPECT_THROW(draw(Instance(Times(random_table(3, 3, 1)), 2), 0, 1), InvalidInstance);
@@ -131,7 +132,8 @@ TEST(PackByPack, TakesTheBestEpsilon) {
 }
 
 // Most work of up to `most` candidates on `procs` processors, the first among them: all subsets.
-double most_work(const std::vector<heuristic::PackCandidate>& candidates, int procs, int most) {
+double most_work(const std::vector<heuristic::PackCandidate>& candidates, int procs,
+                 int most_tasks) {
   double best = 0;
   for (unsigned set = 1; set < 1U << candidates.size(); set += 2) {
     int used = 0, count = 0;
@@ -142,7 +144,7 @@ double most_work(const std::vector<heuristic::PackCandidate>& candidates, int pr
         work += candidates[i].work;
         ++count;
       }
-    if (used <= procs && count <= most) best = std::max(best, work);
+    if (used <= procs && count <= most_tasks) best = std::max(best, work);
   }
   return best;
 }
@@ -152,15 +154,15 @@ TEST(PackChoice, LeavesTheLeastIdle) {
   for (int draw = 0; draw < 400; ++draw) {
     SHOW_ON_FAILURE(draw);
     const int procs = static_cast<int>(rng.between(1, 12)), n = static_cast<int>(rng.between(1, 9));
-    const int most = static_cast<int>(rng.between(1, 7));
+    const int most_tasks = static_cast<int>(rng.between(1, 7));
     std::vector<heuristic::PackCandidate> candidates;
     for (int i = 0; i < n; ++i) {
       const int width = static_cast<int>(rng.between(1, i == 0 ? procs : procs + 2));
       candidates.push_back({width, width * static_cast<double>(rng.between(1, 20))});
     }
-    const std::vector<int> chosen = heuristic::least_idle(candidates, procs, most);
+    const std::vector<int> chosen = heuristic::least_idle(candidates, procs, most_tasks);
     ASSERT_EQ(chosen.front(), 0);
-    ASSERT_LE(chosen.size(), static_cast<std::size_t>(most));
+    ASSERT_LE(chosen.size(), static_cast<std::size_t>(most_tasks));
     int used = 0;
     double work = 0;
     for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -171,7 +173,7 @@ TEST(PackChoice, LeavesTheLeastIdle) {
       work += candidates[chosen[k]].work;
     }
     EXPECT_LE(used, procs);
-    EXPECT_DOUBLE_EQ(work, most_work(candidates, procs, most)) << draw;
+    EXPECT_DOUBLE_EQ(work, most_work(candidates, procs, most_tasks)) << draw;
   }
 }
 

@@ -34,7 +34,7 @@ std::vector<int> some_tasks(int n, Rng& rng) {
 // Algorithm 4.2 as the paper writes it, a scan for the longest task each time.
 std::vector<int> literal_algorithm(const Times& times, const std::vector<int>& tasks, int procs) {
   std::vector<int> sigma(tasks.size(), 1);
-  for (int left = procs - static_cast<int>(tasks.size()); left > 0; --left) {
+  for (int idle_procs = procs - static_cast<int>(tasks.size()); idle_procs > 0; --idle_procs) {
     std::size_t first = 0;
     for (std::size_t k = 1; k < tasks.size(); ++k) {
       const double time = times(tasks[k], sigma[k]), best = times(tasks[first], sigma[first]);

@@ -108,19 +108,19 @@ TEST(GroupedBound, OfManyTasksIsCloseToLocalSearch) {
   for (const int tasks : {320, 1300}) {
     const Instance instance(Times(speedup_workload(tasks, 8, 1)), 3);
     SHOW_ON_FAILURE(instance);
-    const double found = search::local_search(instance, 1, 200'000).coschedule.cost;
+    const double search_cost = search::local_search(instance, 1, 200'000).coschedule.cost;
     const columns::LowerBound bound = columns::column_bound(instance);
-    EXPECT_LE(bound.value, found);
-    EXPECT_GE(bound.value, found * 0.97);
+    EXPECT_LE(bound.value, search_cost);
+    EXPECT_GE(bound.value, search_cost * 0.97);
   }
 }
 
 TEST(Groups, HoldEveryTaskBetweenTheirRows) {
-  for (const int most : {2, 10, 64}) {
+  for (const int largest_group : {2, 10, 64}) {
     Table table = speedup_workload(200, 16, 3);
     table.set_row(7, std::as_const(table).row(3));
-    const columns::TaskGroups groups = columns::group_alike_tasks(Times(table), most);
-    EXPECT_LE(groups.rows, most);
+    const columns::TaskGroups groups = columns::group_alike_tasks(Times(table), largest_group);
+    EXPECT_LE(groups.rows, largest_group);
     EXPECT_EQ(groups.typical_tasks.size(), static_cast<std::size_t>(groups.rows));
     for (const auto& [row, weight] : groups.interpolation_of_task) {
       EXPECT_TRUE(row >= 0 && row + (weight < 1) < groups.rows);

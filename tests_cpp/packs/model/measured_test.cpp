@@ -30,11 +30,11 @@ namespace {
 using namespace cosched::packs::testing;  // NOLINT
 
 std::vector<Coschedule> exact_answers(const Instance& instance) {
-  std::vector<Coschedule> found{
+  std::vector<Coschedule> answers{
       exact::optimal(instance).coschedule, search::subset_programme(instance),
       exact::branch_and_price(instance, heuristic::sequential(instance)).coschedule};
-  if (instance.max_tasks() <= 2) found.push_back(exact::pairs(instance));
-  return found;
+  if (instance.max_tasks() <= 2) answers.push_back(exact::pairs(instance));
+  return answers;
 }
 
 std::vector<Coschedule> heuristic_answers(const Instance& instance, std::uint64_t seed) {
@@ -52,23 +52,23 @@ std::vector<Coschedule> heuristic_answers(const Instance& instance, std::uint64_
 }
 
 // The schedule stands up to the independent validator, and takes as long as it says.
-void expect_sound(const Instance& instance, const Coschedule& found, double optimum) {
-  require_valid(instance, found);
-  const Schedule schedule = to_schedule(instance, found);
+void expect_sound(const Instance& instance, const Coschedule& coschedule, double optimum) {
+  require_valid(instance, coschedule);
+  const Schedule schedule = to_schedule(instance, coschedule);
   EXPECT_NO_THROW(check::validate(instance, schedule));
   const double end = *std::max_element(schedule.end.begin(), schedule.end.end());
-  EXPECT_NEAR(end, found.cost, kRounding * end);
-  EXPECT_GE(found.cost, optimum * (1 - kRounding));
+  EXPECT_NEAR(end, coschedule.cost, kRounding * end);
+  EXPECT_GE(coschedule.cost, optimum * (1 - kRounding));
 }
 
 void check(const Instance& instance, std::uint64_t seed) {
   const double optimum = exhaustive_optimum(instance);
-  for (const Coschedule& found : exact_answers(instance)) {
-    expect_sound(instance, found, optimum);
-    EXPECT_NEAR(found.cost, optimum, 1e-9 * optimum);
+  for (const Coschedule& coschedule : exact_answers(instance)) {
+    expect_sound(instance, coschedule, optimum);
+    EXPECT_NEAR(coschedule.cost, optimum, 1e-9 * optimum);
   }
-  for (const Coschedule& found : heuristic_answers(instance, seed))
-    expect_sound(instance, found, optimum);
+  for (const Coschedule& coschedule : heuristic_answers(instance, seed))
+    expect_sound(instance, coschedule, optimum);
   for (const auto bound :
        {area_bound(instance), longest_bound(instance), columns::column_bound(instance).value})
     EXPECT_LE(bound, optimum * (1 + kRounding));
@@ -92,9 +92,9 @@ TEST(Measured, EveryAlgorithmAndBoundOnSmallTables) {
 TEST(Measured, SuperLinearCodesRunOneAfterTheOther) {
   Table table{{100, 40, 25, 15}, {100, 40, 25, 15}};
   const Instance instance(Times(table), 2);
-  for (const Coschedule& found : exact_answers(instance)) {
-    EXPECT_EQ(found.cost, 30);
-    EXPECT_EQ(found.procs, (std::vector<int>{4, 4}));
+  for (const Coschedule& coschedule : exact_answers(instance)) {
+    EXPECT_EQ(coschedule.cost, 30);
+    EXPECT_EQ(coschedule.procs, (std::vector<int>{4, 4}));
   }
   EXPECT_NEAR(columns::column_bound(instance).value, 30, 1e-9);
 }
@@ -102,8 +102,8 @@ TEST(Measured, SuperLinearCodesRunOneAfterTheOther) {
 TEST(Measured, ATaskGetsTheCountThatAttainsItsTime) {
   Table table{{100, 60, kInfinity, 80}};
   const Instance instance(Times(table), 1);
-  for (const auto& found : {exact_answers(instance), heuristic_answers(instance, 1)})
-    for (const Coschedule& each : found) {
+  for (const auto& answers : {exact_answers(instance), heuristic_answers(instance, 1)})
+    for (const Coschedule& each : answers) {
       if (each.cost == 100) continue;  // make_pack keeps one processor, as it was told
       EXPECT_EQ(each.cost, 60);
       EXPECT_EQ(each.procs, std::vector<int>{2});

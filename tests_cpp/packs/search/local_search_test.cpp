@@ -34,9 +34,9 @@ TEST(LocalSearch, FindsTheOptimumOfFewTasksAndIsNeverWorseThanPackByPack) {
         for (const int k : {1, 2, 3, n}) {
           const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
           SHOW_ON_FAILURE(instance);
-          const SearchedCoschedule found = search::local_search(instance, n, kLittle);
-          EXPECT_TRUE(found.is_complete);
-          const Coschedule& result = found.coschedule;
+          const SearchedCoschedule search_result = search::local_search(instance, n, kLittle);
+          EXPECT_TRUE(search_result.is_complete);
+          const Coschedule& result = search_result.coschedule;
           require_valid(instance, result);
           EXPECT_LE(result.cost,
                     heuristic::pack_by_pack(instance, heuristic::nine_epsilons()).cost);
@@ -96,9 +96,9 @@ TEST(LocalSearch, RepeatsForASeed) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     SHOW_ON_FAILURE(seed);
     const Coschedule first = search::local_search(instance, seed, kLittle).coschedule;
-    const Coschedule again = search::local_search(instance, seed, kLittle).coschedule;
-    EXPECT_EQ(first.pack_of, again.pack_of);
-    EXPECT_EQ(first.procs, again.procs);
+    const Coschedule repeated = search::local_search(instance, seed, kLittle).coschedule;
+    EXPECT_EQ(first.pack_of, repeated.pack_of);
+    EXPECT_EQ(first.procs, repeated.procs);
     costs.push_back(first.cost);
   }
   EXPECT_NE(*std::min_element(costs.begin(), costs.end()),

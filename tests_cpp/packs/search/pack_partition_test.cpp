@@ -37,20 +37,20 @@ std::vector<int> changed(std::vector<int> tasks, int out, int in) {
 void check(const search::PackPartition& partition, const Times& times) {
   const int n = times.tasks();
   for (int i = 0; i < n; ++i) {
-    const std::vector<int> own = tasks_of(partition, n, partition.pack_of(i));
-    EXPECT_EQ(partition.size(partition.pack_of(i)), static_cast<int>(own.size()));
-    EXPECT_EQ(partition.cost(partition.pack_of(i)), pack_cost(times, own));
-    EXPECT_EQ(partition.cost_without(i), pack_cost(times, changed(own, i, -1)));
+    const std::vector<int> pack_tasks = tasks_of(partition, n, partition.pack_of(i));
+    EXPECT_EQ(partition.size(partition.pack_of(i)), static_cast<int>(pack_tasks.size()));
+    EXPECT_EQ(partition.cost(partition.pack_of(i)), pack_cost(times, pack_tasks));
+    EXPECT_EQ(partition.cost_without(i), pack_cost(times, changed(pack_tasks, i, -1)));
     EXPECT_EQ(partition.cost_with(partition.empty_place(), i), pack_cost(times, {i}));
     for (int j = 0; j < n; ++j) {
       if (partition.pack_of(j) == partition.pack_of(i)) continue;
-      const std::vector<int> replaced = changed(own, i, j);
+      const std::vector<int> replaced = changed(pack_tasks, i, j);
       EXPECT_EQ(partition.cost_replacing(i, j), pack_cost(times, replaced));
       EXPECT_LE(partition.least_cost_with(j, static_cast<int>(replaced.size()) - 1),
                 partition.cost_replacing(i, j));
-      if (static_cast<int>(own.size()) < times.procs()) {
+      if (static_cast<int>(pack_tasks.size()) < times.procs()) {
         EXPECT_EQ(partition.cost_with(partition.pack_of(i), j),
-                  pack_cost(times, changed(own, -1, j)));
+                  pack_cost(times, changed(pack_tasks, -1, j)));
       }
     }
   }

@@ -46,21 +46,22 @@ TEST(PackPricer, ExactIsTheBestOfAllCounts) {
     SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed, 3, 5, 3);
     SHOW_ON_FAILURE(instance);
-    double least = kInfinity;
+    double shortest = kInfinity;
     for (int a = 1; a <= 5; ++a)
       for (int b = 1; a + b <= 5; ++b)
         for (int c = 1; a + b + c <= 5; ++c) {
           const std::vector<cosched::RunningTask> pack = as_pack(instance, {0, 1, 2}, {a, b, c});
           if (!instance.sharing()->fits(pack)) continue;
           const std::vector<double> ends = instance.sharing()->ends(pack);
-          least = std::min(least, *std::max_element(ends.begin(), ends.end()));
+          shortest = std::min(shortest, *std::max_element(ends.begin(), ends.end()));
         }
     PackPricer pricer(instance);
     const PackPrice exact = pricer.exact_price({0, 1, 2}), quick = pricer.quick_price({0, 1, 2});
-    EXPECT_TRUE(close(exact.cost, least)) << seed;
+    EXPECT_TRUE(close(exact.cost, shortest)) << seed;
     EXPECT_TRUE(leq(exact.cost, quick.cost));
-    EXPECT_TRUE(leq(pricer.lower_bound({0, 1, 2}), least));
-    EXPECT_EQ(pricer.exact_price({0, 1, 2}, least * (1 - 1e-6)).cost, kInfinity);  // none is below
+    EXPECT_TRUE(leq(pricer.lower_bound({0, 1, 2}), shortest));
+    EXPECT_EQ(pricer.exact_price({0, 1, 2}, shortest * (1 - 1e-6)).cost,
+              kInfinity);  // none is below
   }
 }
 
@@ -120,16 +121,16 @@ TEST(Shared, PairsAndTheProofBySetsAgree) {
     SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed, 18, 5, 2);
     SHOW_ON_FAILURE(instance);
-    const double least = pairs(instance).cost;
+    const double pair_cost = pairs(instance).cost;
     const ExactResult best = optimal(instance, std::nullopt);
     EXPECT_TRUE(best.is_proved);
-    EXPECT_TRUE(close(best.coschedule.cost, least)) << seed;
+    EXPECT_TRUE(close(best.coschedule.cost, pair_cost)) << seed;
     const double proven = bound(instance, std::nullopt).value;
-    EXPECT_TRUE(leq(proven, least));
-    EXPECT_GE(proven, 0.97 * least) << seed;
+    EXPECT_TRUE(leq(proven, pair_cost));
+    EXPECT_GE(proven, 0.97 * pair_cost) << seed;
     const ExactResult at_once = optimal(instance, 0.0);
-    EXPECT_TRUE(leq(at_once.bound, least));
-    EXPECT_TRUE(!at_once.is_proved || close(at_once.coschedule.cost, least));
+    EXPECT_TRUE(leq(at_once.bound, pair_cost));
+    EXPECT_TRUE(!at_once.is_proved || close(at_once.coschedule.cost, pair_cost));
   }
 }
 
@@ -144,10 +145,11 @@ TEST(Shared, ThreesCostTheSameInAnyOrder) {
     for (int q = 1; q <= 5; ++q) times(i, q - 1) = instance.times().measured_time(back[i], q);
   const Instance turned(Times(times), 3,
                         std::make_shared<const Sharing>(instance.sharing()->select(back)));
-  const ExactResult one = optimal(instance, std::nullopt), other = optimal(turned, std::nullopt);
-  EXPECT_TRUE(one.is_proved && other.is_proved);
-  EXPECT_TRUE(close(one.coschedule.cost, other.coschedule.cost));
-  EXPECT_TRUE(leq(one.coschedule.cost, pairs(drawn(4, 17, 5, 2)).cost));
+  const ExactResult original = optimal(instance, std::nullopt),
+                    other = optimal(turned, std::nullopt);
+  EXPECT_TRUE(original.is_proved && other.is_proved);
+  EXPECT_TRUE(close(original.coschedule.cost, other.coschedule.cost));
+  EXPECT_TRUE(leq(original.coschedule.cost, pairs(drawn(4, 17, 5, 2)).cost));
 }
 
 TEST(Shared, SubsetsAreBetterThanWhatTheyAreGiven) {
@@ -156,10 +158,10 @@ TEST(Shared, SubsetsAreBetterThanWhatTheyAreGiven) {
   PackTable table(instance);
   Packs alone;
   for (int i = 0; i < 8; ++i) alone.push_back({i});
-  const ExactResult found =
+  const ExactResult result =
       subsets(instance, {coschedule_at_prices(instance, table, alone), 0, false, true});
-  EXPECT_TRUE(found.is_proved);
-  EXPECT_TRUE(close(found.coschedule.cost, pairs(instance).cost));
+  EXPECT_TRUE(result.is_proved);
+  EXPECT_TRUE(close(result.coschedule.cost, pairs(instance).cost));
 }
 
 // The third task makes the others five times as slow, and they it: it has a pack of its own.
@@ -170,10 +172,10 @@ TEST(Shared, PacksArePartedWhereCompanyCostsMore) {
           3, std::vector<Resource>{},
           Slowdowns{Matrix<double>{{1, 1, 5}, {1, 1, 5}, {5, 5, 1}}, SlowdownRule::sum},
           std::nullopt));
-  const Coschedule made = pack_by_pack(instance, {0.5});
-  EXPECT_EQ(made.cost, 20);
-  EXPECT_EQ(made.pack_of[0], made.pack_of[1]);
-  EXPECT_NE(made.pack_of[0], made.pack_of[2]);
+  const Coschedule coschedule = pack_by_pack(instance, {0.5});
+  EXPECT_EQ(coschedule.cost, 20);
+  EXPECT_EQ(coschedule.pack_of[0], coschedule.pack_of[1]);
+  EXPECT_NE(coschedule.pack_of[0], coschedule.pack_of[2]);
 }
 
 // More tasks than the programme over subsets takes: annealing alone, which the pairs judge.
@@ -184,10 +186,10 @@ TEST(Shared, AnnealingFindsMoreThanItStartsFrom) {
     const Instance instance = drawn(seed, 18, 5, 2);
     SHOW_ON_FAILURE(instance);
     const double start = local_search(instance, 0, 0, std::nullopt).coschedule.cost;
-    const double found = local_search(instance, 0, 20'000, std::nullopt).coschedule.cost;
-    EXPECT_LE(found, start);
-    EXPECT_TRUE(leq(pairs(instance).cost, found)) << seed;
-    better += found < start;
+    const double search_cost = local_search(instance, 0, 20'000, std::nullopt).coschedule.cost;
+    EXPECT_LE(search_cost, start);
+    EXPECT_TRUE(leq(pairs(instance).cost, search_cost)) << seed;
+    better += search_cost < start;
   }
   EXPECT_GT(better, 1);
 }
@@ -195,9 +197,9 @@ TEST(Shared, AnnealingFindsMoreThanItStartsFrom) {
 TEST(ExactCover, FindsTheCheapest) {
   const std::vector<SetRelaxation::SetColumn> columns{
       {{0, 1}, 0.3}, {{2}, 0.1}, {{0}, 0.1}, {{1, 2}, 0.2}, {{1}, 0.5}};
-  const CoverResult found = cheapest_cover(3, columns, 1, 1000);
-  ASSERT_TRUE(found.packs.has_value());
-  EXPECT_NEAR(found.sum, 0.3, 1e-15);
+  const CoverResult cover = cheapest_cover(3, columns, 1, 1000);
+  ASSERT_TRUE(cover.packs.has_value());
+  EXPECT_NEAR(cover.sum, 0.3, 1e-15);
   EXPECT_FALSE(cheapest_cover(3, columns, 0.25, 1000).packs.has_value());
 }
 
@@ -205,12 +207,12 @@ TEST(CheapestCover, AsManyLevelsAsTasksNeedNoStack) {
   constexpr int kTasks = 3'000;
   std::vector<SetRelaxation::SetColumn> columns;
   for (int i = 0; i < kTasks; ++i) columns.push_back({{i}, 1e-6});
-  CoverResult found;
-  tests::run_on_small_stack([&] { found = cheapest_cover(kTasks, columns, 1, 10 * kTasks); });
-  EXPECT_TRUE(found.is_complete);
-  ASSERT_TRUE(found.packs.has_value());
-  EXPECT_EQ(found.packs->size(), static_cast<std::size_t>(kTasks));
-  EXPECT_NEAR(found.sum, 1e-6 * kTasks, 1e-9);
+  CoverResult cover;
+  tests::run_on_small_stack([&] { cover = cheapest_cover(kTasks, columns, 1, 10 * kTasks); });
+  EXPECT_TRUE(cover.is_complete);
+  ASSERT_TRUE(cover.packs.has_value());
+  EXPECT_EQ(cover.packs->size(), static_cast<std::size_t>(kTasks));
+  EXPECT_NEAR(cover.sum, 1e-6 * kTasks, 1e-9);
 }
 
 }  // namespace

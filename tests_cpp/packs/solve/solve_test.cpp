@@ -47,12 +47,12 @@ Instance crowded(int tasks, int max_tasks) {
 TEST(PacksSolve, WhatTasksShareIsKeptByEachMethod) {
   const Instance instance = crowded(5, 2);
   const std::vector<double> epsilons{0.5};
-  for (const Coschedule& found :
+  for (const Coschedule& coschedule :
        {solve::random_pack(instance, 3, 1), solve::random_proc(instance, 3, 1),
         solve::pack_by_pack(instance, epsilons), solve::local_search(instance, 1).coschedule,
         solve::pairs(instance), solve::optimal(instance).coschedule}) {
-    EXPECT_EQ(packs_of(found.pack_of).size(), 5U);  // a pack each
-    EXPECT_GE(found.cost, solve::column_bound(instance).value * (1 - 1e-9));
+    EXPECT_EQ(packs_of(coschedule.pack_of).size(), 5U);  // a pack each
+    EXPECT_GE(coschedule.cost, solve::column_bound(instance).value * (1 - 1e-9));
   }
   EXPECT_EQ(solve::optimal(instance).coschedule.cost,
             shared::optimal(instance, std::nullopt).coschedule.cost);
@@ -60,9 +60,9 @@ TEST(PacksSolve, WhatTasksShareIsKeptByEachMethod) {
 
 TEST(PacksSolve, WithoutItTheMethodsForTasksAlone) {
   const Instance instance = least_times(6, 2);
-  const ExactResult found = solve::optimal(instance);
-  EXPECT_EQ(found.coschedule.cost, exact::optimal(instance, std::nullopt).coschedule.cost);
-  EXPECT_LT(found.coschedule.cost, solve::optimal(crowded(6, 2)).coschedule.cost);
+  const ExactResult result = solve::optimal(instance);
+  EXPECT_EQ(result.coschedule.cost, exact::optimal(instance, std::nullopt).coschedule.cost);
+  EXPECT_LT(result.coschedule.cost, solve::optimal(crowded(6, 2)).coschedule.cost);
   EXPECT_EQ(solve::pack_by_pack(instance, {0.5}).pack_of,
             heuristic::pack_by_pack(instance, {0.5}).pack_of);
 }

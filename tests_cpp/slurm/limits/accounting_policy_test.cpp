@@ -60,8 +60,8 @@ std::string name_of(AccountingPolicy::Violation violation) {
 TEST(SlurmAccountingPolicy, NodesOfAGroupTogether) {
   for (const bool by_account : {false, true}) {
     Site site;
-    const Limit most{Kind::group, kNode, 4};
-    (by_account ? site.account.limits : site.qos.limits) = {most};
+    const Limit node_limit{Kind::group, kNode, 4};
+    (by_account ? site.account.limits : site.qos.limits) = {node_limit};
     const Scenario scenario = site.scenario();
     AccountingPolicy policy(scenario, 0);
     EXPECT_TRUE(fits(policy, 0, 4));
@@ -395,9 +395,9 @@ TEST(SlurmAccountingPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
 // Of nodes of 4 and 8 cores the small one is taken: a whole node has six on the average, and this
 // one more than it may.
 TEST(SlurmAccountingPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPlan) {
-  for (const double most : {7, 8}) {
+  for (const double cpu_limit : {7, 8}) {
     Machine machine = shared_machine({4, 8});
-    machine.qos = {qos_of({{Kind::job, kCpu, most}})};
+    machine.qos = {qos_of({{Kind::job, kCpu, cpu_limit}})};
     std::vector<Job> jobs(2, shared_job(1, 600));
     jobs[1].request.is_exclusive = true;
     jobs[1].qos = 0;
@@ -408,7 +408,7 @@ TEST(SlurmAccountingPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPla
     controller.submit(1, 5);
     const Clocks clocks;
     BackfillCycle cycle(clocks, controller, select);
-    EXPECT_EQ(cycle.run(60), most < 8 ? Nodes{} : Nodes{1});
+    EXPECT_EQ(cycle.run(60), cpu_limit < 8 ? Nodes{} : Nodes{1});
     for (const DecisionNote& note : std::move(controller).outcome().notes)
       EXPECT_NE(note.action, Action::plan);
   }

@@ -124,13 +124,13 @@ TEST(SlurmBackfillCycle, EndsAfterTestsStartsOrRecords) {
   EXPECT_EQ(started({{"bf_max_job_start", 3}}), (Nodes{1, 2, 3}));
   EXPECT_EQ(started({{"bf_max_job_user", 4}}), (Nodes{1, 2, 3, 4}));
   // Each plan makes two records: the third job's has no room any more, the last is not looked at.
-  Cycles few(plain_machine(2),
-             {plain_job(0, 2, 600), plain_job(0, 1, 60), plain_job(0, 1, 300), plain_job(0, 1, 60),
-              plain_job(0, 1, 60)},
-             {{"bf_node_space_size", 4}});
-  few.run(10);
-  EXPECT_EQ(few.plan(2).begin, 600);
-  EXPECT_EQ(few.plan(4).begin, kNever);
+  Cycles short_cycles(plain_machine(2),
+                      {plain_job(0, 2, 600), plain_job(0, 1, 60), plain_job(0, 1, 300),
+                       plain_job(0, 1, 60), plain_job(0, 1, 60)},
+                      {{"bf_node_space_size", 4}});
+  short_cycles.run(10);
+  EXPECT_EQ(short_cycles.plan(2).begin, 600);
+  EXPECT_EQ(short_cycles.plan(4).begin, kNever);
 }
 
 TEST(SlurmBackfillCycle, EndsAfterSoManySeconds) {

@@ -51,10 +51,10 @@ TEST(SlurmPreemptionOrder, IsLostWhereTwoQosPreemptEachOther) {
 }
 
 TEST(SlurmPreemptionOrder, IgnoresQosWithoutAJob) {
-  const Scenario whole = scenario_of_qos({{1}, {}, {}});
-  std::vector<Job> jobs = whole.jobs();
+  const Scenario with_all_jobs = scenario_of_qos({{1}, {}, {}});
+  std::vector<Job> jobs = with_all_jobs.jobs();
   jobs.pop_back();
-  const Scenario scenario(whole.machine(), jobs, whole.settings());
+  const Scenario scenario(with_all_jobs.machine(), jobs, with_all_jobs.settings());
   EXPECT_TRUE(preemption_keeps_order(scenario));
 }
 

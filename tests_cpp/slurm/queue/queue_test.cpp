@@ -62,14 +62,15 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
   enter(queue, 0, 10.5);
   EXPECT_TRUE(queue.is_below_reserve_minimums(0, 39));
   EXPECT_FALSE(queue.is_below_reserve_minimums(0, 40));
-  for (const double least : {12, 13}) {  // its priority is 100 / 8
-    const Scenario low = scenario_of(
-        plain_machine(8), jobs,
-        {{"multifactor", 1}, {"PriorityWeightJobSize", 100}, {"bf_min_prio_reserve", least}});
+  for (const double least_priority : {12, 13}) {  // its priority is 100 / 8
+    const Scenario low = scenario_of(plain_machine(8), jobs,
+                                     {{"multifactor", 1},
+                                      {"PriorityWeightJobSize", 100},
+                                      {"bf_min_prio_reserve", least_priority}});
     const Usage none(low, -60);
     Queue of(low, none);
     enter(of, 0, 10);
-    EXPECT_EQ(of.is_below_reserve_minimums(0, 1000), least > 12);
+    EXPECT_EQ(of.is_below_reserve_minimums(0, 1000), least_priority > 12);
   }
 }
 

@@ -19,8 +19,8 @@ TEST(SlurmEndBatches, JobsThatHaveANodeThereEachOnceInOrderOfTheirEnds) {
     Allocations allocations(scenario);
     for (int job = 0; job < kRunning; ++job) {
       const auto first = static_cast<int>(rng.below(kMachine));
-      const int most = rng.below(3) ? 1 : kMachine - first;
-      const int count = static_cast<int>(rng.between(1, most));
+      const int most_jobs = rng.below(3) ? 1 : kMachine - first;
+      const int count = static_cast<int>(rng.between(1, most_jobs));
       allocations.start(job, choice_from(first, first + count, kMachine), 0);
     }
     RunningByEnd order;

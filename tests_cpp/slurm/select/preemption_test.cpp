@@ -20,9 +20,9 @@ Machine two_tiers() {
   return machine;
 }
 
-Parameters by_partition(Parameters more = {}) {
-  more.insert({{"PreemptType", 1}, {"PreemptMode", 2}, {"cons_tres", 1}});
-  return more;
+Parameters by_partition(Parameters parameters = {}) {
+  parameters.insert({{"PreemptType", 1}, {"PreemptMode", 2}, {"cons_tres", 1}});
+  return parameters;
 }
 
 // The jobs of `ranges` run on their nodes since their second, the last job waits in the upper

@@ -69,8 +69,8 @@ TEST(SlurmSelect, LinearTestsAfterEachJob) {
   for (const Second now : {100, 120}) EXPECT_EQ(of.slot(now).first, now + 1);  // job 0 is overdue
   Busy all(8, {});
   EXPECT_EQ(all.slot(10).first, 200);
-  Busy few(5, {});
-  EXPECT_EQ(few.slot(10), std::pair(Second{10}, Nodes({3, 4, 5, 6, 7})));
+  Busy small_machine(5, {});
+  EXPECT_EQ(small_machine.slot(10), std::pair(Second{10}, Nodes({3, 4, 5, 6, 7})));
 }
 
 // What one test gives back, the next does not have: on a machine so large that few nodes are

@@ -36,9 +36,9 @@ TEST(SlurmFutures, EachIsTheRunOfItsOwnScenario) {
   futures.push_back(future_of(-50, {}));
   futures.back().clocks.run_lengths = {100, 20};
   int last_count = 0;
-  const ReplicationTable runs = simulate_all(scenario, 2, futures, 3, [&](int over) {
-    EXPECT_GE(over, last_count);
-    last_count = over;
+  const ReplicationTable runs = simulate_all(scenario, 2, futures, 3, [&](int completed_runs) {
+    EXPECT_GE(completed_runs, last_count);
+    last_count = completed_runs;
   });
   EXPECT_EQ(last_count, 21);
   ASSERT_EQ(runs.start_times.cols(), 2);

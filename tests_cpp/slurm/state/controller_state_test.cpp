@@ -10,17 +10,17 @@ namespace {
 
 TEST(SlurmControllerState, OverdueBehindOverTimeLimit) {
   const std::vector<Job> jobs{plain_job(0, 1, 100), plain_job(0, 1, 60), plain_job(0, 1, 300)};
-  for (const double over : {0.0, 20.0, 4e18}) {
-    const Scenario scenario = scenario_of(plain_machine(4), jobs, {{"OverTimeLimit", over}});
+  for (const double overtime : {0.0, 20.0, 4e18}) {
+    const Scenario scenario = scenario_of(plain_machine(4), jobs, {{"OverTimeLimit", overtime}});
     ControllerState controller(scenario, -60, {});
     for (int job = 0; job < 3; ++job) {
       controller.submit(job, 0);
       controller.start({job, 0}, choice_from(job, job + 1, 4), 0.5, Scheduler::main);
     }
     EXPECT_EQ(controller.overdue(59), Nodes{});
-    EXPECT_EQ(controller.overdue(100), over == 0    ? (Nodes{1, 0})
-                                       : over == 20 ? (Nodes{1})
-                                                    : Nodes{});
+    EXPECT_EQ(controller.overdue(100), overtime == 0    ? (Nodes{1, 0})
+                                       : overtime == 20 ? (Nodes{1})
+                                                        : Nodes{});
   }
 }
 
