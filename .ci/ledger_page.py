@@ -1,4 +1,4 @@
-"""What docs/results/ledger.md tells: what holds, what fails, what another reading explains."""
+"""Write docs/results/ledger.md: claims that hold or fail, and what another reading explains."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KINDS = {
 
 
 def kinds_table(rows: Sequence[Row]) -> str:
-    """A line a kind of comparison."""
+    """One row per kind of comparison."""
     groups = {
         words: Counter(row.verdict for row in rows if row.kind == kind)
         for kind, words in _KINDS.items()
@@ -46,7 +46,7 @@ def kinds_table(rows: Sequence[Row]) -> str:
 
 
 def explained_table(rows: Sequence[Row]) -> str:
-    """A line a paper: of what agrees in order only, differs or fails, how much is explained."""
+    """One row per paper: how many differences another reading explains, fully or in part."""
     lines = ["| paper | order, differ or fail | half and more | less | unexplained |"]
     lines.append("|:--|" + "--:|" * 4)
     open_rows = [row for row in rows if row.verdict in (t.ORDER, t.DIFFERS, t.FAILS)]
@@ -58,7 +58,7 @@ def explained_table(rows: Sequence[Row]) -> str:
 
 
 def _shares(rows: Sequence[Row]) -> tuple[int, int, int]:
-    """In how many a reading closes half of the gap and more, less, or there is none."""
+    """Count the rows whose gap a reading closes by half or more, by less, or not at all."""
     explained_shares = [row.explained for row in rows if row.explained is not None]
     half = sum(share >= t.HALF for share in explained_shares)
     return half, len(explained_shares) - half, len(rows) - len(explained_shares)
@@ -96,7 +96,7 @@ def _places(rows: Iterable[Row]) -> str:
 
 
 def _grouped(rows: Sequence[Row]) -> list[str]:
-    """A line a claim; what is claimed of several sets of traces or sizes is one."""
+    """One line per claim; a claim about several sets of traces or sizes is one line."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.place.split(",")[0], row.claim), []).append(row)
@@ -121,7 +121,7 @@ def _value(row: Row, several: bool) -> str:
 
 
 def _why(rows: Sequence[Row]) -> str:
-    """How much of the gaps is explained, in a few words."""
+    """Describe in a few words how much of the gaps is explained."""
     explained_shares = [row.explained for row in rows if row.explained is not None]
     if not explained_shares:
         reasons = dict.fromkeys(row.reason for row in rows)
@@ -136,7 +136,7 @@ def _reading(rows: Sequence[Row]) -> str:
 
 
 def _cells(rows: Sequence[Row]) -> list[str]:
-    """A line a table: how many cells, how many of them explained."""
+    """One line per table: its number of cells and of explained cells."""
     lines = []
     for table, table_rows in _by(rows, lambda row: row.place.split(",")[0]).items():
         half, less, none = _shares(table_rows)
@@ -155,7 +155,7 @@ def _by(rows: Iterable[Row], key: object) -> dict[str, list[Row]]:
 
 
 def correlations(rows: Sequence[Row], draws: Mapping[str, tuple[float, float]]) -> str:
-    """A line a set of cells: rank correlation, that of two draws of ours, verdicts, reading."""
+    """One row per set of cells: rank correlations, verdicts and the reading."""
     lines = [
         "| cells | n | rho | of two draws of ours | "
         + " | ".join(VERDICTS[:3])
@@ -186,7 +186,7 @@ def _rho(rows: Iterable[Row], reading: bool = False) -> float:
 
 
 def _weak(rows: Sequence[Row], low: float, other: float) -> str:
-    """What is to be said of a correlation below the threshold."""
+    """Describe a rank correlation below the threshold."""
     rho = rows[0].rho or 0.0
     if rho >= t.LEAST_RHO:
         return ""

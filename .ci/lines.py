@@ -1,4 +1,4 @@
-"""Lines of product code by room: .py, .cpp and .hpp below python/ and cpp/, as ``wc -l`` has them.
+"""Lines of product code by folder: .py, .cpp and .hpp below python/ and cpp/, as ``wc -l`` has them.
 
 ``python .ci/lines.py [COMMIT] [--most N]``: of HEAD, or of another commit beside it; with --most
 it fails where there are more than N.

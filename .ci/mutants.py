@@ -1,15 +1,15 @@
-"""Whether a test fails where the code is changed by a character.
+"""Mutation tests of the C++ core: check that a test fails when the code is changed.
 
     python .ci/mutants.py BUILD [--family slurm packs core ...] [--only RULE ...]
 
-FAMILY is a folder of cpp/cosched. tests_cpp/FAMILY/mutants.txt has a change a line: its rule or
-room, a file below cpp/cosched/FAMILY, what stands there once, `` => ``, and what is put in its
-place. Of slurm there is one for each rule of RULES.md; of the others some for each room. A line
-that begins with ``~`` is a move of a search, which costs time or quality alone, with ``=`` no
-change of what is done: neither is tried. Sources are copied to BUILD/source and changed there, one
-after another; of each change the tests that fail are printed (or the clock, where they do not end
-and none has failed before), and at last how many of each room were noticed. Exit code 1: for one
-none did; 2: no change has a RULE.
+FAMILY is a folder of cpp/cosched. Each line of tests_cpp/FAMILY/mutants.txt is one change: its rule
+or folder, a file below cpp/cosched/FAMILY, the original text, `` => `` and the text that replaces
+it. The list of slurm has one change for each rule of RULES.md; the other lists have some changes
+for each folder. Lines that begin with ``~`` (a move of a search: it changes only time or quality)
+or with ``=`` (it changes no result) are not tried. The sources are copied to BUILD/source and
+changed there, one change at a time. For each change the program prints the tests that fail, or
+"the clock" if the tests do not end; then it prints how many changes of each folder were noticed.
+Exit code 1: a change made no test fail. Exit code 2: no change has the RULE.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from pathlib import Path
 
 HERE = Path(__file__).parents[1]
 FAMILIES = sorted(path.parent.name for path in HERE.glob("tests_cpp/*/mutants.txt"))
-#: Seconds that the tests of a change may take; those of the sources as they are take a few.
+#: Longest time of the tests of one change, in seconds; without a change they take a few seconds.
 LONGEST = 120
 
 
 def changes(path: Path) -> list[tuple[str, str, str, str]]:
-    """(rule, file, old, new) of each line."""
+    """Return (rule, file, old text, new text) of each line that is tried."""
     change_list = []
     for line in path.read_text().splitlines():
         if line and not line.startswith(("#", "~", "=")):
@@ -39,17 +39,20 @@ def changes(path: Path) -> list[tuple[str, str, str, str]]:
     return change_list
 
 
-def room_of(name: str) -> str:
-    """The room of a file below its family; core, lp and opt have none."""
+def folder_of(name: str) -> str:
+    """Return the folder of a file below its family; core, lp and opt have none."""
     return name.split("/")[0] if "/" in name else ""
 
 
 def suites(family: str, name: str) -> str:
-    """The tests of a file's room; of slurm, whose rules cross rooms, all."""
-    room = HERE / "tests_cpp" / family / name.split("/")[0]
-    if family == "slurm" or not room.is_dir():
+    """Return a filter for the tests of a file's folder; for slurm, all its tests.
+
+    The rules of slurm cross folders.
+    """
+    folder = HERE / "tests_cpp" / family / name.split("/")[0]
+    if family == "slurm" or not folder.is_dir():
         return "*"
-    texts = [path.read_text() for path in room.glob("*_test.cpp")]
+    texts = [path.read_text() for path in folder.glob("*_test.cpp")]
     suite_names = {
         suite for text in texts for suite in re.findall(r"^TEST(?:_F|_P)?\((\w+),", text, re.M)
     }
@@ -57,7 +60,7 @@ def suites(family: str, name: str) -> str:
 
 
 def copied(build: Path) -> Path:
-    """The sources, those that are as they were untouched."""
+    """Copy the sources that have changed since the last run, and return their folder."""
     source = build / "source"
     for name in ("cpp", "tests_cpp", "CMakeLists.txt", "pyproject.toml"):
         for path in [HERE / name, *(HERE / name).rglob("*")]:
@@ -71,7 +74,7 @@ def copied(build: Path) -> Path:
 
 
 def failing(build: Path, family: str, tests: str) -> list[str]:
-    """Tests that fail as the sources are; ["the compiler"] where they cannot be built."""
+    """Build the tests and return those that fail; ["the compiler"] if they cannot be built."""
     target = f"test_{family}"
     build_process = subprocess.run(
         ["cmake", "--build", build, "--target", target, "-j2"], capture_output=True
@@ -95,32 +98,34 @@ def failing(build: Path, family: str, tests: str) -> list[str]:
 
 
 def untried(path: Path, mark: str) -> Counter[str]:
-    """Of each room, how many changes have this mark."""
+    """Count the lines of each folder that begin with this mark."""
     return Counter(
-        room_of(line.split()[1]) for line in path.read_text().splitlines() if line.startswith(mark)
+        folder_of(line.split()[1])
+        for line in path.read_text().splitlines()
+        if line.startswith(mark)
     )
 
 
 def survivors(build: Path, source: Path, family: str, only: list[str]) -> Counter[tuple[str, bool]]:
-    """How many changes of each room a test notices, and how many none does."""
+    """Count by (folder, noticed) the changes that make a test fail and those that do not."""
     every = changes(HERE / "tests_cpp" / family / "mutants.txt")
     chosen = [change for change in every if not only or change[0] in only]
-    rooms = {suites(family, name) for _, name, _, _ in chosen}
-    if chosen and (broken := failing(build, family, ":".join(sorted(rooms)))):
+    folders = {suites(family, name) for _, name, _, _ in chosen}
+    if chosen and (broken := failing(build, family, ":".join(sorted(folders)))):
         sys.exit(f"{family} as it is: {', '.join(broken)}")
     counts: Counter[tuple[str, bool]] = Counter()
     for rule, name, old, new in chosen:
-        room = room_of(name)
+        folder = folder_of(name)
         path = source / "cpp" / "cosched" / family / name
         text = path.read_text()
         if text.count(old) != 1:
-            print(f"{rule:6} {name}: {old!r} stands there {text.count(old)} times: expected once")
-            counts[room, False] += 1
+            print(f"{rule:6} {name}: {old!r} occurs {text.count(old)} times: expected once")
+            counts[folder, False] += 1
             continue
         path.write_text(text.replace(old, new))
         tests = failing(build, family, suites(family, name))
         path.write_text(text)
-        counts[room, tests not in ([], ["the compiler"])] += 1
+        counts[folder, tests not in ([], ["the compiler"])] += 1
         print(
             f"{rule:6} {name}: {old!r} => {new!r}: {', '.join(tests[:3]) or 'NO TEST FAILS'}",
             flush=True,
@@ -161,17 +166,22 @@ def main() -> int:
         stdout=subprocess.DEVNULL,
     )
     counts = {family: survivors(args.build, source, family, args.only) for family in args.family}
-    print(f"\n{'room':20}{'changes':>9}{'noticed':>9}{'moves of a search':>19}{'no change':>11}")
-    for family, of_rooms in counts.items():
+    print(f"\n{'folder':20}{'changes':>9}{'noticed':>9}{'moves of a search':>19}{'no change':>11}")
+    for family, folder_counts in counts.items():
         path = HERE / "tests_cpp" / family / "mutants.txt"
         moves, same = untried(path, "~"), untried(path, "=")
-        for room in sorted({room for room, _ in of_rooms}):
-            noticed, missed = of_rooms[room, True], of_rooms[room, False]
+        for folder in sorted({folder for folder, _ in folder_counts}):
+            noticed, missed = folder_counts[folder, True], folder_counts[folder, False]
             print(
-                f"{(family + '/' + room).rstrip('/'):20}{noticed + missed:9}{noticed:9}"
-                f"{moves[room]:19}{same[room]:11}"
+                f"{(family + '/' + folder).rstrip('/'):20}{noticed + missed:9}{noticed:9}"
+                f"{moves[folder]:19}{same[folder]:11}"
             )
-    survived = sum(of_rooms[key] for of_rooms in counts.values() for key in of_rooms if not key[1])
+    survived = sum(
+        folder_counts[key]
+        for folder_counts in counts.values()
+        for key in folder_counts
+        if not key[1]
+    )
     print(f"{survived} without a test")
     return 1 if survived else 0
 

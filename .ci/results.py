@@ -82,7 +82,7 @@ _IMPROVEMENTS = (
 
 
 def keep(folders: list[str]) -> None:
-    """What the finished runs in these folders leave in the package."""
+    """Store in the package what the finished runs in these folders produced."""
     for folder in map(Path, folders):
         study = STUDIES[folder.name]
         if not study.keep:
@@ -228,7 +228,7 @@ def _table(titles: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
 
 
 def _runs() -> list[str]:
-    """What is kept: a line a study, and all."""
+    """Describe the stored runs: one row per study, and the totals."""
     lines = ["| study | run on | tasks | seconds of work |", "|:--|:--|--:|--:|"]
     all_facts = {name: kept.facts(name) for name in STUDIES if name in kept.names()}
     for name, facts in all_facts.items():

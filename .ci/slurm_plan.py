@@ -1,4 +1,4 @@
-"""Draws docs/explanation/slurm-plan.svg: the plan of one backfill cycle, from the twin itself."""
+"""Draw docs/explanation/slurm-plan.svg: the plan of one backfill cycle, by the simulator itself."""
 
 import sys
 from pathlib import Path
