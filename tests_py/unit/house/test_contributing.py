@@ -45,7 +45,6 @@ RUN = {
     "make test-one T=packs.Pairs.EqualsOptimalOnLargerInstances": r"PASSED  \] 1 test",
     "make": r"help +this list",
     "cmake --list-presets": r'"dev"',
-    "python .ci/lines.py COMMIT": r"\d",
     ".venv/bin/pre-commit install": r"pre-commit installed at",
 }
 #: Of these, what wants the sources installed as a link, and the tools of `make dev`.
