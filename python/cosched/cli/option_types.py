@@ -23,6 +23,9 @@ MAX_COUNT = 10**6
 #: The largest seed: that of a signed integer of 64 bits.
 MAX_SEED = 2**63 - 1
 
+#: Words that stand for themselves in what a help text calls a value.
+_LITERAL_WORDS = ("auto", "best", "bound", "host", "none", "unit")
+
 ValueType = TypeVar("ValueType")
 
 
@@ -41,6 +44,12 @@ class TextType(click.ParamType, Generic[ValueType]):
     @abstractmethod
     def read(self, text: str, name: str) -> ValueType:
         """Return the value of a text, which the option of this name has."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """What a help text calls the value: ``TIME|auto``, with kinds in capital letters."""
+        del param, ctx
+        words = self.name.split("|")
+        return "|".join(word if word in _LITERAL_WORDS else word.upper() for word in words)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

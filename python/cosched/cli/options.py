@@ -188,7 +188,10 @@ replay_option = analysis_option(
 )
 
 drop_option = input_option(
-    "--drop", metavar="CLASS,...", help="Jobs of a log to leave out: too-wide,cancelled,run-0,... ."
+    "--drop",
+    metavar="CLASS,...",
+    help="Classes of jobs to leave out of a log: too-wide, cancelled, failed, partial, "
+    "unknown-status, unknown-partition, run-0 (run time 0), no-estimate, no-wait.",
 )
 
 launcher_options = combine(
@@ -326,8 +329,8 @@ def log_options(*, varies: bool = False) -> Decorator[Any]:
         cluster_option(
             "--slurm-version",
             metavar="VERSION",
-            help="Slurm version of a slurm.conf, as 22.05; default: its first comments, else "
-            "24.11.",
+            help="Slurm version whose rules hold, as 22.05; default: the version that the first "
+            "comments of slurm.conf name, else 24.11.",
         ),
         slurm_conf_options,
         analysis_option(

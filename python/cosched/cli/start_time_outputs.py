@@ -30,6 +30,8 @@ class Outputs:
     as_json: bool
     #: The HTML report; None: none is written.
     page: Path | None
+    #: The file of the numbers that ``--json`` prints; None: none is written.
+    numbers: Path | None
     #: The file of metrics for Prometheus; None: none is written.
     metrics: Path | None
     #: The figure (.png, .svg or .pdf); None: none is drawn.
@@ -44,6 +46,10 @@ class Outputs:
             if failed is None and not self.as_json:
                 _say_summary(frame)
                 report.hint(f"wrote {self.page}")
+        if self.numbers is not None and failed is None:
+            io.write_json(to_record(frame), self.numbers)
+            if not self.as_json:
+                report.hint(f"wrote {self.numbers}")
         if self.metrics is not None:
             time_read = clock.time() if failed is None else failed.time
             io.write_text(prometheus(frame, time_read, failed), self.metrics)

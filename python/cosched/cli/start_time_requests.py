@@ -11,6 +11,7 @@ from typing import Any
 
 from cosched.cli import report
 from cosched.core.tails import conformal_limit, min_sample_count
+from cosched.core.text import count_of
 from cosched.errors import CoschedError, InvalidInstance, shorten
 from cosched.execution import measured_times, runs_file
 from cosched.execution.measured_times import runs_of_current_codes
@@ -68,7 +69,8 @@ def _sufficient_limit(times: list[float]) -> float:
     few runs as long as the longest, and a tenth more."""
     if len(times) < min_sample_count(_RISK):
         report.complain(
-            f"--time auto: {len(times)} runs are too few to promise that 95% end in time"
+            f"--time auto: {count_of(len(times), 'run')} measured, {min_sample_count(_RISK)} are "
+            f"needed for a risk of {_RISK:.0%}: the longest run and a tenth more is taken"
         )
     return math.ceil(conformal_limit(times, _RISK, MARGIN) / 60) * 60.0
 
@@ -78,6 +80,8 @@ def _measured_times(runs: Path | None, task: str | None) -> dict[int, list[float
     if runs is None:
         return {}
     of_tasks = measured_times.seconds_of(runs_of_current_codes(runs_file.read_runs(runs), None)[0])
+    if task is None:
+        raise InvalidInstance(f"missing --task: {runs} has {', '.join(sorted(of_tasks))}")
     if task not in of_tasks:
         raise InvalidInstance(f"--task {shorten(task)}: {runs} has {', '.join(sorted(of_tasks))}")
     return {count: times for count, times in of_tasks[task].items() if times}
@@ -89,5 +93,5 @@ def megabytes_of_option(text: str | None) -> int | None:
         return None
     megabytes = parse_megabytes(text)
     if not megabytes:
-        raise InvalidInstance(f"--mem: {shorten(text)}: expected as 4G")
+        raise InvalidInstance(f"--mem: {shorten(text)}: expected a size, as 4G")
     return max(1, round(megabytes))

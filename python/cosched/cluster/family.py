@@ -80,7 +80,7 @@ PRESENTATION = Presentation(
         ),
         Output("--jobs", "jobs", "Write a row a job, as evalys reads it: .csv.", write_jobs_csv),
     ),
-    panels=(plots.occupation, plots.utilisation, plots.queue_length),
+    panels=(plots.occupation, plots.utilization, plots.queue_length),
     recorded="as-logged",
     remark=remark,
     screen=(

@@ -53,18 +53,18 @@ def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndar
     return edges, np.append(means(times, level, edges), 0.0)
 
 
-def utilisation(result: Result, ax: Axes | None = None) -> Axes:
+def utilization(result: Result, ax: Axes | None = None) -> Axes:
     """Demand, capped demand and allocated CPU over time (Figure 2 of the paper).
 
     The demand D(t) is the sum of ``cpu`` times ``tasks`` over the jobs in the system; min(P,
     D(t)) is what a machine could use at best, u(t) what the policy uses (0 while a job pays a
-    rescheduling penalty). The area between the two is the underutilisation. Where there are
+    rescheduling penalty). The area between the two is the underutilization. Where there are
     more changes than pixels, all are means over slices of time.
 
     Examples
     --------
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
-    >>> ax = cs.plot.utilisation(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
+    >>> ax = cs.plot.utilization(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
     >>> ax.get_ylabel()
     "nodes' worth of CPU"
     """

@@ -252,7 +252,7 @@ class Result:
         del bound
         return True
 
-    #: Older names of metrics, with the names of today: tables for people leave them out.
+    #: Other names of metrics, each with the name that tables for people show in its place.
     deprecated_metrics: ClassVar[Mapping[str, str]] = {}
 
     def metrics(self) -> dict[str, Any]:

@@ -227,8 +227,9 @@ def _table(file: Iterable[str], path: str) -> CsvTable:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(header):
+                noun = "cell" if len(cells) == 1 else "cells"
                 raise InvalidInstance(
-                    f"{path}: line {reader.line_num}: {len(cells)} cells, the header has "
+                    f"{path}: line {reader.line_num}: {len(cells)} {noun}, the header has "
                     f"{len(header)}"
                 )
             rows.append((reader.line_num, cells))

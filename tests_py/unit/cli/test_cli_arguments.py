@@ -6,6 +6,7 @@ import click
 import pytest
 
 from cosched.cli import main
+from cosched.cli.commands.batch import Gigabytes
 from cosched.cli.groups import require_separate_outputs
 from cosched.cli.option_types import (
     CommaList,
@@ -36,6 +37,9 @@ from cosched.errors import InvalidInstance
         (Seconds(allows_zero=True), "0", 0.0),
         (Seconds(allows_negative=True), "-5", -5.0),
         (CommaList(Integer()), "1,2,4", [1, 2, 4]),
+        (Gigabytes(), "64", 64.0),
+        (Gigabytes(), "512MB", 0.512),
+        (Gigabytes(), "2GiB", 2.147483648),
         (ParsedByLibrary("cpus,gpus", "cosched.dags.arguments:parse_units"), "16,4", (16, 4)),
         (Words(("low", "high")), "low", "low"),
     ],
@@ -57,6 +61,16 @@ def test_a_type_reads_a_text(option_type, text, value):
         (Seconds(), "none", "--size: 'none': expected a positive number of seconds, 5m"),
         (Seconds(allows_zero=True), "-1", "--size: '-1': expected a number >= 0 of seconds, or 5m"),
         (CommaList(Integer()), "1,,4", "--size: empty cell: expected an integer in 1..1000000"),
+        (
+            Gigabytes(),
+            "much",
+            "--size: 'much': expected a positive number of GB, or one with its unit, as 512MB",
+        ),
+        (
+            Gigabytes(),
+            "0GB",
+            "--size: '0GB': expected a positive number of GB, or one with its unit, as 512MB",
+        ),
         (Words(("low", "high")), "lo", "--size 'lo': expected one of low, high (near: low)"),
         (
             OutputFile(".png", ".svg"),

@@ -66,6 +66,7 @@ def test_a_result_is_printed_as_json_alone(command, key, folder, capsys):
         "plan runs.csv --codes codes.toml",
         "rightsize requests.csv --nodes 32 --risk 0.1",
         "library list packs",
+        "library show packs/ii-33-p16-s1",
     ],
 )
 def test_what_is_written_is_what_is_printed(command, folder, capsys):
@@ -93,6 +94,17 @@ def test_a_report_and_its_numbers_are_written_together(folder, capsys):
     assert json.loads((folder / "numbers.json").read_text())["rows"]
     assert called("audit log.csv --nodes 8 -o a.html -o b.html") == 2
     assert "two files end in .html" in capsys.readouterr().err
+
+
+def test_an_audit_links_to_no_report_that_does_not_exist(folder, capsys):
+    assert called("audit log.csv --nodes 8 --rightsize none.html -o a.html") == 2
+    assert "--rightsize: none.html: no such file" in capsys.readouterr().err
+    assert not (folder / "a.html").exists()
+
+
+def test_the_simulator_as_reference_needs_a_slurm_conf(folder, capsys):
+    assert called("audit log.csv --nodes 8 --reference slurm-backfill -o a.html") == 2
+    assert "reference policy slurm-backfill: expected a slurm.conf" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,12 @@ TEXTS = {
     "best|bound|NAME", "URL",
 }  # fmt: skip
 
-#: Commands that write no file but the one that they are about, or none at all.
-WITHOUT_OUTPUT = {"library show", "study verify"}
+#: The verbs with which help texts begin.
+VERBS = {
+    "Bundle", "Check", "Compare", "Compute", "Convert", "Download", "Export", "Generate", "List",
+    "Measure", "Plan", "Predict", "Put", "Recommend", "Report", "Run", "Save", "Search", "Show",
+    "Try",
+}  # fmt: skip
 #: Commands whose only result is a file.
 WITHOUT_JSON = {"convert", "script", "snapshot", "library submit", "slurm record"}
 
@@ -46,10 +50,25 @@ def test_an_option_has_the_type_of_its_values(path):
 def test_every_command_has_the_common_options(path):
     command = every_command()[path]
     names = {name for option in options_of(command) for name in option.opts}
-    assert {"-q", "--quiet", "-v", "--verbose"} <= names
-    assert ({"-o", "--output"} <= names) == (path not in WITHOUT_OUTPUT)
+    assert {"-q", "--quiet", "-v", "--verbose", "-o", "--output"} <= names
     is_generator = path.startswith("generate ")
     assert ("--json" in names) == (path not in WITHOUT_JSON and not is_generator)
+
+
+@pytest.mark.parametrize("path", every_command())
+def test_a_help_text_begins_with_a_verb_phrase(path):
+    first_words = every_command()[path].help.split()
+    assert first_words[0] in VERBS
+    if path.startswith("generate ") and path != "generate worst_case":
+        assert first_words[0] == "Generate"
+
+
+def test_a_value_is_called_by_its_kind_in_capitals_and_by_its_words_in_small_letters(capsys):
+    assert main(["batch", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "--nodes INTEGER|auto " in text
+    assert "--time TIME|auto " in text
+    assert "--memory-per-node SIZE " in text
 
 
 @pytest.mark.parametrize("path", every_command())

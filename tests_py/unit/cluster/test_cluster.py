@@ -55,7 +55,9 @@ def test_by_hand():
     assert float(cs.cluster.bound(two)) == pytest.approx(2.0)
     heavy = cs.cluster.Instance({**jobs, "memory": [0.6, 0.6]}, 1)
     assert cs.cluster.solve(heavy, "Greedy */opt=min").jobs.end.tolist() == [100, 200]
-    assert shared.underutilisation == pytest.approx(0)
+    assert shared.underutilization == pytest.approx(0)
+    metrics = shared.metrics()
+    assert metrics["underutilisation"] == metrics["underutilization"] == shared.underutilisation
 
 
 def test_refusals():
@@ -241,7 +243,11 @@ def test_files_of_solve(inst, tmp_path, capsys):
         cs.cluster.jobs_table(res)[["job_id", "finish_time", "allocated_resources"]],
     )
     assert main(["validate", "cluster", source, plan]) == 0
-    assert f"gap {100 * res.gap:.0f}%)" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert f"gap {100 * res.gap:.0f}%)" in shown
+    assert "underutilization" in shown
+    for other_name in ("underutilisation", "max stretch", "mean stretch"):
+        assert other_name not in shown
     for flag, name in (("--log", "log.json"), ("--jobs", "no/rows.csv")):
         assert main([*command, flag, str(tmp_path / name)]) == 2
         assert not (tmp_path / name).exists()

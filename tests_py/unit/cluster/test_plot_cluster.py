@@ -62,26 +62,31 @@ def test_the_load_of_nodes_is_what_jobs_hold(res, monkeypatch):
     assert load.mean() * 16 * res.span == pytest.approx(given_cpu(res))
 
 
-def test_utilisation_shows_the_underutilisation(res, monkeypatch):
+def test_utilization_shows_the_underutilization(res, monkeypatch):
     jobs = res.instance.jobs
     work = (jobs.runtime * jobs.cpu * jobs.tasks).sum()
     for bins in (1200, 100):  # as it is, and as means over slices of time
         monkeypatch.setattr(plot_cluster, "_BINS", bins)
-        ax = plot_cluster.utilisation(res)
+        ax = plot_cluster.utilization(res)
         not_used, used = (collection.get_paths()[0].vertices for collection in ax.collections)
         could, did = (
             0.5 * abs(np.dot(v[:, 0], np.roll(v[:, 1], 1)) - np.dot(v[:, 1], np.roll(v[:, 0], 1)))
             for v in (not_used, used)
         )
         assert did * HOUR == pytest.approx(work)
-        assert (could - did) * HOUR == pytest.approx(res.underutilisation * work, rel=1e-6)
+        assert (could - did) * HOUR == pytest.approx(res.underutilization * work, rel=1e-6)
+
+
+def test_the_older_spelling_of_a_picture_warns():
+    with pytest.warns(DeprecationWarning, match=r"utilisation is now cosched\.plot\.utilization"):
+        assert cs.plot.utilisation is cs.plot.utilization
 
 
 def test_jobs_of_no_length_have_pictures():
     columns = ("submit", "tasks", "cpu", "memory", "runtime")
     jobs = dict(zip(columns, ([0], [1], [1], [1], [0]), strict=True))
     res = cs.cluster.solve(cs.cluster.Instance(jobs, 1), "EASY")
-    for picture in (cs.plot.utilisation, cs.plot.queue_length, cs.plot.occupation):
+    for picture in (cs.plot.utilization, cs.plot.queue_length, cs.plot.occupation):
         picture(res).figure.canvas.draw()  # no warning either
 
 

@@ -443,6 +443,17 @@ def test_hidden_jobs_are_estimated(tmp_path):
     assert has_note(snapshot.missing, NoteKind.ASSUMED, "hidden jobs")
 
 
+def test_a_missing_task_and_a_bad_size_are_named(tmp_path, capsys):
+    folder = folder_of(tmp_path / "a")
+    runs = tmp_path / "runs.csv"
+    runs.write_text("task,processors,seconds\ncfd,1,1000\ncfd,4,400\n")
+    command = ["when", str(folder), "--nodes", "1", "--time", "auto"]
+    assert main([*command, "--runs", str(runs)]) == 2
+    assert capsys.readouterr().err == f"cosched: error: missing --task: {runs} has cfd\n"
+    assert main([*command, "--mem", "4X"]) == 2
+    assert capsys.readouterr().err == "cosched: error: --mem: '4X': expected a size, as 4G\n"
+
+
 def test_how_many_nodes(tmp_path, capsys):
     folder = folder_of(tmp_path / "a")
     runs = tmp_path / "runs.csv"
@@ -461,7 +472,7 @@ def test_how_many_nodes(tmp_path, capsys):
     picture = tmp_path / "when.png"
     assert main([*arguments, "cfd", "--draws", "20", "--json", "--plot", str(picture)]) == 0
     captured = capsys.readouterr()
-    assert "--time auto: 1 runs are too few to promise that 95% end in time" in captured.err
+    assert "--time auto: 1 run measured, 19 are needed for a risk of 5%" in captured.err
     data = json.loads(captured.out)
     assert set(data) == {"taken", "as_of", "jobs", "not_modelled", "note_records", "coverage"}
     on_one_node, four = data["jobs"]

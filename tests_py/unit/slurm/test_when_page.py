@@ -1,5 +1,6 @@
 """``when`` as a page and as metrics: whole files, in a real browser, without a network."""
 
+import json
 import math
 import re
 
@@ -94,18 +95,24 @@ def test_the_command_writes_page_and_metrics(tmp_path, capsys):
     folder = folder_of(tmp_path / "now")
     files = {"-o": tmp_path / "when.html", "--prometheus": tmp_path / "cosched.prom"}
     options = [str(part) for pair in files.items() for part in pair]
-    assert main(["when", str(folder), "--draws", "5", *options]) == 0
+    numbers = tmp_path / "when.json"
+    assert main(["when", str(folder), "--draws", "5", *options, "-o", str(numbers)]) == 0
     assert 'data-job="2"' in files["-o"].read_text()
     assert 'cosched_start_seconds{job="3",quantile="0.95"}' in files["--prometheus"].read_text()
-    headline, last_line = capsys.readouterr().out.splitlines()
+    headline, *last_lines = capsys.readouterr().out.splitlines()
     assert headline.startswith("2 jobs, as of ")
-    assert last_line == f"wrote {files['-o']}"
+    assert last_lines == [f"wrote {files['-o']}", f"wrote {numbers}"]
+    assert main(["when", str(folder), "--draws", "5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(numbers.read_text())
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["-o", "when.txt"], ".html"),
+        (["-o", "a.html", "-o", "b.html"], "two files end in .html"),
+        (["--prometheus", "cosched.txt"], "unsupported format (use .prom)"),
+        (["--backtest", "sacct.txt", "-o", "when.html"], "unsupported format (use .json)"),
         (["-w", "0"], "expected a positive number of seconds"),
         (["-w", "nan"], "-w"),
     ],

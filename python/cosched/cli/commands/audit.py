@@ -18,6 +18,7 @@ from cosched.cli.options import (
     plot_option,
     require_outputs,
 )
+from cosched.errors import printable
 
 
 @click.command("audit", cls=ReportCommand)
@@ -63,7 +64,7 @@ from cosched.cli.options import (
 )
 @plot_option("Figure of load, queue and waits: .png, .svg or .pdf.")
 @output_files_option(
-    ".html", ".json", help="The report (.html), or its numbers (.json); may be given twice."
+    ".html", ".json", help="The report (.html), or its numbers (.json); once per format."
 )
 @json_option
 def audit(
@@ -90,6 +91,10 @@ def audit(
     from cosched.cli.output_files import read_numbers, scratch_files
 
     require_outputs(outputs, "the report (.html), or its numbers (.json)", is_optional=as_json)
+    if rightsize is not None and not rightsize.is_file():
+        raise FileNotFoundError(
+            f"--rightsize: {printable(rightsize)}: no such file: expected what rightsize -o wrote"
+        )
     instance = read_instance("cluster", file, log_values)
     with scratch_files(outputs, ".html", ".json") as (page, numbers):
         with report.working(f"audit of {file.name}"):

@@ -29,6 +29,7 @@ NODE_COUNTS = (1, 2, 4)
 TIME_LIMITS = (3600.0, 14400.0, 43200.0)
 #: Simulated scenarios for the waits of each shape.
 _N_SCENARIOS = 40
+_BYTES_PER_GB = 1e9
 
 
 class NodeCount(TextType["tuple[int, ...]"]):
@@ -50,6 +51,25 @@ class TimeLimits(TextType["tuple[float, ...]"]):
 
         seconds = TIME_LIMITS if text == "auto" else (read_time(text, name),)
         return tuple(map(limit_of, seconds))
+
+
+class Gigabytes(TextType[float]):
+    """An amount of memory: a number of GB (1e9 bytes), or one with its unit, as ``512MB``."""
+
+    name = "size"
+
+    def read(self, text: str, name: str) -> float:
+        from cosched import io
+        from cosched.errors import InvalidInstance, shorten
+        from cosched.units import parse_bytes
+
+        expected = "a positive number of GB, or one with its unit, as 512MB"
+        if io.is_number(text):
+            return io.parse_positive(text, name, expected)
+        n_bytes = parse_bytes(text)
+        if not n_bytes:
+            raise InvalidInstance(f"{name}: {shorten(text)}: expected {expected}")
+        return n_bytes / _BYTES_PER_GB
 
 
 class TimesOfTasks(TextType["list[float]"]):
@@ -114,8 +134,8 @@ def read_time(text: str, name: str, unit: float = 60.0) -> float:
 @job_option(
     "--memory-per-node",
     "memory",
-    type=Number(0),
-    help="Memory per node in GB; default: that of the codes.",
+    type=Gigabytes(),
+    help="Memory per node in GB, or as 512MB; default: that of the codes.",
 )
 @job_option("--partition", metavar="NAME", help="Partition of the jobs.")
 @job_option("--account", metavar="NAME", help="Account of the jobs.")

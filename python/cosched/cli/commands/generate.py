@@ -80,12 +80,13 @@ _LATENCY_TYPE = ParsedByLibrary("number|matrix", "cosched.dags.arguments:parse_m
 def _add(name: str, about: str, *options: Decorator[Any]) -> None:
     """Add the command of a workload."""
     parameters = parameters_of(*options, *_COMMON_OPTIONS)
+    phrase = about if about.startswith("Search ") else f"Generate {about[0].lower()}{about[1:]}"
     generate.add_command(
         Command(
             name,
             callback=partial(_generate, name),
             params=parameters,
-            help=f"{about}\n\n\b\nExample: cosched generate {name} --seed 1 -o {name}.csv",
+            help=f"{phrase}\n\n\b\nExample: cosched generate {name} --seed 1 -o {name}.csv",
             short_help=about,
         )
     )

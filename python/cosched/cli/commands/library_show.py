@@ -1,15 +1,18 @@
 """``cosched library show``: an instance and its record."""
 
+from pathlib import Path
+
 import click
 
 from cosched.cli.groups import Command
-from cosched.cli.options import instance_name_argument, json_option
+from cosched.cli.options import instance_name_argument, json_option, output_file_option
 
 
 @click.command("show", cls=Command)
 @instance_name_argument
+@output_file_option(".json", help="What --json prints (.json).")
 @json_option
-def show_instance(name: str, as_json: bool) -> None:
+def show_instance(name: str, output: Path | None, as_json: bool) -> None:
     """Show an instance and its record.
 
     \b
@@ -17,7 +20,7 @@ def show_instance(name: str, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from cosched import library
+    from cosched import io, library
     from cosched.cli import report
     from cosched.core.text import percent
     from cosched.library.records import Finding, gap_of, record_of
@@ -26,17 +29,18 @@ def show_instance(name: str, as_json: bool) -> None:
         return f"{finding.algorithm}, by {finding.by}, since {finding.since}"
 
     record, instance = record_of(name), library.load(name)
+    record_table = {
+        "name": name,
+        "instance": repr(instance),
+        "best": asdict(record.best),
+        "bound": asdict(record.bound),
+        "gap": gap_of(record),
+        "history": [asdict(finding) for finding in record.history],
+    }
+    if output is not None:
+        io.write_json(record_table, output)
     if as_json:
-        report.print_json(
-            {
-                "name": name,
-                "instance": repr(instance),
-                "best": asdict(record.best),
-                "bound": asdict(record.bound),
-                "gap": gap_of(record),
-                "history": [asdict(finding) for finding in record.history],
-            }
-        )
+        report.print_json(record_table)
         return
     report.say(f"{name}: {instance!r}")
     report.say(f"value {record.best.value:.9g}: {finding_text(record.best)}")

@@ -57,7 +57,9 @@ from cosched.cli.options import (
     show_default=True,
     help="Factor on measured memory.",
 )
-@analysis_option("--strict", is_flag=True, help="Refuse codes that would be left out of the plan.")
+@analysis_option(
+    "--strict", is_flag=True, help="End with an error where codes would be left out of the plan."
+)
 @seed_option
 @plot_option("Gantt chart of the plan: .png, .svg or .pdf.")
 @output_file_option(".json", help="The plan (.json).")

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     type=Integer(),
     default=2,
     show_default=True,
-    help="Failures after which a count is impossible.",
+    help="Failed runs after which a code counts as unable to run on a processor count.",
 )
 @execution_option(
     "--alike", is_flag=True, help="The tasks of a sweep take the same time: measure them as one."

@@ -7,15 +7,16 @@ import click
 
 from cosched.cli.groups import Command
 from cosched.cli.option_types import InputPath
-from cosched.cli.options import json_option
+from cosched.cli.options import json_option, output_file_option
 from cosched.errors import printable, require
 
 
 @click.command("verify", cls=Command)
 @click.argument("folder", type=InputPath("folder"), help="The folder that study run -o wrote.")
+@output_file_option(".json", help="What --json prints (.json).")
 @json_option
 @click.pass_context
-def verify_study(context: click.Context, folder: Path, as_json: bool) -> None:
+def verify_study(context: click.Context, folder: Path, output: Path | None, as_json: bool) -> None:
     """Compare the files of a study with the digests that were stored of them.
 
     Exit code 0: all files are intact; 1: some are corrupted.
@@ -24,11 +25,13 @@ def verify_study(context: click.Context, folder: Path, as_json: bool) -> None:
     Example: cosched study verify packs
     """
     require("cloudpickle", "pyarrow", extra="studies")
-    from cosched import experiments
+    from cosched import experiments, io
     from cosched.cli import report
 
     problems = experiments.verify(folder)
     n_damaged = sum(map(bool, problems.values()))
+    if output is not None:
+        io.write_json(problems, output)
     if as_json:
         report.print_json(problems)
         context.exit(1 if n_damaged else 0)

@@ -60,7 +60,8 @@ if TYPE_CHECKING:
 @analysis_option(
     "--days",
     type=NumberOrNone(),
-    help="Days of a week; default: 7, or a quarter of a log of less than four weeks.",
+    help="Length of a week in days; default: 7, or a quarter of the log if it has less than four "
+    "weeks.",
 )
 @analysis_option(
     "--budget", type=Integer(), default=200, show_default=True, help="Settings that are tried."
@@ -101,7 +102,7 @@ if TYPE_CHECKING:
     help="Slurm jobs that --engine slurm submits.",
 )
 @output_files_option(
-    ".html", ".json", help="The report (.html), or its numbers (.json); may be given twice."
+    ".html", ".json", help="The report (.html), or its numbers (.json); once per format."
 )
 @json_option
 def tune(

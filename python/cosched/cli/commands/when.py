@@ -24,8 +24,10 @@ from cosched.cli.options import (
     input_option,
     job_option,
     json_option,
+    output_files_option,
     output_option,
     plot_option,
+    require_outputs,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ _HISTORY = "14days"
 @analysis_option(
     "--calibration",
     type=InputPath(),
-    help="Result of a backtest: the intervals get the width that its errors need.",
+    help="What --backtest -o wrote: its errors on past jobs scale the widths of the intervals.",
 )
 @analysis_option(
     "--backtest",
@@ -136,14 +138,14 @@ _HISTORY = "14days"
 @output_option(
     "--prometheus",
     "metrics",
-    type=OutputFile(),
+    type=OutputFile(".prom"),
     help="Quantiles for node_exporter (.prom).",
 )
-@output_option(
-    "-o",
-    "--output",
-    type=OutputFile(),
-    help="HTML report (.html); with --backtest the numbers for --calibration (.json).",
+@output_files_option(
+    ".html",
+    ".json",
+    help="The report (.html), or what --json prints (.json); once per format. With --backtest the "
+    "numbers for --calibration (.json).",
 )
 @json_option
 def when(
@@ -175,7 +177,7 @@ def when(
     watch: float | None,
     picture: Path | None,
     metrics: Path | None,
-    output: Path | None,
+    outputs: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Predict start times of pending jobs, with prediction intervals.
@@ -201,8 +203,9 @@ def when(
     )
     from cosched.errors import InvalidInstance
 
-    if output is not None:
-        check_output(output, (".html",) if backtest is None else (".json",))
+    require_outputs(outputs, "the report (.html)", is_optional=True)
+    for path in outputs if backtest is not None else ():
+        check_output(path, (".json",), "--output")
     job_options: dict[str, Any] = {
         "cpus_per_task": cpus_per_task,
         "mem": mem,
@@ -231,7 +234,7 @@ def when(
                 "draws": draws,
                 "seed": seed,
             },
-            output,
+            outputs[0] if outputs else None,
             as_json=as_json,
         )
         return
@@ -245,7 +248,8 @@ def when(
     known_errors = read_calibration(calibration)
     job_options["mem"] = megabytes_of_option(mem)
     requests = [{**job_options, **request} for request in read_requests(nodes, limit, runs, task)]
-    outputs = Outputs(as_json, output, metrics, picture)
+    paths = {path.suffix: path for path in outputs}
+    answer_outputs = Outputs(as_json, paths.get(".html"), paths.get(".json"), metrics, picture)
 
     def read_snapshot() -> slurm.Snapshot:
         if snapshot is not None:
@@ -270,9 +274,11 @@ def when(
             )
 
     if watch is None:
-        outputs.write(predict(read_snapshot(), job_ids or None))
+        answer_outputs.write(predict(read_snapshot(), job_ids or None))
     else:
-        keep_watching(read_snapshot, predict, outputs, job_ids, watch, of_requests=bool(requests))
+        keep_watching(
+            read_snapshot, predict, answer_outputs, job_ids, watch, of_requests=bool(requests)
+        )
 
 
 def refuse_job_options(options: dict[str, Any]) -> None:

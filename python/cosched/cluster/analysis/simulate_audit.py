@@ -192,6 +192,8 @@ def check_reference(instance: Instance, reference: str) -> None:
         names.insert(0, SIMULATOR)
     if not why_no_dfrs(instance):
         names += DFRS
+    if reference == SIMULATOR and SIMULATOR not in names:
+        raise InvalidInstance(f"reference policy {SIMULATOR}: expected a slurm.conf (--machine)")
     if reference and reference not in names:
         raise InvalidInstance(unknown_name("reference policy", reference, names))
 

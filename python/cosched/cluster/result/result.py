@@ -162,7 +162,12 @@ class Result(core.Result):
     """
 
     family: ClassVar[str] = "cluster"
-    deprecated_metrics: ClassVar[Mapping[str, str]] = {"utilisation": "utilization"}
+    deprecated_metrics: ClassVar[Mapping[str, str]] = {
+        "utilisation": "utilization",
+        "underutilisation": "underutilization",
+        "max_stretch": "value",
+        "mean_stretch": "mean_bounded_slowdown",
+    }
 
     instance: Instance
     outcome: Mapping[str, Any] = field(default_factory=dict)
@@ -198,7 +203,7 @@ class Result(core.Result):
             "submit": self.instance.column("submit")[chosen],
             "start": np.asarray(self.outcome["start"])[chosen],
             "end": np.asarray(self.outcome["end"])[chosen],
-            "stretch": self.stretches[chosen],
+            "bounded slowdown": self.stretches[chosen],
         }
         return Overview("jobs", pd.DataFrame(columns), len(self.stretches))
 
@@ -228,6 +233,11 @@ class Result(core.Result):
 
     @property
     def underutilisation(self) -> float:
+        """Older spelling of :attr:`underutilization`."""
+        return self.underutilization
+
+    @property
+    def underutilization(self) -> float:
         """Integral of min(P, D(t)) - u(t), divided by the CPU work of all jobs."""
         return _core.cluster.underutilisation(self.instance._core, self.outcome["demand_area"])
 
@@ -354,12 +364,14 @@ class Result(core.Result):
         Returns
         -------
         dict of str to float, and to str for ``estimates``
-            Stretches, ``underutilisation``, preemptions and migrations a job and an hour, and
-            ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
-            tasks, over the span (tasks that moved, for a migration); ``mean_wait, median_wait,
-            p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s count), ``utilization`` (0..1;
-            ``utilisation`` is its older spelling), ``estimates`` (``requested``, ``perfect`` or
-            ``none``: the run-time estimates of the policy; a log has none of these), and what an
+            ``max_stretch`` and ``mean_stretch`` (of bounded slowdowns), ``underutilization``
+            (``underutilisation`` is its older spelling), preemptions and migrations per job and per
+            hour, and ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory
+            fraction x tasks, over the span (tasks that moved, for a migration);
+            ``mean_wait, median_wait, p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s
+            count), ``utilization`` (0..1; ``utilisation`` is its older spelling), ``estimates``
+            (``requested``, ``perfect`` or ``none``: the run-time estimates of the policy; a log has
+            none of these), and what an
             algorithm adds of its own (``overcommitted_hours``, ``killed``; with draws
             ``value_p05, value_median, value_p95``, and so the waits).
 
@@ -371,7 +383,7 @@ class Result(core.Result):
         >>> metrics = cs.cluster.solve(inst, "FCFS").metrics()
         >>> metrics["max_stretch"], round(metrics["mean_stretch"], 3)
         (5.0, 2.667)
-        >>> round(metrics["underutilisation"], 3)
+        >>> round(metrics["underutilization"], 3)
         0.286
         """
         preemptions = int(np.sum(self.outcome["preemptions"]))
@@ -391,7 +403,8 @@ class Result(core.Result):
         return {
             "max_stretch": self.max_stretch,
             "mean_stretch": self.mean_stretch,
-            "underutilisation": self.underutilisation,
+            "underutilization": self.underutilization,
+            "underutilisation": self.underutilization,
             "preemptions_per_job": preemptions / jobs,
             "migrations_per_job": migrations / jobs,
             "preemptions_per_hour": rate(preemptions, hours),

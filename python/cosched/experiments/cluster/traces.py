@@ -93,7 +93,7 @@ def run(task: Task) -> dict[str, Any]:
 
 def _measures(metrics: dict[str, Any]) -> dict[str, Any]:
     """Return the measures that the results of the studies keep, which are numbers."""
-    names_of_today = ("utilization", "estimates")
+    names_of_today = ("utilization", "underutilization", "estimates")
     return {name: value for name, value in metrics.items() if name not in names_of_today}
 
 
