@@ -77,7 +77,9 @@ class Command(click.Command):
             args = out_as_output(args)
         try:
             with options_in_messages(ctx):
-                return super().parse_args(ctx, list(args))
+                rest = super().parse_args(ctx, list(args))
+            self._refuse_repeated_outputs(ctx, args)
+            return rest
         except click.UsageError as error:
             file = file_behind_json(args)
             if not file:
@@ -86,6 +88,18 @@ class Command(click.Command):
             raise click.UsageError(
                 f"{message}: --json prints to the terminal, -o {file} writes a file", error.ctx
             ) from None
+
+    def _refuse_repeated_outputs(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """Refuse an option that names one file to write, and was given twice.
+
+        click would take the last file, and the others would not be written.
+        """
+        _, _, given_parameters = self.make_parser(ctx).parse_args(list(args))
+        for parameter in self.params:
+            is_repeated = given_parameters.count(parameter) > 1
+            if is_repeated and isinstance(parameter.type, OutputFile) and not parameter.multiple:
+                name = max(parameter.opts, key=len)
+                raise click.UsageError(f"{name} is given twice: expected one file")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless it would write over a file that it reads."""

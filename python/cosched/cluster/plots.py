@@ -108,6 +108,10 @@ def utilization(result: Result, ax: Axes | None = None) -> Axes:
     return ax
 
 
+#: Older spelling of :func:`utilization`.
+utilisation = utilization
+
+
 def queue_length(result: Result, ax: Axes | None = None) -> Axes:
     """Jobs in the system that wait, and that run, over time (paused jobs wait).
 

@@ -269,7 +269,7 @@ def is_same_array(array: NDArray[Any] | None, other: NDArray[Any] | None) -> boo
 
 def sequence(units: object) -> Any:
     if isinstance(units, (str, bytes)) or not np.iterable(units):
-        raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, a number a type")
+        raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, one number per type")
     if isinstance(units, Sized) and len(units) > MOST_TYPES:
         raise InvalidInstance(f"units has {len(units)} entries: expected at most {MOST_TYPES}")
     return list(units)
@@ -277,7 +277,7 @@ def sequence(units: object) -> Any:
 
 def checked_units(units: object, path: str | PathLike[str]) -> Any:
     if units is None:
-        raise InvalidInstance(f"{path}: units are missing: expected a number a type, as 16,4")
+        raise InvalidInstance(f"{path}: units are missing: expected one number per type, as 16,4")
     if isinstance(units, (int, np.integer)):
         return (integer(units, "units", 1),)
     return units
@@ -297,7 +297,7 @@ def parse_acceleration(text: str) -> Any:
 
 
 def parse_matrix(text: str) -> Any:
-    """``"12e9"``, or a row a type, as ``"inf,12e9;12e9,6e9"``."""
+    """``"12e9"``, or one row per type, as ``"inf,12e9;12e9,6e9"``."""
     rows = [[_number(cell.strip()) for cell in row.split(",")] for row in text.split(";")]
     return rows[0][0] if len(rows) == len(rows[0]) == 1 else rows
 
@@ -310,7 +310,7 @@ def parse_memories(text: str) -> Any:
 
 
 def parse_capacity(text: str) -> Any:
-    """``"16e9"``, or a number a type, as ``"inf,16e9"``."""
+    """``"16e9"``, or one number per type, as ``"inf,16e9"``."""
     values = [_number(cell.strip()) for cell in text.split(",")]
     return values[0] if len(values) == 1 else values
 
@@ -318,4 +318,4 @@ def parse_capacity(text: str) -> Any:
 def _number(text: str) -> float:
     if text.lower() in ("inf", "infinity"):
         return np.inf
-    return io.parse_number(text, "entry", "a number, or a row a type as inf,12e9;12e9,6e9")
+    return io.parse_number(text, "entry", "a number, or one row per type as inf,12e9;12e9,6e9")

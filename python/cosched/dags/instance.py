@@ -354,7 +354,7 @@ class Instance(core.Instance):
         ``tasks.rec``, which holds a run; CSV ``from,to[,data]``, an arc a line; and the JSON that
         :meth:`write` makes. The suffix, else the content, tells which.
 
-        Formats with one time a task (WfFormat, STG, DOT and GraphML with ``time``) give that time
+        Formats with one time per task (WfFormat, STG, DOT and GraphML with ``time``) give that time
         as the CPU's: without `acceleration` or `times` the graph has one resource type. What moves
         along the arcs is read too: sizes of files (WfFormat), ``data`` or ``size`` (DOT, GraphML,
         CSV), communication costs (STG).
@@ -413,7 +413,7 @@ class Instance(core.Instance):
         counts = arguments.checked_units(graph.units if units is None else units, path)
         if graph.times.shape[1] == 1 < np.size(counts):
             raise InvalidInstance(
-                f"{path}: one time a task, but units of {np.size(counts)} resource types: "
+                f"{path}: one time per task, but units of {np.size(counts)} resource types: "
                 "expected acceleration or times as well"
             )
         with io.naming(path):

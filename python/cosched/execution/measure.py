@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from cosched.core.arrays import integer, seed_of
-from cosched.core.text import percent
+from cosched.core.text import count_of, percent
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
 from cosched.execution.adaptive import Guarantee, measure_adaptively, measure_first
@@ -323,7 +323,8 @@ def profile(
                     todo.in_rounds(bench)
             except KeyboardInterrupt as stop:
                 raise type(stop)(
-                    f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
+                    f"interrupted: {out} has {count_of(len(file.runs), 'run')}; the same command "
+                    "goes on"
                 ) from None
         frame = frame_of(file.runs)
         notes = (*changed, *todo.failures(out), *notes_of(file.runs, codes), *_unlimited(codes))

@@ -217,7 +217,7 @@ def _table(file: Iterable[str], path: str) -> CsvTable:
         header = next(reader, None)
         if not header:
             raise InvalidInstance(f"{path}: line 1: empty: expected a header")
-        if len(header) == 1 and (other := re.search("[;\\t]", header[0])):
+        if len(header) == 1 and (other := re.search("[;|\\t]", header[0])):
             raise InvalidInstance(
                 f"{path}: line 1: cells are separated by {other[0]!r}: expected commas "
                 "(and points in numbers)"

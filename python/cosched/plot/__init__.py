@@ -5,17 +5,15 @@ from cosched.border import guard_public
 from cosched.cluster.plots import (
     occupation as occupation,
     queue_length as queue_length,
+    utilisation as utilisation,
     utilization as utilization,
 )
 from cosched.core.drawing import lines as lines
 from cosched.dags.plots import ratios as ratios
 from cosched.described import described
-from cosched.lazy import deprecated_names as _deprecated_names
 from cosched.moldable.plots import pareto as pareto
 from cosched.plot.charts import execution as execution, gantt as gantt, save as save
 from cosched.slurm.live.start_chart import starts as starts
-
-__getattr__ = _deprecated_names("cosched.plot", {"utilisation": "cosched.plot:utilization"})
 
 described(globals())
 guard_public(globals())

@@ -174,7 +174,7 @@ def check_options(fit: str, extrapolate: bool, counts: str) -> None:
     one_of(fit, "fit", MODELS)
     one_of(counts, "counts", COUNTS)
     if counts == "measured" and extrapolate:
-        raise InvalidInstance("counts = 'measured' and extrapolate = True exclude each other")
+        raise InvalidInstance("counts = 'measured' and extrapolation exclude each other")
 
 
 def _fill(

@@ -122,6 +122,33 @@ def test_no_command_writes_over_a_file_that_it_reads(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_a_file_is_not_dropped_where_an_option_is_given_twice(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "times.csv").write_text(TIMES)
+    command = "solve packs times.csv --algorithm optimal -o a.json --output b.json"
+    assert main(command.split()) == 2
+    assert "--output is given twice: expected one file" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"times.csv"}
+
+
+def test_a_run_writes_its_report_and_its_record(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.csv").write_text(RUNS)
+    (tmp_path / "codes.toml").write_text(CODES)
+    (tmp_path / "other.toml").write_text('procs = 2\n[task.c]\ncommand = "true"\n')
+    assert main(["plan", "runs.csv", "--codes", "codes.toml", "-o", "plan.json"]) == 0
+    command = "run plan.json --codes codes.toml --oversubscribe -o a.html -o a.json"
+    assert main(command.split()) == 0
+    assert "<html" in (tmp_path / "a.html").read_text()
+    assert '"tasks"' in (tmp_path / "a.json").read_text()
+    capsys.readouterr()
+    for command in ("run plan.json --codes other.toml", "script plan.json --codes other.toml -o s"):
+        assert main(command.split()) == 2
+        error = capsys.readouterr().err
+        assert "plan.json: unknown task 'a'" in error
+        assert "expected a plan of the codes of other.toml" in error
+
+
 def test_a_device_may_be_written_twice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     parameters = [

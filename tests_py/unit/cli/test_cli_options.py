@@ -142,6 +142,15 @@ def test_a_workload_shows_the_defaults_of_its_arguments(name):
             assert value == expected, option.name
 
 
+def test_a_workload_names_the_options_that_it_needs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", "requests", "--n", "9", "-o", "jobs.csv"]) == 2
+    assert capsys.readouterr().err == "cosched: error: missing --nodes\n"
+    assert main(["generate", "worst-case", "-o", "graph.json"]) == 2
+    assert capsys.readouterr().err == "cosched: error: missing --algorithm\n"
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_list_of_workloads_is_complete(capsys):
     assert list(generate.commands) == list(WORKLOADS)
     assert main(["generate", "--help"]) == 0

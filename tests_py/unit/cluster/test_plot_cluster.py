@@ -77,9 +77,8 @@ def test_utilization_shows_the_underutilization(res, monkeypatch):
         assert (could - did) * HOUR == pytest.approx(res.underutilization * work, rel=1e-6)
 
 
-def test_the_older_spelling_of_a_picture_warns():
-    with pytest.warns(DeprecationWarning, match=r"utilisation is now cosched\.plot\.utilization"):
-        assert cs.plot.utilisation is cs.plot.utilization
+def test_a_picture_has_two_spellings(res):
+    assert cs.plot.utilisation(res).get_ylabel() == cs.plot.utilization(res).get_ylabel()
 
 
 def test_jobs_of_no_length_have_pictures():

@@ -104,7 +104,7 @@ def test_a_killed_profile_loses_the_run_at_hand_only(number, tmp_path):
     driver.send_signal(number)
     _, errors = driver.communicate(timeout=120)
     assert driver.returncode == 128 + number
-    assert "1 runs are in runs.csv; the same command goes on" in errors
+    assert "runs.csv has 1 run; the same command goes on" in errors
     (tmp_path / "block").unlink()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
     assert [row["status"] for row in rows(tmp_path / "runs.csv")] == ["completed"] * 2

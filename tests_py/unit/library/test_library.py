@@ -320,6 +320,16 @@ def test_an_installed_package_keeps_its_records(tmp_path, monkeypatch, records, 
     assert not installed.exists()
 
 
+def test_a_schedule_of_another_instance_is_named_with_its_file(tmp_path, capsys):
+    plan = tmp_path / "plan.json"
+    result = cs.packs.sequential(cs.workloads.packs_ii(seed=1, tasks=90))
+    cs.io.write_json(result.to_dict(), plan)
+    command = ["library", "submit", NAME, str(plan), "--by", "Ada", "-o", str(tmp_path / "new")]
+    assert main(command) == 2
+    assert capsys.readouterr().err.startswith(f"cosched: error: {plan}: ")
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_folder_without_records_or_with_others_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no record of the library"):
         cs.library.verify(folder=tmp_path)

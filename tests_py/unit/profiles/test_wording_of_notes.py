@@ -45,3 +45,16 @@ def test_notes_on_columns(tmp_path):
         "column 'time' is read as seconds",
         "columns that are not read: 'host'",
     )
+
+
+def test_the_numbers_of_generated_jobs_need_no_note(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("job,submit,tasks,cpu,memory,runtime\n1,0,1,1,1,60\n2,5,1,1,1,60\n")
+    assert not has_unread_columns(path)
+    path.write_text("job,submit,tasks,cpu,memory,runtime\n7,0,1,1,1,60\n2,5,1,1,1,60\n")
+    assert has_unread_columns(path)
+
+
+def has_unread_columns(path):
+    notes = cs.cluster.Instance.read(path, nodes=2).notes
+    return "columns that are not read: 'job'" in notes

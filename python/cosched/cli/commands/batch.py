@@ -352,6 +352,8 @@ def _first_to_end(
     """
     from cosched import slurm
     from cosched.cli import report
+    from cosched.core.text import count_of
+    from cosched.units import format_duration
 
     snapshot_read = slurm.Snapshot.read(snapshot) if snapshot else slurm.Snapshot.ask("14days")
     paths = [_longest_chain(candidate) for candidate in all_batches]
@@ -371,11 +373,11 @@ def _first_to_end(
     ends = rows["p50"] + paths
     close = [k for k in range(len(all_batches)) if ends[k] <= 1.05 * ends.min()]
     best_number = min(close, key=lambda k: all_batches[k].node_seconds)
-    begin, end = rows["p50"][best_number] / 60, ends[best_number] / 60
+    begin, end = format_duration(rows["p50"][best_number]), format_duration(ends[best_number])
     report.say(
-        f"auto: allocations of {all_batches[best_number].problem.nodes} for "
-        f"{all_batches[best_number].time / 3600:g} h: "
-        f"expected to start in {begin:.0f} min, to be over in {end:.0f} min"
+        f"auto: allocations of {count_of(all_batches[best_number].problem.nodes, 'node')} for "
+        f"{format_duration(all_batches[best_number].time)}: "
+        f"expected to start in {begin}, and to end in {end}"
     )
     return all_batches[best_number]
 

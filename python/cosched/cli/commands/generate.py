@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,7 @@ def _generate(
         if key not in (*names, *_UNLISTED.get(name, ())):
             raise InvalidInstance(f"unknown option {shorten(key)} (options: {', '.join(names)})")
     options = given_values(parameters) | older_options
+    _require_arguments(name, options)
     with report.working(name), best_so_far() as stop:
         instance = WORKLOADS[name](**{"seed": seed, **options})
     if hasattr(instance, "write"):
@@ -118,6 +120,21 @@ def _generate(
         io.write_frame(instance, path, exact=True)
         report.say(f"wrote {path}: {len(instance)} rows")
     stop.then("this is what was found until then")
+
+
+def _require_arguments(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse a workload without the options that have no default."""
+    from cosched.workloads import WORKLOADS
+
+    missing_options = [
+        f"--{parameter.name.replace('_', '-')}"
+        for parameter in inspect.signature(WORKLOADS[name]).parameters.values()
+        if parameter.default is inspect.Parameter.empty
+        and parameter.name not in options
+        and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    if missing_options:
+        raise click.UsageError(f"missing {', '.join(missing_options)}")
 
 
 def option_names(parameters: Sequence[click.Parameter]) -> list[str]:

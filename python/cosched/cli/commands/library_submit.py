@@ -32,7 +32,7 @@ def submit_schedule(name: str, schedule: Path, by: str, folder: Path | None) -> 
     """
     from cosched import library
     from cosched.cli import report
-    from cosched.errors import InvalidInstance
+    from cosched.errors import InvalidInstance, InvalidSchedule
     from cosched.library.pull_request import pull_request
     from cosched.library.records import is_source_tree, record_of
 
@@ -40,7 +40,10 @@ def submit_schedule(name: str, schedule: Path, by: str, folder: Path | None) -> 
         raise InvalidInstance(
             "--folder: expected a folder for the new record, as the package is installed"
         )
-    path = library.submit(name, schedule, by, folder=folder)
+    try:
+        path = library.submit(name, schedule, by, folder=folder)
+    except InvalidSchedule as error:
+        raise InvalidSchedule(f"{schedule}: {error}") from None
     report.say(f"{path}: a new record")
     for line in pull_request(record_of(name, path.parents[1]), path).lines():
         report.say(line)

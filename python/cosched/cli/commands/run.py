@@ -14,10 +14,10 @@ from cosched.cli.options import (
     execution_option,
     json_option,
     launcher_options,
-    output_file_option,
     output_option,
     plan_argument,
     plot_option,
+    require_outputs,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,14 @@ if TYPE_CHECKING:
     help="Append the measured times to these runs (.csv).",
 )
 @plot_option("Gantt charts of the planned and the measured run: .png, .svg or .pdf.")
-@output_file_option(".html", ".json", help="The report of the run (.html), or its record (.json).")
+@output_option(
+    "-o",
+    "--output",
+    "report_files",
+    type=OutputFile(".html", ".json"),
+    multiple=True,
+    help="The report of the run (.html), or its record (.json); once per format.",
+)
 @json_option
 @click.pass_context
 def run(
@@ -96,7 +103,7 @@ def run(
     outputs: Path | None,
     measurements: Path | None,
     picture: Path | None,
-    output: Path | None,
+    report_files: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Run a plan on this host or in a Slurm job.
@@ -107,12 +114,11 @@ def run(
     from cosched import execution
     from cosched.cli import report
     from cosched.cli.live import show_end, watching
-    from cosched.execution.codes import Codes
+    from cosched.cli.plan_files import read_plan_with_codes
     from cosched.execution.launchers import launcher_of
-    from cosched.execution.planned import Plan
 
-    codes_read = Codes.read(codes)
-    plan_read = Plan.read(plan, list(codes_read))
+    require_outputs(report_files, "the report (.html), or its record (.json)", is_optional=True)
+    plan_read, codes_read = read_plan_with_codes(plan, codes)
     journal_path = journal or plan.with_suffix(".journal.jsonl")
     if dry_run:
         continues = resume and journal_path.exists()
@@ -149,7 +155,7 @@ def run(
         if not as_json:
             for line in messages:
                 report.hint(line)
-    _write_record(record, output, picture)
+    _write_record(record, report_files, picture)
     if as_json:
         report.print_json(record.to_dict())
     else:
@@ -177,14 +183,16 @@ def _append_measurements(
     return [f"{n_added} times appended to {runs}"]
 
 
-def _write_record(record: execution.Execution, output: Path | None, picture: Path | None) -> None:
+def _write_record(
+    record: execution.Execution, report_files: tuple[Path, ...], picture: Path | None
+) -> None:
     """Write the files that the command was asked for."""
     from cosched import plot
     from cosched.cli import report
     from cosched.reports.execution import write_execution
 
-    if output is not None:
-        write_execution(record, output)
+    for path in report_files:
+        write_execution(record, path)
     if picture is not None:
         report.without_screen()
         plot.save(plot.execution(record), picture)

@@ -81,11 +81,10 @@ def script(
 
     from cosched import execution, io
     from cosched.cli import report
-    from cosched.execution.codes import Codes
-    from cosched.execution.planned import Plan
+    from cosched.cli.plan_files import read_plan_with_codes
 
     path = require_output(output, "the script for sbatch")
-    codes_read = Codes.read(codes)
+    plan_read, codes_read = read_plan_with_codes(plan, codes)
     job = execution.ScriptJob(
         time=None if time.lower() == "none" else time,
         partition=partition,
@@ -93,7 +92,6 @@ def script(
         chdir=chdir,
         mem=mem,
     )
-    plan_read = Plan.read(plan, list(codes_read))
     text = execution.script(
         plan_read,
         codes_read,

@@ -100,9 +100,19 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
             text = cells[header.index(name)].strip()
             where = f"{path}: line {line}, column '{name}'"
             jobs[name].append(_seconds_or_nan(name, text, where))
-    titles = map(str.strip, table.header)
-    notes = not_read("columns", [name for name in titles if name.lower() not in _READ_COLUMNS])
-    return jobs, [line for line, _ in table.rows], notes
+    unread_titles = [
+        title.strip()
+        for place, title in enumerate(table.header)
+        if title.strip().lower() not in _READ_COLUMNS and not _counts_jobs(table, place)
+    ]
+    return jobs, [line for line, _ in table.rows], not_read("columns", unread_titles)
+
+
+def _counts_jobs(table: io.CsvTable, place: int) -> bool:
+    """Return whether a column is ``job`` with 1, 2, ..., as generated logs have it."""
+    if table.header[place].strip().lower() != "job":
+        return False
+    return all(cells[place].strip() == str(k) for k, (_, cells) in enumerate(table.rows, 1))
 
 
 def _seconds_or_nan(name: str, text: str, where: str) -> float:

@@ -4,8 +4,8 @@
 
 =============  ==============================================================================
 amaris_het     ``id t_CPU t_GPU [t_GPU2] [pred,pred,...]``, -1 = cannot run there
-wfformat       WfFormat 1.5 (WfCommons): one time a task
-stg            Standard Task Graph set: one time a task
+wfformat       WfFormat 1.5 (WfCommons): one time per task
+stg            Standard Task Graph set: one time per task
 dot, graphml   node attributes; see :mod:`cosched.dags.files.networks`
 starpu         ``tasks.rec`` of StarPU: a time a type, and the run; see
                :mod:`cosched.dags.files.starpu`

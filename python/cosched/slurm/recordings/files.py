@@ -82,9 +82,10 @@ def read_recording(
             message if message.startswith(Path(path).name) else f"{path}: {message}"
         ) from None
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        is_missing_key = isinstance(error, KeyError)
+        lack = f"no {error.args[0]}: " if is_missing_key else f"{shorten(str(error))}: "
         raise InvalidInstance(
-            f"{path}: {shorten(str(error))}: expected a recording with config, nodes, jobs, runs "
-            "and phases"
+            f"{path}: {lack}expected a recording with config, nodes, jobs, runs and phases"
         ) from None
 
 

@@ -46,7 +46,7 @@ class Dimension:
     @classmethod
     def parse(cls, key: str, values: object) -> Dimension:
         """Return the dimension of ``"30,60,120"``, ``"0..200000"``, ``"cpu=64..512"`` or a list."""
-        where = f"vary {shorten(key)}={shorten(values)}"
+        where = f"vary {shorten(f'{key}={values}')}"
         texts = values
         if isinstance(values, str):
             match = _RANGE.fullmatch(values.strip())
@@ -58,7 +58,7 @@ class Dimension:
                     raise InvalidInstance(f"{where}: expected ends up to {MAX_EXACT_INTEGER}")
                 return cls(key, (), low, high, match[1])
             if ".." in values and "," not in values:
-                raise InvalidInstance(f"{where}: expected numbers around '..'")
+                raise InvalidInstance(f"{where}: expected a number on each side of '..'")
             texts = values.split(",")
         if not isinstance(texts, Sequence) or isinstance(texts, bytes):
             raise InvalidInstance(f"{where}: expected A,B,C or LOW..HIGH")
