@@ -74,11 +74,13 @@ PRESENTATION = Presentation(
         Output(
             "--log",
             "log",
-            "Write why jobs started, waited, were paused or moved, a row an event: .csv.",
+            "Write why jobs started, waited, were paused or moved, one row per event: .csv.",
             write_log_csv,
             options={"log": True},
         ),
-        Output("--jobs", "jobs", "Write a row a job, as evalys reads it: .csv.", write_jobs_csv),
+        Output(
+            "--jobs", "jobs", "Write one row per job, as evalys reads it: .csv.", write_jobs_csv
+        ),
     ),
     panels=(plots.occupation, plots.utilization, plots.queue_length),
     recorded="as-logged",

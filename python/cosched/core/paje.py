@@ -118,7 +118,7 @@ def _states(schedule: Any, unit: str, rows: list[int]) -> Iterator[tuple[float, 
         if end[row] - stop > _ROUNDING * max(abs(end[row]), 1.0):
             raise InvalidSchedule(
                 f"tasks {schedule.task[row]} and {schedule.task[after]} share unit {unit[1:]} from "
-                f"{stop:g} s on: a Paje trace needs one task a unit at a time"
+                f"{stop:g} s on: a Paje trace needs one task per unit at a time"
             )
         yield start[row], unit, row
         yield stop, unit, None

@@ -167,8 +167,8 @@ def _table_of(times: Any, instance: Instance, kind: np.ndarray) -> np.ndarray:
     shapes = (instance.tasks, instance.types), (instance.tasks,)
     if any_array(times, "times", 2).shape not in shapes:
         raise InvalidInstance(
-            f"times has shape {np.shape(times)}: expected {shapes[0]}, a time a task and type, or "
-            f"{shapes[1]}, of the type that it has"
+            f"times has shape {np.shape(times)}: expected {shapes[0]}, one time per task and "
+            f"type, or {shapes[1]}, of the type that it has"
         )
     rows = np.arange(instance.tasks)
     if np.ndim(times) == 1:

@@ -455,6 +455,6 @@ def _require_disjoint(plan: Plan, where: str) -> None:
             if other is not None and step.start < other.end - 1e-9 * max(1.0, other.end):
                 raise InvalidSchedule(
                     f"{where}: {shorten(step.name)} and {shorten(other.name)} share unit {unit} "
-                    f"from {step.start:g} s on: expected one task a unit at a time"
+                    f"from {step.start:g} s on: expected one task per unit at a time"
                 )
             busy[step.kind, unit] = step

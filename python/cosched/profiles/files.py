@@ -325,7 +325,7 @@ def times_of_json(values: object, name: str, ndim: int) -> np.ndarray:
 def _read_json(path: str | PathLike[str], procs: int | None) -> Profiles:
     data = io.read_json(path)
     if not isinstance(data, dict) or "times" not in data:
-        raise InvalidInstance(f"{path}: expected an object with 'times' (a row a task)")
+        raise InvalidInstance(f"{path}: expected an object with 'times' (one row per task)")
     with io.naming(path):
         times = times_of_json(data["times"], "times", 2)
         max_tasks = data.get("max_tasks")

@@ -104,7 +104,7 @@ def test_an_audit_links_to_no_report_that_does_not_exist(folder, capsys):
 
 def test_the_simulator_as_reference_needs_a_slurm_conf(folder, capsys):
     assert called("audit log.csv --nodes 8 --reference slurm-backfill -o a.html") == 2
-    assert "reference policy slurm-backfill: expected a slurm.conf" in capsys.readouterr().err
+    assert "for this machine: expected a slurm.conf (--machine)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

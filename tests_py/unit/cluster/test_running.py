@@ -43,7 +43,7 @@ def test_jobs_that_run_hold_their_nodes():
         ({"nodes": [True]}, r"node = True: expected an integer"),
         ({"nodes": [{0: "x"}]}, r"cores of node 0 = 'x': expected an integer"),
         ({"start": ["x"]}, r"running\[0\]: start = 'x': expected a number"),
-        ({"start": 0}, r"running\['start'\] = 0: expected a value a row"),
+        ({"start": 0}, r"running\['start'\] = 0: expected one value per row"),
         ({"limit": [9, 9]}, "running: limit has 2 rows, job has 1"),
     ],
 )

@@ -104,7 +104,7 @@ def read_folder(folder: Path, missing: str) -> dict[str, Any]:
     entries = sum(len(texts) for _, _, texts in machines.rows)
     times, powers = _matrix(folder / "ETC.csv", entries), _matrix(folder / "EPC.csv", entries)
     if not times.rows:
-        raise InvalidInstance(f"{times.path}: empty: expected a row a task type")
+        raise InvalidInstance(f"{times.path}: empty: expected one row per task type")
     idle = _numbers(folder / IDLE) if (folder / IDLE).exists() else None
     shape = (len(times.rows), len(times.rows[0][2]))
     _require_entries(shape, tasks, machines, powers, idle)

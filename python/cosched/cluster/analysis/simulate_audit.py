@@ -193,7 +193,10 @@ def check_reference(instance: Instance, reference: str) -> None:
     if not why_no_dfrs(instance):
         names += DFRS
     if reference == SIMULATOR and SIMULATOR not in names:
-        raise InvalidInstance(f"reference policy {SIMULATOR}: expected a slurm.conf (--machine)")
+        raise InvalidInstance(
+            f"unknown reference policy {SIMULATOR!r} for this machine: expected a slurm.conf "
+            "(--machine)"
+        )
     if reference and reference not in names:
         raise InvalidInstance(unknown_name("reference policy", reference, names))
 

@@ -271,7 +271,7 @@ def _array(values: object, name: str) -> np.ndarray:
     try:
         return np.array(values)
     except ValueError:
-        raise InvalidInstance(f"{name}: expected one value a row") from None
+        raise InvalidInstance(f"{name}: expected one value per row") from None
 
 
 def _rows_of(running: Any) -> Iterable[tuple]:
@@ -280,7 +280,9 @@ def _rows_of(running: Any) -> Iterable[tuple]:
     for name in _COLUMNS:
         values = running[name]
         if isinstance(values, str) or not isinstance(values, Iterable):
-            raise InvalidInstance(f"running[{name!r}] = {shorten(values)}: expected a value a row")
+            raise InvalidInstance(
+                f"running[{name!r}] = {shorten(values)}: expected one value per row"
+            )
         columns.append(list(values))
         if len(columns[-1]) != len(columns[0]):
             raise InvalidInstance(

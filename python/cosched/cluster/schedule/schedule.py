@@ -125,7 +125,7 @@ class Schedule(core.Schedule):
         lambda self: self.rows.unit_begin,
         doc="First entry of each row in `unit`, and the end of the last.",
     )
-    unit = property(lambda self: self.rows.unit, doc="Nodes, an entry a task.")
+    unit = property(lambda self: self.rows.unit, doc="Nodes, one entry per task.")
     start = property(lambda self: self.rows.start, doc="Begin of each row (s).")
     end = property(lambda self: self.rows.end, doc="End of each row (s).")
     yield_ = property(

@@ -351,7 +351,7 @@ def _format(text: str, name: str, data: object) -> str:
 def _cosched_graph(data: object, name: str) -> Graph:
     """Return the package's own JSON, of a graph or (with units) of an instance."""
     if not isinstance(data, dict) or not isinstance(data.get("times"), list):
-        raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
+        raise InvalidInstance(f"{name}: expected an object with 'times' (one row per task)")
     if unknown := data.keys() - _KEYS:
         raise InvalidInstance(f"{name}: unknown key {shorten(min(unknown))}")
     for key in ("names", "kernels", "notes"):
