@@ -153,11 +153,14 @@ def main() -> None:
         name: run for name, run in installed_runners().items() if name not in arguments.without
     }
     costs: dict[str, list[Cost]] = {name: [] for name in runners}
-    for number in range(arguments.rounds):
-        order = list(runners)
-        for name in order[number % len(order) :] + order[: number % len(order)]:
-            with tempfile.TemporaryDirectory() as folder:
-                costs[name].append(runners[name](Path(folder), arguments.tasks))
+    # Folders stay until the end: ext4 looks for longer where files have just been deleted.
+    with tempfile.TemporaryDirectory() as folders:
+        for number in range(arguments.rounds):
+            order = list(runners)
+            for name in order[number % len(order) :] + order[: number % len(order)]:
+                folder = Path(folders) / f"{name}-{number}"
+                folder.mkdir()
+                costs[name].append(runners[name](folder, arguments.tasks))
     load = ", ".join(f"{load:.1f}" for load in os.getloadavg())
     print(
         f"{arguments.tasks} times `true` on {_CORES} cores, {arguments.rounds} rounds, load {load}"

@@ -8,14 +8,18 @@ its end (medians) and the geometric mean of their ratios round by round; what th
 `python bench_snakemake.py executors 125`: `--executor cosched` beside
 snakemake-executor-plugin-slurm (`pip install` it first), plain and with `--group-components`, on a
 real Slurm of two nodes of eight cores on this host: chains of four jobs of 1 to 20 s. Names after
-the number choose rows of it.
+the number choose rows of it. The second table has the commands of Slurm that ran for each 1,000
+jobs, on the login node and inside jobs: a program of the name of each comes first in PATH, writes a
+line and becomes the real one.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,9 +62,12 @@ EXECUTORS = {
         *("--cosched-nodes", str(NODES), "--cosched-cores", str(CORES)),
     ),
     "slurm": _RIVAL,
+    "slurm, `--slurm-array-jobs all`": (*_RIVAL, "--slurm-array-jobs", "all"),
     "slurm, `--group-components chain=1`": (*_GROUPS, "chain=1"),
     "slurm, `--group-components chain=8`": (*_GROUPS, f"chain={CORES}"),
 }
+#: Commands of Slurm that are counted.
+COMMANDS = ("sbatch", "srun", "squeue", "sacct", "scontrol", "sinfo", "scancel", "sacctmgr")
 _SLURM = {"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core"}
 
 
@@ -125,28 +132,64 @@ def jobs_and_bound(case: str) -> str:
     return f"{run['makespan']:.2f} | {run['bound']:.2f}"
 
 
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A workflow on a real Slurm.
+
+    `node_seconds` are of what was allocated, a core as its part of a node; `calls` counts the
+    commands of Slurm by their names.
+    """
+
+    submissions: int
+    node_seconds: float
+    makespan: float
+    failures: int
+    calls: Counter[str]
+
+
 def executors(chains: int, names: list[str]) -> None:
-    print("| executor | submissions | node-seconds | makespan | failures |")
-    print("|---|--:|--:|--:|--:|")
     nodes = (f"NodeName=n[1-{NODES}] CPUs={CORES} RealMemory=64000",)
     main = (f"PartitionName=main Nodes=n[1-{NODES}] Default=YES MaxTime=INFINITE State=UP",)
+    runs = {}
     for name in names or EXECUTORS:
-        with tempfile.TemporaryDirectory() as folder:
-            with RealSlurm(Path(folder) / "slurm", nodes, _SLURM, main) as slurm:
-                row = on_slurm(slurm, Path(folder), chains, EXECUTORS[name])
-            print(f"| {name} | {row} |", flush=True)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            RealSlurm(Path(folder) / "slurm", nodes, _SLURM, main) as slurm,
+        ):
+            runs[name] = run_on_slurm(slurm, Path(folder), chains, EXECUTORS[name])
+        print(name, runs[name], file=sys.stderr, flush=True)
+    print("| executor | submissions | node-seconds | makespan | failures |")
+    print("|---|--:|--:|--:|--:|")
+    for name, run in runs.items():
+        row = f"{run.submissions} | {run.node_seconds:.0f} | {run.makespan:.0f} | {run.failures}"
+        print(f"| {name} | {row} |")
+    print(f"\n| calls for each 1,000 jobs ({4 * chains} counted) | {' | '.join(COMMANDS)} |")
+    print("|---|" + "--:|" * len(COMMANDS))
+    for name, run in runs.items():
+        calls = [f"{1000 * run.calls[command] / (4 * chains):.0f}" for command in COMMANDS]
+        print(f"| {name} | {' | '.join(calls)} |")
 
 
-def on_slurm(slurm: RealSlurm, folder: Path, chains: int, options: tuple[str, ...]) -> str:
-    """Submissions, node-seconds allocated (cores over those of a node), seconds, failures."""
-    work, programs = folder / "work", folder / "bin"
+def write_counting_commands(programs: Path, calls: Path, slurm: RealSlurm) -> None:
+    """Programs that write their names to a file and become the commands of Slurm.
+
+    Each has the SLURM_CONF of this Slurm: srun inside a job of the other plugin has none.
+    """
+    conf = slurm.environment["SLURM_CONF"]
+    for name in COMMANDS:
+        real = shutil.which(name, path=slurm.environment["PATH"])
+        if real is None:
+            continue
+        script = f'#!/bin/sh\necho {name} >> {calls}\nSLURM_CONF={conf} exec {real} "$@"\n'
+        (programs / name).write_text(script)
+        (programs / name).chmod(0o755)
+
+
+def run_on_slurm(slurm: RealSlurm, folder: Path, chains: int, options: tuple[str, ...]) -> Run:
+    work, programs, calls = folder / "work", folder / "bin", folder / "calls"
     for made in (work, programs):
         made.mkdir()
-    # The other plugin takes SLURM_CONF from its steps.
-    srun = programs / "srun"
-    conf = slurm.environment["SLURM_CONF"]
-    srun.write_text(f'#!/bin/sh\nSLURM_CONF={conf} exec /usr/bin/srun "$@"\n')
-    srun.chmod(0o755)
+    write_counting_commands(programs, calls, slurm)
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent)])
     environment = {**slurm.environment, "PATH": f"{path}:{slurm.environment['PATH']}"}
     command = snakemake("chains", "--jobs", "10000", "--retries", "1", "--latency-wait", "10")
@@ -154,6 +197,9 @@ def on_slurm(slurm: RealSlurm, folder: Path, chains: int, options: tuple[str, ..
     begin = time.monotonic()
     done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
     took = time.monotonic() - begin
+    counts = Counter(calls.read_text().split())
+    if done.returncode:
+        raise SystemExit(done.stderr)
     slurm.until(lambda: not slurm.run("squeue", "-h").strip(), "all jobs are over", 60)
     shown = slurm.run("scontrol", "--oneliner", "show", "job").splitlines()
     jobs = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in shown]
@@ -165,9 +211,7 @@ def on_slurm(slurm: RealSlurm, folder: Path, chains: int, options: tuple[str, ..
     )
     states = Counter(job["JobState"] for job in jobs)
     failed = done.stderr.count("Error in rule") + states["FAILED"]
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return f"{len(jobs)} | {used:.0f} | {took:.0f} | {failed}"
+    return Run(counts["sbatch"], used, took, failed, counts)
 
 
 if __name__ == "__main__":

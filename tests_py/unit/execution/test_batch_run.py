@@ -104,6 +104,7 @@ def test_tasks_die_with_their_runner(tmp_path):
     written(jobs, [shell("long", f"echo $$ > {tmp_path}/pid; exec sleep 60")])
     running = script(jobs)
     until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    until(lambda: '"start"' in (jobs / "part-001.journal.jsonl").read_text())
     running.kill()
     running.wait()
     pid = int((tmp_path / "pid").read_text())

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -262,6 +263,143 @@ def test_a_runner_that_ends_at_once_lets_the_next_one_begin(tmp_path):
     until(lambda: (tmp_path / "ran").read_text() == "x\nx\n")
     second.terminate()
     second.communicate(timeout=20)
+
+
+def test_a_second_runner_ends_what_the_first_one_and_its_agent_have_left(tmp_path):
+    noted = tmp_path / "pid"
+    command = f"test -e {noted} && exit 0; echo $$ $PPID > {noted}.new; mv {noted}.new {noted}"
+    path = part(tmp_path, [task("a", f"{command}; (sleep 60 &); sleep 60")])
+    first = start(path)
+    until(noted.exists)
+    pid, agent = map(int, noted.read_text().split())
+    os.kill(first.pid, signal.SIGKILL)
+    os.kill(agent, signal.SIGKILL)
+    first.wait(30)
+    first.stdout.close()
+    first.stderr.close()
+    assert is_running(pid)
+    second = start(path)
+    assert second.wait(30) == 0
+    until(lambda: not is_running(pid), 1)
+    assert batches.runner.processes_of(f"{path.resolve()}:0") == {}
+    second.communicate()
+
+
+def test_what_a_completed_task_has_left_runs_on_when_its_agent_is_replaced(tmp_path):
+    daemon, pid = "setsid sleep 60 < /dev/null > /dev/null 2>&1 & echo $!", tmp_path / "pid"
+    once = f"test -e {tmp_path}/again && exit 0; touch {tmp_path}/again; kill -9 $PPID; sleep 60"
+    path = part(tmp_path, [task("a", f"{daemon} > {pid}"), task("b", once, after=["a"])])
+    runner = start(path)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 0, said
+    assert "is replaced" in said
+    left = int(pid.read_text())
+    assert is_running(left)
+    os.kill(left, signal.SIGKILL)
+
+
+def is_running(pid):
+    """Whether a process is there, and not only its exit code."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_journal_that_ends_within_a_line_is_continued_on_the_next_one(tmp_path):
+    path = part(tmp_path, [task("a", "true"), task("b", "true")])
+    journal = path.with_suffix(".journal.jsonl")
+    journal.write_text('{"end": "a", "code": 0, "seconds": 0.1}\n{"end": "b", "co')
+    runner = start(path)
+    assert runner.wait(30) == 0
+    runner.communicate()
+    lines = journal.read_text().splitlines()
+    assert lines[1] == '{"end": "b", "co'
+    later = [json.loads(line) for line in lines[2:]]
+    assert later[0]["begin"] == str(runner.pid)
+    assert [entry["start"] for entry in later if "start" in entry] == ["b"]
+
+
+def test_a_runner_that_cannot_write_its_journal_ends_its_tasks_and_says_so(tmp_path):
+    """No more than 4 KiB fit, as on a full disk; then a start without that runs the others."""
+    tasks = [task(f"t{number}", "true") for number in range(200)]
+    path = part(tmp_path, [*tasks, task("long", "sleep 60")])
+    limited = subprocess.run(
+        ["bash", "-c", f"ulimit -f 4; exec {sys.executable} {RUNNER} {path.name}"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert limited.returncode == 2
+    assert limited.stderr == "part-001.json cannot go on: [Errno 27] File too large\n"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks": tasks}))
+    unlimited = start(path)
+    assert unlimited.wait(60) == 0
+    unlimited.communicate()
+    journal = list(batches.runner.read_entries(path.with_suffix(".journal.jsonl")))
+    assert all(entry["code"] == 0 for entry in journal if "end" in entry)
+    ends = [entry["end"] for entry in journal if "end" in entry]
+    assert sorted(ends) == sorted(f"t{number}" for number in range(200))
+
+
+def test_short_tasks_begin_in_their_order_and_never_beyond_what_the_node_has(tmp_path):
+    """Tasks of one core, and some that need both and are alone then."""
+    draw = random.Random(5)
+    count, alone = f"{tmp_path}/count", f"mkdir {tmp_path}/alone && rmdir {tmp_path}/alone"
+    check = f"exec 9>>{count}; flock -ns 9"
+    tasks = [
+        task(f"t{number}", f"exec 9>>{count}; flock -nx 9 && {alone}", need=[2.0, 0.0, 0.0])
+        if draw.random() < 0.1
+        else task(f"t{number}", check)
+        for number in range(300)
+    ]
+    path = part(tmp_path, tasks)
+    runner = start(path)
+    _, said = runner.communicate(timeout=60)
+    assert runner.returncode == 0, said
+    starts = [entry["start"] for entry in entries(path) if "start" in entry]
+    assert starts == [f"t{number}" for number in range(300)]
+
+
+def test_an_agent_gives_back_what_it_cannot_begin_soon(tmp_path):
+    reads, writes = os.pipe()
+    node_agent = batches.runner.Agent(writes, (reads, writes), None)
+    node_agent.take_order({"node": [1.0, 0.0, 0.0], "completed": []})
+    for name, command in (("long", "sleep 1"), ("short", "true"), ("other", "true")):
+        node_agent.take_order(
+            {
+                "start": name,
+                "need": [1.0, 0.0, 0.0],
+                "command": command.split(),
+                "call": None,
+                "environment": {},
+                "directory": str(tmp_path),
+                "output": str(tmp_path / name),
+            }
+        )
+    node_agent.begin_tasks()
+    assert node_agent.patience() > 0.1
+    time.sleep(node_agent.patience())
+    node_agent.begin_tasks()
+    assert node_agent.patience() is None
+    node_agent.send()
+    lines = os.read(reads, 1 << 16).decode().splitlines()
+    messages = [json.loads(line.partition("@COSCHED_MESSAGE@")[2]) for line in lines]
+    assert [message.get("started") for message in messages] == [None, "long", None, None]
+    assert [message.get("back") for message in messages] == [None, None, "short", "other"]
+    node_agent.end_tasks()
+    os.close(reads)
+    os.close(writes)
+
+
+def test_a_short_task_behind_a_long_one_goes_to_the_other_node(tmp_path):
+    """Two nodes of one core; the first tasks are short, so that tasks are given ahead."""
+    tasks = [task(f"t{number}", "true") for number in range(150)]
+    tasks[100:100] = [task("long", "sleep 3")]
+    path = part(tmp_path, tasks, nodes=2, node=[1.0, 0.0, 0.0])
+    runner = start(path)
+    _, said = runner.communicate(timeout=60)
+    assert runner.returncode == 0, said
+    moments = {entry["end"]: entry["t"] for entry in entries(path) if "end" in entry}
+    assert max(moments.values()) == moments["long"]
 
 
 @pytest.mark.parametrize("seed", range(20))

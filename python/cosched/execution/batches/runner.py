@@ -11,11 +11,16 @@ goes to standard error. One that ends, or does not answer, is replaced; the task
 again.
 
 Runner and agent are loops without threads. A turn of the runner's loop handles everything that has
-happened, starts what can start, writes the journal and then sends the orders, so that the cost of a
+happened, gives tasks to nodes, writes the journal and then sends the orders, so that the cost of a
 turn is shared by the tasks that end together.
+
+Where tasks are short, a node gets orders ahead: as many as ended there in the last tenth of a
+second. Its agent begins them in their order as cores, memory and GPUs become free, so that no core
+waits for the runner. What it cannot begin soon it gives back, for another node.
 """
 
 import bisect
+import collections
 import contextlib
 import errno
 import fcntl
@@ -38,9 +43,13 @@ from typing import Any  # noqa: F401  in a comment: old Pythons
 CPUS = "@COSCHED_CPUS@"
 #: Begins each message of an agent. What a site prints before the agent runs, or what srun adds, is
 #: no message.
-_MARK = b"@COSCHED_MESSAGE@"
+_MESSAGE = b"@COSCHED_MESSAGE@"
 #: Python ignores these, a task does not.
 _IGNORED_BY_PYTHON = [signal.SIGPIPE, signal.SIGXFSZ]
+#: The variable in which each process of an agent has the allocation and the node.
+_MARK = "COSCHED_AGENT"
+#: Seconds in which what an agent has left has to be gone.
+_LEFTOVERS_PATIENCE = 5.0
 #: Seconds that tasks have to end after SIGTERM, and again after SIGKILL.
 _GRACE = 5.0
 #: Seconds after which a runner that was told to stop ends without its agents.
@@ -59,6 +68,11 @@ _LOCK_PATIENCE, _REQUEUE_PATIENCE = 2.0, 180.0
 #: Seconds for an answer of Slurm.
 _SLURM_PATIENCE = 20.0
 _POLL = 0.25
+#: A node gets as many tasks ahead as ended there in so many seconds; what it cannot begin within so
+#: many, it gives back.
+_AHEAD_WINDOW, _AHEAD_PATIENCE = 0.1, 0.25
+#: Seconds for which the runner lets events gather while all nodes that work have orders ahead.
+_GATHER = 0.01
 #: What ended is on the disk after so many seconds: with a node that loses its power before, tasks
 #: that ended so recently run again.
 _SYNC_INTERVAL = 0.25
@@ -79,11 +93,16 @@ def _fits(need, have):
 
 
 class Room:
-    """What is free: of each node, of what a node has; and of what the whole allocation has."""
+    """What is free: of each node, of what a node has; and of what the whole allocation has.
+
+    Tasks that a node gets ahead are taken off what it has, too: less than nothing is free then.
+    """
 
     def __init__(self, nodes, node, shared):
         self.free = [list(node) for _ in range(nodes)]
         self.shared = list(shared)
+        #: How many tasks each node may get ahead.
+        self.ahead = [0] * nodes
 
     def place(self, need, shared, closed=()):
         """The node with the fewest free cores that has room; None: none has."""
@@ -95,6 +114,18 @@ class Room:
                 best, least = node, free[0]
         return best
 
+    def place_ahead(self, shared):
+        """The node that may get the most tasks ahead; None: none may get this one.
+
+        What the whole allocation shares is not kept for a task that has not begun.
+        """
+        most = max(self.ahead)
+        if most <= 0 or any(shared):
+            return None
+        node = self.ahead.index(most)
+        self.ahead[node] -= 1
+        return node
+
     def change(self, node, need, shared, sign):
         """Take (-1), or give back (1)."""
         for k, n in enumerate(need):
@@ -104,7 +135,7 @@ class Room:
 
 
 def start_in_order(room, waiting, may_start):
-    """(task, node) of those that start now.
+    """(task, node) of those that a node gets now.
 
     In the order given; one that is ready and finds no room keeps its planned node from those
     behind it, so that it is not passed for ever.
@@ -116,6 +147,8 @@ def start_in_order(room, waiting, may_start):
         if not may_start(task):
             continue
         node = room.place(task["need"], task["shared"], closed)
+        if node is None:
+            node = room.place_ahead(task["shared"])
         if node is None:
             closed.add(task["node"] % len(room.free))
             continue
@@ -137,7 +170,7 @@ class WaitingTasks:
         self._ready = []  # type: list
         self._missing = {}  # type: dict  # rank -> names that have to complete before
         self._followers = {}  # type: dict  # name -> ranks of the tasks that wait for it
-        self._completed = completed
+        self.completed = completed
         for task in tasks:
             self.add(task)
 
@@ -148,7 +181,7 @@ class WaitingTasks:
         """A task waits, for the first time or again."""
         rank = self._ranks.setdefault(task["name"], len(self._ranks))
         self._tasks[rank] = task
-        missing = set(task.get("after", ())) - self._completed
+        missing = set(task.get("after", ())) - self.completed
         if not missing:
             bisect.insort(self._ready, -rank)
             return
@@ -167,7 +200,7 @@ class WaitingTasks:
 
     def complete(self, name):
         """A task has completed: those that waited for it alone are ready."""
-        self._completed.add(name)
+        self.completed.add(name)
         for rank in self._followers.pop(name, ()):
             self._missing[rank].discard(name)
             if not self._missing[rank]:
@@ -218,13 +251,11 @@ def agent(module=None):
     orders, messages = _take_streams()
     wakes, wakes_in = _wake_pipe()
     _watch_signals(wakes_in)
-    node_agent = Agent(messages, (orders, messages, wakes, wakes_in))
-    imported = None  # type: Any
-    node_agent.say(cores=sorted(node_agent.cores))
+    node_agent = Agent(messages, (orders, messages, wakes, wakes_in), module)
     text, is_open = b"", True
     while is_open:
         node_agent.send()
-        ready, _, _ = select.select([orders, wakes], [], [])
+        ready, _, _ = select.select([orders, wakes], [], [], node_agent.patience())
         if wakes in ready:
             _read_available(wakes)
             node_agent.reap()
@@ -233,28 +264,31 @@ def agent(module=None):
             is_open = bool(piece)
             *lines, text = (text + piece).split(b"\n")
             for line in lines:
-                order = json.loads(line.decode())
-                if order["call"] and module and imported is None:
-                    imported = _import(module, order["directory"])
-                    _watch_signals(wakes_in)
-                node_agent.start(order, imported)
+                node_agent.take_order(json.loads(line.decode()))
+        if is_open:
+            node_agent.begin_tasks()
     node_agent.end_tasks()
     return 0
 
 
 class Agent:
-    """The tasks of a node that run, and what is to be said about them."""
+    """The tasks of a node that run or wait for room, and what is to be said about them."""
 
-    def __init__(self, messages, descriptors):
+    def __init__(self, messages, descriptors, module):
         self.messages, self.descriptors = messages, descriptors
-        self.cores = os.sched_getaffinity(0)
-        self.running = {}  # type: dict  # process -> name of the task, and when it began
+        self.module, self.imported = module, None  # type: Any, Any
+        self.wakes_in = descriptors[-1]
+        self.all_cores = sorted(os.sched_getaffinity(0))
+        #: What is free: cores, GB, GPUs; and which cores and GPUs.
+        self.free, self.cores, self.gpus = [], [], []  # type: Any, Any, Any
+        self.waiting = collections.deque()  # type: Any  # orders, and when they came
+        self.running = {}  # type: dict  # process -> order, its cores and GPUs, when it began
         self.unsent = []  # type: list
         self.can_spawn = hasattr(os, "posix_spawnp")  # since Python 3.8
         self.environment = dict(os.environ)
 
     def say(self, **message):
-        self.unsent.append(_MARK + json.dumps(message).encode() + b"\n")
+        self.unsent.append(_MESSAGE + json.dumps(message).encode() + b"\n")
 
     def send(self):
         if self.unsent:
@@ -262,48 +296,104 @@ class Agent:
                 os.write(self.messages, b"".join(self.unsent))
             self.unsent.clear()
 
+    def take_order(self, order):
+        """The first order says what the node has and which tasks are over, the others are tasks."""
+        if "node" in order:
+            if _MARK in self.environment:  # an agent before this one may have left its tasks
+                end_leftovers(self.environment[_MARK], set(order["completed"]))
+            self.free = order["node"]
+            count = int(self.free[0])
+            self.cores = (self.all_cores * count)[:count]
+            self.gpus = list(range(int(self.free[2])))
+            self.say(ready=len(self.all_cores))
+        else:
+            self.waiting.append((order, time.time()))
+
+    def begin_tasks(self):
+        """Begin what fits, in the order of the orders; give back what has waited for long."""
+        while self.waiting and _fits(self.waiting[0][0]["need"], self.free):
+            self._begin(self.waiting.popleft()[0])
+        if self.waiting and time.time() > self.waiting[0][1] + _AHEAD_PATIENCE:
+            for order, _ in self.waiting:
+                self.say(back=order["start"])
+            self.waiting.clear()
+
+    def patience(self):
+        """Seconds until a task that waits has to be given back; None: none waits."""
+        if not self.waiting:
+            return None
+        return max(self.waiting[0][1] + _AHEAD_PATIENCE - time.time(), 0.0) + 0.001
+
     def reap(self):
         """Say which tasks have ended."""
         while self.running:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:  # somebody else in this process waited for them
-                for name, begun in self.running.values():
-                    self.say(end=name, code=-1, seconds=time.time() - begun)
-                self.running.clear()
+                for pid in list(self.running):
+                    self._end(pid, -1)
                 return
             if pid == 0:
                 return
-            if pid not in self.running:  # a process of a module
-                continue
-            name, begun = self.running.pop(pid)
-            code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-            self.say(end=name, code=code, seconds=time.time() - begun)
+            if pid in self.running:  # or it is a process of a module
+                code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+                self._end(pid, code)
 
-    def start(self, order, imported):
-        """Start a task: its command, or the call of an imported module."""
-        begun, pid = time.time(), None
-        is_call = imported and order["call"]
+    def _begin(self, order):
+        """Begin a task: its command, or the call of an imported module."""
+        count, gpus = int(order["need"][0]), int(order["need"][2])
+        cores, self.cores = self.cores[:count], self.cores[count:]
+        devices, self.gpus = self.gpus[:gpus], self.gpus[gpus:]
+        for k, need in enumerate(order["need"]):
+            self.free[k] -= need
+        text = ",".join(map(str, cores))
+        environment = {"COSCHED_TASK": order["start"], "COSCHED_CPUS": text}
+        environment.update(COSCHED_PROCS=str(count), OMP_NUM_THREADS=str(count))
+        if devices:
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
+        for key, value in order["environment"].items():
+            environment[key] = value.replace(CPUS, text)
+        order["environment"] = environment
+        order["command"] = [word.replace(CPUS, text) for word in order["command"]]
+        begun = time.time()
+        try:
+            pid = self._start_process(order, cores)
+        except (OSError, ValueError) as error:
+            _note_in_output(order, error)
+            pid = None
+        self.say(started=order["start"], cores=cores, t=round(begun, 3))
+        self.running[pid] = order, cores, devices, begun
+        if pid is None:
+            self._end(None, 127)
+
+    def _end(self, pid, code):
+        order, cores, devices, begun = self.running.pop(pid)
+        self.say(end=order["start"], code=code, seconds=round(time.time() - begun, 3))
+        for k, need in enumerate(order["need"]):
+            self.free[k] += need
+        self.cores = sorted(self.cores + cores)
+        self.gpus = sorted(self.gpus + devices)
+
+    def _start_process(self, order, cores):
+        """The number of the process of a task."""
+        if order["call"] and self.module and self.imported is None:
+            self.imported = _import(self.module, order["directory"])
+            _watch_signals(self.wakes_in)
+        is_call = self.imported and order["call"]
         # A PATH of its own is not where this process would look for the command.
         if self.can_spawn and not is_call and "PATH" not in order["environment"]:
             try:
-                pid = self._spawn(order)
+                return self._spawn(order, cores)
             except NotImplementedError:  # this C library cannot begin a session
                 self.can_spawn = False
-            except (OSError, ValueError) as error:
-                _note_in_output(order, error)
-                self.say(end=order["start"], code=127, seconds=0.0)
-                return
-        if pid is None:
-            pid = os.fork()
-            if pid == 0:
-                for descriptor in self.descriptors:
-                    os.close(descriptor)
-                sys.exit(_become(order, imported))
-        self.running[pid] = order["start"], begun
-        self.say(started=order["start"], pid=pid)
+        pid = os.fork()
+        if pid == 0:
+            for descriptor in self.descriptors:
+                os.close(descriptor)
+            sys.exit(_become(order, cores, self.imported))
+        return pid
 
-    def _spawn(self, order):
+    def _spawn(self, order, cores):
         """Start the command of a task without a copy of this process; the number of its process.
 
         A process has the folder and the cores of the one that starts it, so this one has those of
@@ -311,29 +401,29 @@ class Agent:
         """
         _enter(order["directory"])
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        with open(os.devnull) as nothing:
-            output = os.open(order["output"], flags, 0o666)
-            try:
-                if order["cores"]:
-                    os.sched_setaffinity(0, order["cores"])
-                return os.posix_spawnp(
-                    order["command"][0],
-                    order["command"],
-                    dict(self.environment, **order["environment"]),
-                    file_actions=[
-                        (os.POSIX_SPAWN_DUP2, nothing.fileno(), 0),
-                        (os.POSIX_SPAWN_DUP2, output, 1),
-                        (os.POSIX_SPAWN_DUP2, output, 2),
-                    ],
-                    setsid=True,
-                    setsigdef=_IGNORED_BY_PYTHON,
-                )
-            finally:
-                os.close(output)
-                os.sched_setaffinity(0, self.cores)
+        output = os.open(order["output"], flags, 0o666)
+        try:
+            if cores:
+                os.sched_setaffinity(0, cores)
+            return os.posix_spawnp(
+                order["command"][0],
+                order["command"],
+                dict(self.environment, **order["environment"]),
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                ],
+                setsid=True,
+                setsigdef=_IGNORED_BY_PYTHON,
+            )
+        finally:
+            os.close(output)
+            os.sched_setaffinity(0, self.all_cores)
 
     def end_tasks(self):
-        """End what runs, first in a friendly way."""
+        """End what runs, first in a friendly way; what waits does not begin."""
+        self.waiting.clear()
         for number in (signal.SIGTERM, signal.SIGKILL):
             for pid in list(self.running):
                 with contextlib.suppress(OSError):
@@ -382,14 +472,14 @@ def _import(name, directory):
     return False
 
 
-def _become(order, imported):
+def _become(order, cores, imported):
     """In a process of its own: the task, and its exit code."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     try:
-        if order["cores"]:
-            os.sched_setaffinity(0, order["cores"])
+        if cores:
+            os.sched_setaffinity(0, cores)
         with open(os.devnull) as nothing, open(order["output"], "ab") as output:
             os.dup2(nothing.fileno(), 0)
             os.dup2(output.fileno(), 1)
@@ -407,19 +497,22 @@ def _become(order, imported):
 
 
 class Node:
-    """An agent, and which of its cores and GPUs are free.
+    """An agent, and the tasks that it has.
 
-    `selector` is told which descriptors of the agent to watch; their data are the functions to
-    call. `tell` gets each message of the agent as a dictionary with the node's `place`.
+    `completed` has the names of all tasks that have completed. `selector` is told which descriptors
+    of the agent to watch; their data are the functions to call. `tell` gets each message of the
+    agent as a dictionary with the node's `place`.
     """
 
-    def __init__(self, place, host, part, selector, tell):
+    def __init__(self, place, host, part, completed, selector, tell):
         self.place, self.host = place, host or socket.gethostname()
         self.is_here = host is None
-        self.part, self.selector, self.tell = part, selector, tell
-        self.running = {}  # type: Any  # name -> task, cores, GPUs
-        self.pids = {}  # type: Any  # name -> process, of tasks on this host
-        self.cores, self.gpus = [], []  # type: Any, Any
+        self.part, self.completed = part, completed
+        self.selector, self.tell = selector, tell
+        self.mark = "{}:{}".format(part["file"], place)
+        self.tasks = {}  # type: Any  # name -> task that runs or waits there
+        self.begun = set()  # type: Any  # names of those that run
+        self.ends = collections.deque()  # type: Any  # when tasks ended of late
         #: An agent is "starting" until its first message, then "ready"; "gone" for good in the end.
         self.state, self.replacements = "starting", 0
         self.process = None  # type: Any
@@ -436,18 +529,19 @@ class Node:
             self.state = "gone"
 
     def _start_process(self, module):
-        cores, gpus = int(self.part["node"][0]), int(self.part["node"][2])
-        command = [sys.executable, "-u", os.path.abspath(__file__), "--agent"]
+        # The shell sets the mark, because srun, which may be on the host of its node, has none.
+        command = ["sh", "-c", 'export "$0"; exec "$@"', f"{_MARK}={self.mark}"]
+        command += [sys.executable, "-u", os.path.abspath(__file__), "--agent"]
         command += [module] if module else []
         if not self.is_here:
-            size = f"--cpus-per-task={cores}"
+            size = "--cpus-per-task={}".format(int(self.part["node"][0]))
             step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + self.host, "--mem=0"]
             step += ["--exact", size, "--cpu-bind=none", "--unbuffered"]
             command = step + command
-        self.cores, self.gpus = list(range(cores)), list(range(gpus))
         self.state = "starting"
         self.deadline = time.time() + self.part.get("patience", _AGENT_PATIENCE)
         self.unsent, self.unread, self.is_closing = bytearray(), b"", False
+        self._order(node=self.part["node"], completed=sorted(self.completed))
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -479,7 +573,7 @@ class Node:
         return True
 
     def _read_message(self, line):
-        printed, mark, text = line.partition(_MARK)
+        printed, mark, text = line.partition(_MESSAGE)
         if printed.strip():
             _report(self.host, "printed", printed.decode(errors="replace").rstrip())
         if not mark:
@@ -532,16 +626,13 @@ class Node:
         self._forget_process()
         self.tell({"lost": process.returncode, "node": self.place})
 
-    def greet(self, cores):
-        """The first message of the agent: the cores that it may use."""
-        self.cores = (cores * len(self.cores))[: len(self.cores)]
-        self.state = "ready"
+    def _order(self, **order):
+        self.unsent += (json.dumps(order) + "\n").encode()
 
     def replace_agent(self):
         """Start another agent, which imports nothing; False: there were enough of them."""
         self._kill_agent()
-        self.running.clear()
-        self.pids.clear()
+        self.forget_tasks()
         if self.replacements >= _MAX_REPLACEMENTS:
             self.state = "gone"
             return False
@@ -549,37 +640,34 @@ class Node:
         self._start_agent(None)
         return self.state != "gone"
 
-    def start(self, task, output):
-        """Send a task on its way: the numbers of its cores."""
-        count, gpus = int(task["need"][0]), int(task["need"][2])
-        cores = [self.cores.pop(0) for _ in range(count)]
-        devices = [self.gpus.pop(0) for _ in range(gpus)]
-        self.running[task["name"]] = (task, cores, devices)
-        text = ",".join(map(str, cores))
-        environment = {"COSCHED_TASK": task["name"], "COSCHED_CPUS": text}
-        environment.update(COSCHED_PROCS=str(count), OMP_NUM_THREADS=str(count))
-        if devices:
-            environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
-        for key, value in task.get("environment", {}).items():
-            environment[key] = value.replace(CPUS, text)
-        order = {
-            "start": task["name"],
-            "command": [word.replace(CPUS, text) for word in task["command"]],
-            "call": task.get("call"),
-            "cores": cores,
-            "environment": environment,
-            "directory": task.get("directory") or os.getcwd(),
-            "output": output,
-        }
-        self.unsent += (json.dumps(order) + "\n").encode()
-        return cores
+    def give(self, task, output):
+        """Give a task to the agent, which begins it as soon as it has room."""
+        self.tasks[task["name"]] = task
+        self._order(
+            start=task["name"],
+            need=task["need"],
+            command=task["command"],
+            call=task.get("call"),
+            environment=task.get("environment", {}),
+            directory=task.get("directory") or os.getcwd(),
+            output=output,
+        )
 
-    def ended(self, name):
-        task, cores, gpus = self.running.pop(name)
-        self.pids.pop(name, None)
-        self.cores = sorted(self.cores + cores)
-        self.gpus = sorted(self.gpus + gpus)
-        return task
+    def take_back(self, name):
+        """A task that the agent has no more."""
+        self.begun.discard(name)
+        return self.tasks.pop(name)
+
+    def forget_tasks(self):
+        self.tasks.clear()
+        self.begun.clear()
+        self.ends.clear()
+
+    def count_ahead(self, now):
+        """How many tasks more the agent may get before it has room for them."""
+        while self.ends and self.ends[0] < now - _AHEAD_WINDOW:
+            self.ends.popleft()
+        return len(self.ends) - (len(self.tasks) - len(self.begun))
 
     def close(self):
         """No more orders: the agent ends its tasks, and itself."""
@@ -598,9 +686,7 @@ class Node:
 
     def _kill_agent(self):
         """The agent, and on this host the tasks that it leaves."""
-        for pid in self.pids.values():
-            with contextlib.suppress(OSError):
-                os.killpg(pid, signal.SIGKILL)
+        has_ended_itself = self.process is not None and self.process.poll() == 0
         if self.process is not None and self.process.poll() is None:
             if not self.is_here:  # srun tells Slurm to end the step
                 self.process.terminate()
@@ -611,12 +697,65 @@ class Node:
             with contextlib.suppress(subprocess.TimeoutExpired):  # it may hang in a file system
                 self.process.wait(1.0)
         self._forget_process()
+        if self.is_here and not has_ended_itself:
+            end_leftovers(self.mark, self.completed)
 
     def _forget_process(self):
         if self.process is not None:
             for stream in (self.process.stdin, self.process.stdout):
                 self._stop_watching(stream)
         self.process = None
+
+
+def end_leftovers(mark, completed):
+    """End the processes of this host that an agent has left.
+
+    They have its mark in their variables. What a completed task has left may run on, and so may
+    this process and those that it comes from.
+    """
+    deadline = time.time() + _LEFTOVERS_PATIENCE
+    spared = set(_ancestors(os.getpid()))
+    while True:
+        tasks = processes_of(mark)
+        pids = [pid for pid in tasks if pid not in spared and tasks[pid] not in completed]
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):  # a session of its own has processes without mark
+                os.killpg(pid, signal.SIGKILL)
+        if not pids or time.time() > deadline:
+            return
+        time.sleep(0.01)
+
+
+def processes_of(mark):
+    """Process -> task, or None, of those that have a mark in their variables.
+
+    Processes of other users, and those that have ended, show no variables.
+    """
+    tasks = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if not name.isdigit():
+            continue
+        with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+            text = file.read()
+            if os.fsencode(mark) in text:
+                pairs = (pair.partition(b"=") for pair in text.split(b"\0"))
+                variables = {os.fsdecode(key): os.fsdecode(value) for key, _, value in pairs}
+                if variables.get(_MARK) == mark:
+                    tasks[int(name)] = variables.get("COSCHED_TASK")
+    return tasks
+
+
+def _ancestors(pid):
+    """A process, and those that it comes from."""
+    while pid > 0:
+        yield pid
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                pid = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError):
+            return
 
 
 def _report(host, *words):
@@ -680,6 +819,7 @@ class Runner:
         with open(path) as file:
             self.part = part = require_part(json.load(file))
         self.folder = os.path.dirname(os.path.abspath(path))
+        part["file"] = os.path.realpath(path)
         self.stem = path[: -len(".json")]
         self.selector = selectors.DefaultSelector()
         self.events = []  # type: Any  # messages of agents, in the order in which they came
@@ -691,8 +831,10 @@ class Runner:
         journal = self.stem + ".journal.jsonl"
         if os.path.exists(journal):
             require_regular_file(journal)
-        self.journal = open(journal, "a")  # noqa: SIM115  as long as it runs
+        self.journal = open(journal, "ab+", buffering=0)  # noqa: SIM115  as long as it runs
         lock(self.journal)
+        if _ends_within_line(self.journal):  # a runner before this one ended as it wrote
+            self.journal.write(b"\n")
         completed = completed_in(*rounds_of(self.folder))
         waiting = [task for task in part["tasks"] if task["name"] not in completed]
         self.waiting = WaitingTasks(waiting, completed)
@@ -722,16 +864,17 @@ class Runner:
     def write(self, **entry):
         """An entry for the journal, written before the loop waits or an order is sent."""
         now = time.time()
-        self.unwritten.append(json.dumps(dict(entry, t=round(now, 3))) + "\n")
+        entry.setdefault("t", round(now, 3))
+        self.unwritten.append(json.dumps(entry) + "\n")
         if "start" not in entry:
             self.sync_at = min(self.sync_at, now + _SYNC_INTERVAL)
 
     def _write_journal(self, now):
         """Write the journal; what has waited long enough is put on the disk."""
-        if self.unwritten:
-            self.journal.write("".join(self.unwritten))
-            self.journal.flush()
-            self.unwritten.clear()
+        text = "".join(self.unwritten).encode()
+        self.unwritten.clear()
+        while text:
+            text = text[self.journal.write(text) :]
         if now >= self.sync_at:
             os.fsync(self.journal.fileno())
             self.sync_at = math.inf
@@ -747,8 +890,9 @@ class Runner:
         try:
             self.write(begin=self.job, host=socket.gethostname(), pid=os.getpid(), hosts=hosts)
             self._write_journal(math.inf)
+            completed = self.waiting.completed
             for place, host in enumerate(hosts):
-                node = Node(place, host, self.part, self.selector, self.events.append)
+                node = Node(place, host, self.part, completed, self.selector, self.events.append)
                 self.nodes.append(node)
             self._work()
         finally:
@@ -766,8 +910,8 @@ class Runner:
         while True:
             self._stop_if_due()
             if self.stop_reason is None:
-                self._start_tasks()
-            is_working = any(node.running for node in self.nodes)
+                self._give_tasks()
+            is_working = any(node.tasks for node in self.nodes)
             if is_working or (self.stop_reason is None and self._waits_for_agents()):
                 idle_since = time.time()
             elif self.stop_reason is not None or self._is_idle(time.time() - idle_since):
@@ -814,22 +958,26 @@ class Runner:
         is_fresh = now < self.begun + _FRESH and task["name"] in self.first_tasks
         return is_fresh or now + task["seconds"] <= self.ends_at
 
-    def _start_tasks(self):
+    def _give_tasks(self):
+        """Give to nodes what they have room for, and what they may get ahead."""
+        now = time.time()
+        self.room.ahead = [
+            node.count_ahead(now) if node.state == "ready" else 0 for node in self.nodes
+        ]
         for task, place in list(start_in_order(self.room, self.waiting.ready(), self._may_start)):
             self.waiting.remove(task)
-            self._start_task(task, place)
+            self._give_task(task, place)
         if self.spool is not None and any(free[0] > 0 for free in self.room.free):
             for task, place in self.spool.look(self._place):
                 self.room.change(place, task["need"], task["shared"], -1)
-                self._start_task(task, place)
+                self._give_task(task, place)
 
     def _place(self, task):
         return self.room.place(task["need"], task["shared"]) if self._may_start(task) else None
 
-    def _start_task(self, task, place):
+    def _give_task(self, task, place):
         output = os.path.join(self.outputs, task.get("output", task["name"]) + ".out")
-        cores = self.nodes[place].start(task, output)
-        self.write(start=task["name"], node=self.nodes[place].host, cores=cores)
+        self.nodes[place].give(task, output)
 
     def _stop_if_due(self):
         """Stops where a signal came or the limit is near; later, ends those that do not stop."""
@@ -849,6 +997,8 @@ class Runner:
 
     def _wait_for_events(self):
         """Handle what happens next, and everything that has happened by then."""
+        if self._can_gather():
+            time.sleep(_GATHER)
         for key, _ in self.selector.select(_POLL):
             key.data()
         events, self.events[:] = list(self.events), []
@@ -859,6 +1009,11 @@ class Runner:
                 _report(node.host, "does not answer")
                 self._replace(node)
 
+    def _can_gather(self):
+        """Whether each node that works has tasks ahead: none needs the runner at once."""
+        places = [node.place for node in self.nodes if node.tasks]
+        return bool(places) and all(self.room.free[place][0] < 0 for place in places)
+
     def _notice_signals(self, wakes):
         """A signal has come: an agent may have ended (other signals are noted by their handler)."""
         _read_available(wakes)
@@ -867,15 +1022,20 @@ class Runner:
 
     def _handle_event(self, event):
         node = self.nodes[event["node"]]
-        if "cores" in event:
-            node.greet(event["cores"])
+        if "ready" in event:
+            node.state = "ready"
             self.room.free[node.place] = list(self.part["node"])
         elif "started" in event:
-            if node.is_here and event["started"] in node.running:
-                node.pids[event["started"]] = event["pid"]
+            if event["started"] in node.tasks:
+                node.begun.add(event["started"])
+                name, cores = event["started"], event["cores"]
+                self.write(start=name, node=node.host, cores=cores, t=event["t"])
         elif "end" in event:
-            if event["end"] in node.running:
+            if event["end"] in node.tasks:
                 self._end_task(node, event)
+        elif "back" in event:
+            if event["back"] in node.tasks:
+                self.waiting.add(self._take_back(node, event["back"]))
         elif self.stop_reason is None:
             _report(node.host, "ended with", event["lost"])
             self._replace(node)
@@ -883,9 +1043,14 @@ class Runner:
             self._cut_tasks(node)
 
     def _end_task(self, node, event):
-        task = node.ended(event["end"])
-        self.room.change(node.place, task["need"], task["shared"], 1)
+        node.ends.append(time.time())
+        task = self._take_back(node, event["end"])
         self._tell(task, event["code"], event["seconds"])
+
+    def _take_back(self, node, name):
+        task = node.take_back(name)
+        self.room.change(node.place, task["need"], task["shared"], 1)
+        return task
 
     def _tell(self, task, code, seconds):
         name, is_cut = task["name"], self.stop_reason is not None and code != 0
@@ -910,11 +1075,12 @@ class Runner:
 
     def _cut_tasks(self, node):
         """The tasks of a node whose agent is lost wait again; the node has no room."""
-        lost = [task for task, _, _ in node.running.values()]
-        node.running.clear()
+        lost, begun = list(node.tasks.values()), set(node.begun)
+        node.forget_tasks()
         self.room.free[node.place] = [0.0] * len(self.part["node"])
         for task in lost:
-            self.write(cut=task["name"], code=None, seconds=0.0)
+            if task["name"] in begun:
+                self.write(cut=task["name"], code=None, seconds=0.0)
             for k, n in enumerate(task["shared"]):
                 self.room.shared[k] += n
             self.waiting.add(task)
@@ -929,6 +1095,14 @@ def read_entries(path):
                 entry = json.loads(line)
                 if isinstance(entry, dict):
                     yield entry
+
+
+def _ends_within_line(file):
+    """Whether a file, open for bytes, has no line end at its end."""
+    if file.seek(0, os.SEEK_END) == 0:
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"
 
 
 def require_regular_file(path):
