@@ -140,12 +140,16 @@ class Allocation:
         return [pid for place in range(2) for pid in runner.processes_of(f"{self.path}:{place}")]
 
     def _agents(self) -> list[int]:
-        return [pid for pid in self._processes() if b"--agent" in command_of(pid)]
+        return [pid for pid in self._processes() if "--agent" in command_of(pid)]
 
     def _leftovers(self) -> list[int]:
         """What is there after a second, but for the processes that tasks are meant to leave."""
         time.sleep(1.0)
-        return [pid for pid in self._processes() if b"sleep\x002\x00" not in command_of(pid)]
+        commands = {pid: command_of(pid) for pid in self._processes()}
+        meant = ("", "sleep 2", "setsid sleep 2")  # one that has ended meanwhile has no command
+        left = [pid for pid, command in commands.items() if command not in meant]
+        self.attacks += [f"process {pid} is {commands[pid]}" for pid in left]
+        return left
 
     def _attack(self, process: subprocess.Popen[bytes]) -> None:
         time.sleep(self.draw.uniform(0, 1.5) * self.draw.choice((0.2, 1, 3)))
@@ -190,10 +194,11 @@ def words_after(word: str, text: str) -> set[str]:
     return {pair[1] for pair in pairs if pair[0] == word}
 
 
-def command_of(pid: int) -> bytes:
+def command_of(pid: int) -> str:
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b""
+        text = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+        return text.rstrip("\0").replace("\0", " ")
+    return ""
 
 
 def send_signal(pid: int, number: signal.Signals) -> None:
