@@ -7,7 +7,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.dags.adversary import LEAST, MOST, Space
+from cosched.dags.adversary import LEAST, MOST, NetworkSpace, Space
+from cosched.dags.adversary.networks import LEAST_WEIGHT
 
 PAPER = (
     "hlp-est",
@@ -114,6 +115,74 @@ def test_times_stay_within_two_orders_of_magnitude():
         assert not np.tril(candidate.edge).any()
 
 
+def network(algorithm, **options):
+    """The worst case on networks of four nodes whose speeds differ."""
+    return found(algorithm, **({"tasks": 5, "units": (1,) * 4, "machines": "network"} | options))
+
+
+def test_on_a_network_times_are_costs_over_speeds():
+    worst = network("cpop", against="heft")
+    inst = worst.instance
+    assert inst.units == (1,) * inst.types
+    assert inst.memories == "unit"
+    costs = inst.times[:, :1] / inst.times[0, 0]
+    assert inst.times == pytest.approx(costs * inst.times[:1])
+    assert np.array_equal(inst.bandwidth, inst.bandwidth.T)
+    assert worst.ratio == cs.dags.cpop(inst).value / cs.dags.heft(inst).value
+    assert worst.ratio > network("cpop", against="heft", method="random").ratio > 1
+    assert math.isnan(worst.proven)
+
+
+def test_on_a_network_the_same_work_and_seed_give_the_same_instance():
+    assert network("heft", seed=2).instance == network("heft", seed=2).instance
+    assert network("heft", seed=2).instance != network("heft", seed=3).instance
+
+
+def test_on_a_network_nothing_can_be_left_out():
+    """Without any one of its nodes, tasks or edges the ratio of the instance is less."""
+    worst = network("min-min", against="heft", work=1500)
+    inst, ratio = worst.instance, worst.ratio
+    assert 1 < inst.types <= 4
+
+    def ratio_of(nodes, tasks, edges):
+        index = {task: row for row, task in enumerate(tasks)}
+        pairs = [(index[i], index[j]) for i, j in inst.edges[edges].tolist()]
+        part = cs.dags.Instance(
+            inst.times[np.ix_(tasks, nodes)],
+            pairs,
+            (1,) * len(nodes),
+            data=inst.data[edges],
+            bandwidth=inst.bandwidth[np.ix_(nodes, nodes)],
+            memories="unit",
+        )
+        return cs.dags.solve(part, "min-min").value / cs.dags.heft(part).value
+
+    nodes, tasks, edges = range(inst.types), range(inst.tasks), range(len(inst.edges))
+    assert ratio_of(list(nodes), list(tasks), list(edges)) == pytest.approx(ratio)
+    for node in nodes:
+        assert ratio_of([k for k in nodes if k != node], list(tasks), list(edges)) < ratio
+    for task in tasks:
+        other_edges = [e for e in edges if task not in inst.edges[e]]
+        assert ratio_of(list(nodes), [j for j in tasks if j != task], other_edges) < ratio
+    for edge in edges:
+        assert ratio_of(list(nodes), list(tasks), [e for e in edges if e != edge]) < ratio
+
+
+def test_weights_of_networks_stay_within_the_range_of_pisa():
+    rng = np.random.default_rng(0)
+    space = NetworkSpace(tasks=5, nodes=3)
+    first = candidate = space.drawn(rng)
+    for _ in range(500):
+        candidate = space.moved(candidate, rng)
+        upper_links = candidate.links[np.triu_indices(3, 1)]
+        for weights in (candidate.costs, candidate.data, candidate.speeds, upper_links):
+            assert weights.min() >= LEAST_WEIGHT
+            assert weights.max() <= MOST
+        assert not np.tril(candidate.edge).any()
+    for name in ("costs", "data", "speeds", "links", "edge"):
+        assert not np.array_equal(getattr(first, name), getattr(candidate, name)), name
+
+
 def test_one_of_ones_own_can_be_judged():
     cs.register("dags", "all on the first", lambda inst: cs.dags.est(inst, [0] * inst.tasks))
     worst = find_worst_case("all on the first", units=(1, 4))
@@ -148,6 +217,7 @@ def test_the_command_line_writes_what_is_found(tmp_path, capsys):
         ({"algorithm": "hft"}, "unknown dags algorithm 'hft'"),
         ({"against": "worst"}, "unknown dags algorithm 'worst'"),
         ({"method": "luck"}, "method = 'luck'"),
+        ({"machines": "cloud"}, "machines = 'cloud'"),
         ({"tasks": 0}, "tasks"),
         ({"units": "4,2"}, "units"),
         ({"work": 0}, "work = 0: expected at least 1"),

@@ -492,6 +492,12 @@ _add(
     ),
     workload_option("--transfers", is_flag=True, help="Data move along the edges."),
     workload_option(
+        "--machines",
+        type=Words(("types", "network")),
+        show_default="types",
+        help="Units of a type, or nodes and links that each have a speed.",
+    ),
+    workload_option(
         "--method",
         type=Words(("annealing", "random")),
         show_default="annealing",

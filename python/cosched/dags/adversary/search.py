@@ -4,128 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cosched import _core
 from cosched.core.arrays import integer, integer_array, seed_of
 from cosched.core.limits import budget
 from cosched.core.options import one_of
+from cosched.dags.adversary.networks import NetworkSpace
+from cosched.dags.adversary.spaces import Searched, SearchSpace, Space
 from cosched.dags.arguments import sequence
 from cosched.dags.family import FAMILY
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result
 from cosched.errors import InvalidInstance, TimeLimit
-
-#: Times are within (s); data likewise, in bytes at 1 byte/s.
-LEAST, MOST = 0.01, 1.0
-#: Standard deviation of the logarithm of a time that changes a little.
-_STEP = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """Times (n, Q); ``edge[i, j]``: i before j, for i < j alone; data in bytes along edges."""
-
-    #: Seconds of each task on each resource type, (n, Q).
-    times: NDArray[np.float64]
-    #: Whether task i precedes task j, (n, n); true for i < j alone.
-    edge: NDArray[np.bool_]
-    #: Units of each resource type.
-    units: tuple[int, ...]
-    #: Bytes along each edge, (n, n); None: edges carry no data.
-    data: NDArray[np.float64] | None
-
-    def instance(self) -> Instance:
-        pairs = np.argwhere(self.edge)
-        if self.data is None:
-            return Instance(self.times, pairs, self.units)
-        moving = self.data[pairs[:, 0], pairs[:, 1]]
-        return Instance(self.times, pairs, self.units, data=moving, bandwidth=1.0)
-
-    def smaller(self) -> Iterator[Candidate]:
-        """Each without one of its tasks, then each without one of its edges."""
-        tasks = np.arange(len(self.times))
-        for task in tasks if len(tasks) > 1 else ():
-            other_tasks = tasks[tasks != task]
-            both = np.ix_(other_tasks, other_tasks)
-            data = None if self.data is None else self.data[both]
-            yield replace(self, times=self.times[other_tasks], edge=self.edge[both], data=data)
-        for before, after in np.argwhere(self.edge):
-            yield replace(self, edge=_flipped(self.edge, before, after))
-
-
-@dataclass(frozen=True)
-class Space:
-    """Instances of so many tasks on these units."""
-
-    #: How many tasks.
-    tasks: int
-    #: Units of each resource type.
-    units: tuple[int, ...]
-    #: Whether edges carry data.
-    transfers: bool
-
-    def drawn(self, rng: np.random.Generator) -> Candidate:
-        """At random: times of any magnitude, any density of edges."""
-        n = self.tasks
-        edge = np.triu(rng.random((n, n)) < rng.uniform(0, 0.5), 1)
-        data = _amounts(rng, (n, n)) if self.transfers else None
-        return Candidate(_amounts(rng, (n, len(self.units))), edge, self.units, data)
-
-    def moved(self, candidate: Candidate, rng: np.random.Generator) -> Candidate:
-        """A neighbour: mostly one change."""
-        for _ in range(rng.geometric(0.6)):
-            candidate = self._changed(candidate, rng)
-        return candidate
-
-    def _changed(self, candidate: Candidate, rng: np.random.Generator) -> Candidate:
-        what = rng.random()
-        task, other = rng.integers(self.tasks, size=2)
-        if what < 0.45:
-            times = candidate.times.copy()
-            kind = rng.integers(len(self.units))
-            times[task, kind] = _near(rng, times[task, kind])
-            return replace(candidate, times=times)
-        if what < 0.6:  # like tasks are what lists stumble over
-            times = candidate.times.copy()
-            times[task] = times[other]
-            return replace(candidate, times=times)
-        if task == other:
-            return candidate
-        pair = min(task, other), max(task, other)
-        if candidate.data is not None and what < 0.8:
-            data = candidate.data.copy()
-            data[pair] = _near(rng, data[pair])
-            return replace(candidate, data=data)
-        return replace(candidate, edge=_flipped(candidate.edge, *pair))
-
-
-def _amounts(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    return _short(np.exp(rng.uniform(np.log(LEAST), np.log(MOST), shape)))
-
-
-def _short(amounts: np.ndarray) -> np.ndarray:
-    """Return a few digits: a person can read them, and they are the same on every processor."""
-    return np.round(amounts, 4)
-
-
-def _near(rng: np.random.Generator, amount: float) -> float:
-    """Return another amount: one in three anew, else some way off."""
-    if rng.random() < 1 / 3:
-        return float(_amounts(rng, ()))
-    return float(_short(np.clip(amount * np.exp(rng.normal(0, _STEP)), LEAST, MOST)))
-
-
-def _flipped(edge: np.ndarray, before: int, after: int) -> np.ndarray:
-    changed = edge.copy()
-    changed[before, after] = not changed[before, after]
-    return changed
-
 
 #: Instances that :func:`worst_case` evaluates by default: some seconds for ten tasks.
 _WORK = 10_000
@@ -216,6 +111,7 @@ def worst_case(
     work: int | None = None,
     seed: int | None = 0,
     transfers: bool = False,
+    machines: str = "types",
     method: str = "annealing",
     options: Mapping[str, object] | None = None,
 ) -> WorstCase:
@@ -249,6 +145,11 @@ def worst_case(
     transfers : bool
         Data move along the edges, 1 byte/s between memories, up to 1 byte an edge. No theorem
         holds then (``proven`` is nan).
+    machines : {"types", "network"}
+        ``"types"``: a task has a time of its own on each type. ``"network"``: PISA's instances.
+        Each of the `units` is a node with a speed, any two nodes are joined by a link with a speed;
+        a task takes cost / speed, its data size / speed. Costs, sizes and speeds are between 0.1
+        and 1, and all change; data always move.
     method : {"annealing", "random"}
         ``"random"`` draws each instance anew: what the search has to beat.
     options : mapping, optional
@@ -273,8 +174,14 @@ def worst_case(
     for name in [algorithm] + [against] * (against not in ("best", "bound")):
         FAMILY.algorithm(name)
     one_of(method, "method", ("annealing", "random"))
+    one_of(machines, "machines", ("types", "network"))
     counts = tuple(integer_array(sequence(units), "units", 1, 1).tolist())
-    space = Space(integer(tasks, "tasks", 1, 1000), counts, bool(transfers))
+    task_count = integer(tasks, "tasks", 1, 1000)
+    space: SearchSpace[Any] = (
+        NetworkSpace(task_count, sum(counts))
+        if machines == "network"
+        else Space(task_count, counts, bool(transfers))
+    )
     seed_value = seed_of(seed)
     count, limit = budget(work, seconds, _WORK)
     if count < 1:
@@ -299,8 +206,8 @@ def worst_case(
 
 
 @dataclass(frozen=True)
-class _Evaluation:
-    candidate: Candidate
+class _Evaluation(Generic[Searched]):
+    candidate: Searched
     result: Result
     best: Result
     #: What the search maximises.
@@ -308,10 +215,10 @@ class _Evaluation:
 
 
 @dataclass
-class _Search:
+class _Search(Generic[Searched]):
     """The budget of a search, and the worst instance that it has seen."""
 
-    space: Space
+    space: SearchSpace[Searched]
     algorithm: str
     against: str
     seed: int
@@ -319,7 +226,7 @@ class _Search:
     work: int
     seconds: float | None
     done: int = 0
-    worst: _Evaluation | None = None
+    worst: _Evaluation[Searched] | None = None
 
     def run(self, rng: np.random.Generator, anneal: bool) -> str:
         """What ended it: ``"work"`` or ``"time"``."""
@@ -336,7 +243,7 @@ class _Search:
             return "time"
         return stopped_by
 
-    def _judge(self, candidate: Candidate, strong: bool = False) -> _Evaluation:
+    def _judge(self, candidate: Searched, strong: bool = False) -> _Evaluation[Searched]:
         if _core.seconds_left() <= 0:
             raise TimeLimit("the time of worst_case is over")
         self.done += 1
@@ -371,7 +278,7 @@ class _Search:
         assert isinstance(reference, Result)
         return reference
 
-    def _draw(self, rng: np.random.Generator, end: int) -> _Evaluation:
+    def _draw(self, rng: np.random.Generator, end: int) -> _Evaluation[Searched]:
         worst = self._judge(self.space.drawn(rng))
         while self.done < end:
             worst = max(
