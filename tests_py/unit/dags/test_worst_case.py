@@ -115,13 +115,15 @@ def test_times_stay_within_two_orders_of_magnitude():
         assert not np.tril(candidate.edge).any()
 
 
-def network(algorithm, **options):
+def find_on_network(algorithm, **options):
     """The worst case on networks of four nodes whose speeds differ."""
-    return found(algorithm, **({"tasks": 5, "units": (1,) * 4, "machines": "network"} | options))
+    return find_worst_case(
+        algorithm, **({"tasks": 5, "units": (1,) * 4, "machines": "network"} | options)
+    )
 
 
 def test_on_a_network_times_are_costs_over_speeds():
-    worst = network("cpop", against="heft")
+    worst = find_on_network("cpop", against="heft")
     inst = worst.instance
     assert inst.units == (1,) * inst.types
     assert inst.memories == "unit"
@@ -129,18 +131,18 @@ def test_on_a_network_times_are_costs_over_speeds():
     assert inst.times == pytest.approx(costs * inst.times[:1])
     assert np.array_equal(inst.bandwidth, inst.bandwidth.T)
     assert worst.ratio == cs.dags.cpop(inst).value / cs.dags.heft(inst).value
-    assert worst.ratio > network("cpop", against="heft", method="random").ratio > 1
+    assert worst.ratio > find_on_network("cpop", against="heft", method="random").ratio > 1
     assert math.isnan(worst.proven)
 
 
 def test_on_a_network_the_same_work_and_seed_give_the_same_instance():
-    assert network("heft", seed=2).instance == network("heft", seed=2).instance
-    assert network("heft", seed=2).instance != network("heft", seed=3).instance
+    assert find_on_network("heft", seed=2).instance == find_on_network("heft", seed=2).instance
+    assert find_on_network("heft", seed=2).instance != find_on_network("heft", seed=3).instance
 
 
 def test_on_a_network_nothing_can_be_left_out():
     """Without any one of its nodes, tasks or edges the ratio of the instance is less."""
-    worst = network("min-min", against="heft", work=1500)
+    worst = find_on_network("min-min", against="heft", work=1500)
     inst, ratio = worst.instance, worst.ratio
     assert 1 < inst.types <= 4
 
