@@ -21,24 +21,34 @@ import numpy as np
 
 from cosched.cluster import Instance, Machine, solve
 
+CORES = 32
 CONF = """\
-NodeName=n[1-1000] CPUs=32 RealMemory=128000
-PartitionName=main Nodes=n[1-1000] Default=YES MaxTime=4-0
+NodeName=n[1-{nodes}] CPUs=32 RealMemory=128000
+PartitionName=main Nodes=n[1-{nodes}] Default=YES MaxTime=4-0
 SelectType=select/cons_tres
-SelectTypeParameters={}
+SelectTypeParameters={kind}
 SchedulerParameters=bf_interval=60,bf_resolution=300,bf_max_job_test=500,bf_window=5760
 """
 KINDS = {"cores": "CR_Core", "memory": "CR_Core_Memory"}
 
 
-def year(count: int, load: float, seed: int) -> dict[str, np.ndarray]:
-    """Jobs of one core to 32 nodes that run for six hours in the mean."""
+def machine_of(nodes: int, kind: str) -> Machine:
+    """So many nodes, of which jobs get what the kind of the table says."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "slurm.conf")
+        path.write_text(CONF.format(nodes=nodes, kind=KINDS[kind]))
+        return Machine.read(path)
+
+
+def year(count: int, load: float, seed: int, nodes: int = 1000) -> dict[str, np.ndarray]:
+    """Jobs of one core to 32 nodes, or half of the nodes, that run for six hours in the mean."""
     rng = np.random.default_rng(seed)
     widths = [1, 4, 8, 16, 32, 64, 128, 256, 1024]
     tasks = rng.choice(widths, count, p=[.3, .2, .1, .1, .14, .08, .05, .02, .01])  # fmt: skip
     runtime = np.ceil(np.minimum(rng.lognormal(9.3, 1.4, count), 172_800))
     gaps = rng.exponential(1, count)
-    span = (tasks * runtime).sum() / (32_000 * load)
+    tasks = np.minimum(tasks, nodes * CORES // 2)
+    span = (tasks * runtime).sum() / (nodes * CORES * load)
     return {
         "submit": np.floor(np.cumsum(gaps) / gaps.sum() * span), "tasks": tasks,
         "runtime": runtime, "cpu": np.ones(count), "memory": np.full(count, 0.01),
@@ -54,10 +64,7 @@ def main() -> None:
     parser.add_argument("--load", type=float, default=0.9)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "slurm.conf")
-        path.write_text(CONF.format(KINDS[args.kind]))
-        machine = Machine.read(path)
+    machine = machine_of(1000, args.kind)
     begin = time.process_time()
     jobs = year(args.jobs, args.load, args.seed)
     if args.kind == "cores":

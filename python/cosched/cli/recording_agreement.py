@@ -11,15 +11,19 @@ from cosched.cli import report
 from cosched.cluster.judgement.judge import SEED, replications_of_log, simulate_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.sentences import lines_of_judgement
+from cosched.core.text import count_of
 from cosched.notes import Note, NoteKind, note_records
 from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
     RecordedRun,
     Recording,
+    makespans_of,
     samples_off,
+    waits_by_window,
 )
 from cosched.slurm.recordings.host import DRAWS
+from cosched.slurm.recordings.wait_errors import DAY, TEN_MINUTES
 
 
 def check_log(
@@ -82,8 +86,46 @@ def agreement_record(
         "off_by_60": agreement.off_by_60,
         "same_nodes_5s": agreement.good / len(start),
         "plans": same_plans / planned if planned else None,
+        **_error_record(run, agreement),
         **dict(zip(names, samples_off(recording, run) if names else (), strict=True)),
     }
+
+
+def _error_record(run: RecordedRun, agreement: Agreement) -> dict[str, Any]:
+    """Errors as shares (0.03 is 3%), and makespans (s); null where nothing can be compared."""
+    makespans = makespans_of(run, agreement)
+    numbers = {
+        "mape_daily_wait": waits_by_window(run, agreement, DAY).mean_absolute_percentage_error,
+        "mape_10min_wait": waits_by_window(
+            run, agreement, TEN_MINUTES
+        ).mean_absolute_percentage_error,
+        "makespan": makespans.recorded,
+        "simulated_makespan": makespans.simulated,
+        "makespan_deviation": makespans.deviation,
+    }
+    return {name: None if math.isnan(number) else number for name, number in numbers.items()}
+
+
+def _lines_of_errors(run: RecordedRun, agreement: Agreement) -> list[str]:
+    """The errors of mean waits and makespan, as other simulators of Slurm publish them."""
+    daily = waits_by_window(run, agreement, DAY)
+    frequent = waits_by_window(run, agreement, TEN_MINUTES)
+    makespans = makespans_of(run, agreement)
+    lines = []
+    if daily.compared_windows:
+        lines.append(
+            "mean absolute percentage error of the mean wait: "
+            f"{daily.mean_absolute_percentage_error:.2%} by day "
+            f"({count_of(daily.compared_windows, 'day')} of submissions), "
+            f"{frequent.mean_absolute_percentage_error:.2%} by ten minutes "
+            f"({count_of(frequent.compared_windows, 'window')})"
+        )
+    if not math.isnan(makespans.deviation):
+        lines.append(
+            f"makespan {makespans.recorded:.0f} s, simulated {makespans.simulated:.0f} s: "
+            f"deviation {makespans.deviation:+.2%}"
+        )
+    return lines
 
 
 def _by_job(recording: Recording, values: list[Any]) -> list[Any]:
@@ -125,6 +167,8 @@ def show_agreement(
         f"  {agreement.good} of {len(run.start)} jobs on the same nodes within 5 s, "
         f"{agreement.off_by_60} off by more than 60 s, median {agreement.median:g} s"
     )
+    for line in _lines_of_errors(run, agreement):
+        report.say(f"  {line}")
     if not math.isnan(agreement.alike):
         report.say(
             f"  of {DRAWS} runs that differ within a second, the one that most are like; two of "

@@ -18,6 +18,13 @@ from cosched.slurm.recordings.recorded_runs import (
     Recording as Recording,
     node_shares,
 )
+from cosched.slurm.recordings.wait_errors import (
+    DAY,
+    Makespans,
+    WindowedWaits,
+    makespans,
+    windowed_waits,
+)
 from cosched.slurm.requests.core_job_builder import running_state
 from cosched.slurm.requests.request import Running
 from cosched.slurm.twin.core_clocks import core_clocks
@@ -40,12 +47,14 @@ class Agreement:
 
     Examples
     --------
-    >>> far = Agreement(np.array([100.0]), (("n1",),), np.array([70.0]), np.array([True]), ())
+    >>> start, end, apart = np.array([[100.0], [160.0], [70.0]])
+    >>> far = Agreement(start, end, (("n1",),), apart, np.array([True]), ())
     >>> far.off_by_60, far.good
     (1, 0)
     """
 
     start: NDArray[np.float64]  # the twin's
+    end: NDArray[np.float64]  # the twin's
     nodes: tuple[tuple[str, ...], ...]  # the twin's
     apart: NDArray[np.float64]  # its starts minus the recorded ones
     same_nodes: NDArray[np.bool_]  # of bool
@@ -212,7 +221,19 @@ def _compare(
     never = np.isnan(start) & np.isnan(run.start)
     differences = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
     plans = _compare_plans(recording, run, outcome.notes, names, twin.partition_names)
-    return Agreement(start, nodes, differences, has_same_nodes, plans, alike)
+    return Agreement(start, outcome.end, nodes, differences, has_same_nodes, plans, alike)
+
+
+def waits_by_window(run: RecordedRun, agreement: Agreement, window: float = DAY) -> WindowedWaits:
+    """Mean waits of a recorded run and of the twin's, by window of submissions (s)."""
+    return windowed_waits(run.submit, run.start, agreement.start, window)
+
+
+def makespans_of(run: RecordedRun, agreement: Agreement) -> Makespans:
+    """Seconds from the first submission to the last end, in a recorded run and in the twin's; of
+    jobs that started."""
+    recorded_end = np.where(np.isnan(run.start), np.nan, run.end)
+    return makespans(run.submit, recorded_end, agreement.end)
 
 
 def _with_exact_delays(clocks: _core.slurm.Clocks, run: RecordedRun) -> _core.slurm.Clocks:
