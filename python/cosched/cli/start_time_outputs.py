@@ -18,6 +18,7 @@ from cosched.notes import note_records
 from cosched.reports.when import when_page
 from cosched.slurm.live.backtesting import coverage_by
 from cosched.slurm.live.prometheus import FailedReading, prometheus
+from cosched.slurm.live.start_accuracy import accuracy_table, plan_table, start_accuracy
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
 from cosched.slurm.live.times import dated, duration, limit_text
 
@@ -156,6 +157,13 @@ def show_backtest(options: dict[str, Any], output: Path | None, *, as_json: bool
             f"{attributes['calibrated90']:.0%} on "
             "moments that were not used for it"
         )
+    accuracies = start_accuracy(frame)
+    report.show_frame("by true wait", accuracy_table(accuracies))
+    report.show_frame(
+        "plans with time limits, as squeue --start would show them, and predictions for the same "
+        "jobs",
+        plan_table(accuracies),
+    )
     for key, table in tables.items():
         report.show_frame(f"by {key}", table)
 

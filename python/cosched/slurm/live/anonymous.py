@@ -226,7 +226,11 @@ def _anonymous_finished_job(job: FinishedJob, names: _Pseudonyms) -> FinishedJob
     """Return a job of the past with pseudonyms."""
     nodelist = names.hosts(job.nodelist) if job.nodelist.lower() not in ("none assigned",) else ""
     return structs.replace(
-        job, **_anonymous_owner(job, names), state=plain_value(job.state), nodelist=nodelist
+        job,
+        **_anonymous_owner(job, names),
+        gpus=names.gres(job.gpus),
+        state=plain_value(job.state),
+        nodelist=nodelist,
     )
 
 

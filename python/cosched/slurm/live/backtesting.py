@@ -15,10 +15,12 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
-from cosched.slurm.live.model import FinishedJob, SnapshotJob
+from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
 from cosched.slurm.live.records import parse_history, spread_evenly
 from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.live.start_accuracy import start_accuracy
 from cosched.slurm.live.starts import when
+from cosched.slurm.requests.request import parse_gpus
 
 #: The twin knows a cluster where so many of its starts are within so many seconds.
 MIN_AGREEMENT, NEAR = 0.5, 300.0
@@ -65,10 +67,13 @@ def backtest(
     Returns
     -------
     pandas.DataFrame
-        A row a job and moment: ``moment, job, partition, horizon, true, p05, p25, p50, p75, p95,
-        twin``. ``frame.attrs``: ``knows`` (whether the twin reproduces the log), ``agreement`` (of
-        its starts within 5 minutes), ``coverage50, coverage90`` (as drawn), ``calibrated90`` (after
-        widening, on moments that were not used for it), ``widen`` (widths), ``median_error``.
+        One row per job and moment: ``moment, job, partition, horizon, true, p05, p25, p50, p75,
+        p95, plan, twin``; ``plan`` is the start where all jobs run to their limits and nothing else
+        is submitted, as the backfill scheduler plans it. ``frame.attrs``: ``knows`` (whether the
+        simulator reproduces the log), ``agreement`` (of its starts within 5 minutes),
+        ``coverage50, coverage90`` (as drawn), ``calibrated90`` (after widening, on moments that
+        were not used for it), ``widen`` (widths), ``median_error``, ``accuracy`` (one record per
+        class of true waits, then of all: :class:`StartAccuracy` as a mapping).
 
     Raises
     ------
@@ -156,6 +161,8 @@ def _job_at(job: FinishedJob, time: float) -> SnapshotJob:
         "limit",
         "nodes",
         "cpus",
+        "memory",
+        "gpus",
     )
     return SnapshotJob(
         **{key: job[key] for key in shared_fields},
@@ -163,9 +170,19 @@ def _job_at(job: FinishedJob, time: float) -> SnapshotJob:
         accrue=job.eligible,
         start=job.start if is_running else None,
         exact=(job.nodes or 1) > 1,
-        holds=tuple(spread_evenly(job.nodelist, job.allocated, f"job {job.id}"))
-        if is_running
-        else (),
+        holds=_allocations_of(job) if is_running else (),
+    )
+
+
+def _allocations_of(job: FinishedJob) -> tuple[Allocated, ...]:
+    """Return what a job of the log had of its nodes: equal parts of its CPUs and GPUs, and the
+    memory that it asked for."""
+    allocations = spread_evenly(job.nodelist, job.allocated, f"job {job.id}")
+    gpus = parse_gpus(job.gpus, by_node=False).number if job.gpus else 0
+    gpus_of_node = -(-gpus // max(len(allocations), 1))
+    return tuple(
+        allocation._replace(memory=job.memory or 0.0, gpus=gpus_of_node)
+        for allocation in allocations
     )
 
 
@@ -194,6 +211,7 @@ def _ask_at(
             "horizon": _horizon(row["p50"]),
             "true": true_starts[row["job"]],
             **{key: row[key] for key in ("p05", "p25", "p50", "p75", "p95")},
+            "plan": row["limit_based_start"],
             "twin": simulated_start,
         }
         for row, simulated_start in zip(answer.to_dict("records"), twin["p50"], strict=True)
@@ -223,6 +241,7 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         "calibrated90": float(np.mean(covered)) if len(covered) else None,
         "widen": widen,
         "median_error": float(np.median(np.abs(frame["p50"] - true))),
+        "accuracy": [accuracy.to_dict() for accuracy in start_accuracy(frame)],
         "jobs": len(frame),
         "moments": int(frame["moment"].nunique()),
     }

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
 from cosched import _core
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance
@@ -14,10 +16,11 @@ from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.settings import settings_of
 from cosched.slurm.live.model import SnapshotJob
 from cosched.slurm.live.simulated_machine import has_aging
-from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.core_job_builder import CoreJobBuilder
 from cosched.slurm.requests.request import KINDS, Owner, Request, Running, Waiting, parse_gpus
+from cosched.slurm.requests.requested_gpus import gpus_of_nodes
 
 #: Jobs that begin later than so many seconds after the snapshot are held: all jobs that wait or
 #: come now have ended by then.
@@ -82,6 +85,8 @@ class CoreJobFactory:
         self._notes = notes
         #: Number of each array, by its id.
         self._array_numbers: dict[int, int] = {}
+        #: Parts of priorities as seen in pending jobs, by the column of sprio.
+        self._parts_by_column: dict[str, dict[str, float]] = {}
 
     def core_job(self, job: SnapshotJob) -> _core.slurm.Job:
         """Return a job of the snapshot, a request or a later submission as the core has it."""
@@ -214,20 +219,34 @@ class CoreJobFactory:
     def _running_allocation(self, job: SnapshotJob) -> Running:
         """Return since when a job runs, and its cores, memory and GPUs by node."""
         numbers = {name: k for k, name in enumerate(self._settings.names)}
-        types = self._job_builder.gpu_types
-        gpu_type = parse_gpus(job.gres or job.gpus, by_node=True).type
-        type_number = types.index(gpu_type) if gpu_type in types else 0
         nodes, gpus = [], []
         for name, cpus, memory, count in sorted(
             (allocation for allocation in job.holds if allocation.node in numbers),
             key=lambda allocation: numbers[allocation.node],
         ):
             nodes.append((numbers[name], int(cpus), int(memory)))
-            if count and types:
-                gpus.append((numbers[name], type_number, int(count)))
+            if count and self._job_builder.gpu_types:
+                gpus.append((numbers[name], self._gpu_type_of(job, numbers[name]), int(count)))
         start = min(job.start or self._snapshot.time, self._snapshot.time) - self._clock.epoch
         # The snapshot tells whole seconds: the job started at some moment of that second.
         return Running(math.floor(start) + 0.5, nodes, gpus)
+
+    @cached_property
+    def _gpus_by_type(self) -> list[list[int]]:
+        """GPUs of each node, by type."""
+        return gpus_of_nodes(self._machine)
+
+    def _gpu_type_of(self, job: SnapshotJob, node: int) -> int:
+        """Return the number of the type of the GPUs that a running job has on a node.
+
+        A job that asks for any type has those of the node.
+        """
+        types = self._job_builder.gpu_types
+        gpu_type = parse_gpus(job.gres or job.gpus, by_node=True).type
+        if gpu_type in types:
+            return types.index(gpu_type)
+        counts = [gpus_of_type[node] for gpus_of_type in self._gpus_by_type]
+        return int(np.argmax(counts))
 
     def _resources(self, job: SnapshotJob) -> dict[str, Any]:
         """Return the cores, nodes, memory and GPUs that a waiting job asks for."""
@@ -267,7 +286,7 @@ class CoreJobFactory:
             priority = job.priority
             if not has_aging(self._snapshot):
                 return float(priority) if priority is not None else self._lowest_priority
-            return self._qos_priorities.get(job.qos, 0.0)
+            return self._priority_of_submission(job)
         rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if has_aging(self._snapshot) else 0.0)
         shares = self._snapshot.clocks.get("weight_fairshare", 0) > 0 and (
             self._accounts.association_of(job.account, job.user) >= 0
@@ -287,12 +306,49 @@ class CoreJobFactory:
         all_limits = (*limits.get("qos", {}).values(), *limits.get("associations", ()))
         return any("Accrue" in key for row in all_limits for key in row)
 
-    @cached_property
-    def _qos_priorities(self) -> dict[str, float]:
-        """What each QOS adds to a priority, as seen in pending jobs."""
-        parts = self._snapshot.priorities
-        return {
-            job.qos: parts[job.id].get("QOS", 0.0)
-            for job in self._snapshot.pending
-            if job.id in parts
-        }
+    def _priority_of_submission(self, job: SnapshotJob) -> float:
+        """Return the fixed part of the priority of a job that sprio does not show: what its QOS,
+        its partition and its size add.
+
+        The first two are those of pending jobs, and where there are none those of slurm.conf.
+        """
+        qos_part = self._priority_parts("QOS", "qos").get(job.qos)
+        if qos_part is None:
+            factor = self._accounts.of_log(job.user, job.account, job.qos).qos_factor
+            qos_part = self._weight("PriorityWeightQOS") * (factor or 0.0)
+        partition = job.first_partition
+        partition_part = self._priority_parts("PARTITION", "first_partition").get(partition)
+        if partition_part is None:
+            factors = settings_of(self._snapshot.machine).factors
+            largest = max(factors.values(), default=1.0) or 1.0
+            partition_part = (
+                self._weight("PriorityWeightPartition") * factors.get(partition, 1.0) / largest
+            )
+        return qos_part + partition_part + self._weight("PriorityWeightJobSize") * self._size(job)
+
+    def _priority_parts(self, column: str, field: str) -> dict[str, float]:
+        """Return a part of the priority as seen in pending jobs, by a field of theirs."""
+        if column not in self._parts_by_column:
+            parts = self._snapshot.priorities
+            self._parts_by_column[column] = {
+                getattr(job, field): parts[job.id][column]
+                for job in self._snapshot.pending
+                if column in parts.get(job.id, ())
+            }
+        return self._parts_by_column[column]
+
+    def _weight(self, name: str) -> float:
+        """Return a weight of priority/multifactor as slurm.conf has it."""
+        return settings_of(self._snapshot.machine).parameters.get(name, 0.0)
+
+    def _size(self, job: SnapshotJob) -> float:
+        """Return the factor of the size of a job, from 0 to 1: the mean of its parts of the nodes
+        and of the CPUs."""
+        machine = self._snapshot.machine
+        parameters = settings_of(machine).parameters
+        nodes = (job.nodes or 1) / max(machine.node_count, 1)
+        cpus = cores_of(job, machine) / max(machine.cores, 1)
+        size = (nodes + cpus) / 2
+        if parameters.get("SMALL_RELATIVE_TO_TIME", 0.0):
+            size = max(nodes, cpus) / max(limit_of(job, machine) // 60, 1.0)
+        return 1 - size if parameters.get("PriorityFavorSmall", 0.0) else size

@@ -182,6 +182,10 @@ class FinishedJob(JobIdentity, frozen=True, kw_only=True, gc=False):
     #: Nodes that it had.
     nodes: Nodes = 1
     cpus: WholeNumber = 1  # asked for
+    #: Memory that it asked for, MB of a node.
+    memory: Number = None
+    #: GPUs that it asked for in all: ``gpu:a100:2``.
+    gpus: Text = ""
     #: ``COMPLETED``, ``TIMEOUT`` and the like.
     state: Text = ""
     #: Hosts that it ran on.

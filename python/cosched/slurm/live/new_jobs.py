@@ -11,6 +11,9 @@ from cosched.slurm.live.admission import accepted_job
 from cosched.slurm.live.model import FinishedJob, SnapshotJob, parse_record
 from cosched.slurm.live.snapshot import Snapshot
 
+#: What a job asks for besides nodes, CPUs and time, where a record of it tells that.
+_RESOURCE_FIELDS = ("exact", "memory", "memory_per_cpu", "gres", "gpus", "features", "exclusive")
+
 
 def jobs_of_requests(
     snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]
@@ -74,10 +77,9 @@ def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) ->
     fields: dict[str, Any] = {
         **_owner(snapshot, values),
         "id": int(values.get("job", values.get("id", 0))),
-        **{key: values[key] for key in ("submit", "limit", "memory") if key in values},
+        **{key: values[key] for key in ("submit", "limit", *_RESOURCE_FIELDS) if key in values},
         "nodes": values.get("nodes") or 1,
         "cpus": values.get("cpus") or 1,
-        "gres": values.get("gres") or "",
         "arrives": values["submit"],
         "runs": values.get("seconds") or 0.0,
     }
@@ -95,7 +97,7 @@ def copy_of_job(snapshot: Snapshot, past: SnapshotJob | FinishedJob) -> Snapshot
         "submit": snapshot.time,
         "arrives": snapshot.time,
         "runs": 0.0,
-        **({"memory": past.memory, "gres": past.gres} if isinstance(past, SnapshotJob) else {}),
+        **{key: past[key] for key in _RESOURCE_FIELDS if hasattr(past, key)},
     }
     return _submitted({**owner, **fields}, f"job {past.id}")
 

@@ -332,6 +332,19 @@ def _tres_amount(tres: str, name: str) -> float | None:
     return float(match[1]) if match else None
 
 
+def _tres_memory(tres: str, nodes: int) -> float | None:
+    """Return MB of a node of ``cpu=4,mem=8G``; None: the memory is not there, or all of it."""
+    match = re.search(r"(?:^|,)mem=([0-9]{1,15}(?:\.[0-9]+)?[KMGTP]?)(?![^,])", tres)
+    megabytes = parse_megabytes(match[1]) if match else None
+    return megabytes / max(nodes, 1) if megabytes else None
+
+
+def _tres_gpus(tres: str) -> str:
+    """Return ``gpu:2`` of ``cpu=4,gres/gpu=2``, with its type where that is there; empty: none."""
+    parts = [part for part in tres.split(",") if part.startswith("gres/gpu")]
+    return _gpus(max(parts, key=len)) if parts else ""
+
+
 def _allocations_of_text(
     pairs: Iterable[tuple[str, str]], job: Mapping[str, str], place: str
 ) -> list[Allocated]:
@@ -396,6 +409,8 @@ def parse_history(
         if submit is None or start is None or end is None or end < start:
             continue
         first = re.match(r"[0-9]{1,15}", row["JobID"])
+        requested = row.get("ReqTRES", "")
+        nodes = int(_number(row.get("NNodes", "")) or 1)
         fields = {
             "id": int(first[0]) if first else 0,
             "user": row.get("User", ""),
@@ -407,10 +422,10 @@ def parse_history(
             "start": start,
             "end": end,
             "limit": _limit(row),
-            "nodes": int(_number(row.get("NNodes", "")) or 1),
-            "cpus": int(
-                _tres_amount(row.get("ReqTRES", ""), "cpu") or _number(row.get("NCPUS", "")) or 1
-            ),
+            "nodes": nodes,
+            "cpus": int(_tres_amount(requested, "cpu") or _number(row.get("NCPUS", "")) or 1),
+            "memory": _tres_memory(requested, nodes),
+            "gpus": _tres_gpus(requested),
             "state": row.get("State", "").split(" ")[0],
             "nodelist": row.get("NodeList", ""),
             "allocated": int(_number(row.get("NCPUS", "")) or 1),

@@ -45,7 +45,9 @@ def simulated_machine(snapshot: Snapshot, *, coarse: bool) -> tuple[Machine, lis
     if coarse:
         parameters |= _coarse_parameters(settings.parameters)
         notes.append(_note_of_coarse_steps(snapshot))
-    return replace(machine, slurm=replace(settings, parameters=parameters)), notes
+    # What PriorityWeightTRES adds is in the priorities that the snapshot shows.
+    slurm = replace(settings, parameters=parameters, priority_tres="")
+    return replace(machine, slurm=slurm), notes
 
 
 def is_followed(setting: str, snapshot: Snapshot) -> bool:
