@@ -14,8 +14,8 @@ folder that COSCHED_DATA names), as the simulator of Slurm runs it with the true
 Printed are, by wait class, the shares of starts that were predicted within 1 and 10 minutes,
 errors, coverage, and the same of the starts that Slurm's backfill scheduler planned. Then the
 coverage of 90% intervals on the later half of the moments, after they were widened by what the
-earlier half needed. ``--oracles``: also with exact run times, with exact submissions, and with both,
-which shows what the error is due to. ``--from-hour``, ``--to-hour``: a part of the week.
+earlier half needed. ``--oracles``: also with exact run times, with exact submissions, and with
+both, which shows what the error is due to. ``--from-hour``, ``--to-hour``: a part of the week.
 
 ``speed``: how long an answer takes, by default for 1,000 jobs that wait on 500 nodes.
 """
