@@ -29,8 +29,8 @@ from cosched.slurm.twin.twin import Twin
 
 #: Unix time of second 0 of a simulated history.
 EPOCH = 1_700_000_000
-#: PriorityCalcPeriod and PriorityMaxAge where slurm.conf sets none (s).
-CALC_PERIOD, MAX_AGE = 300.0, 604_800.0
+#: PriorityCalcPeriod, PriorityMaxAge and PriorityDecayHalfLife where slurm.conf sets none (s).
+CALC_PERIOD, MAX_AGE, HALF_LIFE = 300.0, 604_800.0, 604_800.0
 MB_PER_GB = 1024
 
 
@@ -220,7 +220,7 @@ class SimulatedHistory:
 
     def _shares_at(self, time: float, sample: _core.slurm.Sample) -> list[Share]:
         """Return shares, usage and factors of all associations as sshare shows them."""
-        usage = self._usage_at(time)
+        usage = self._usage_at(self._last_pass(time))
         return [
             Share(
                 account=row["Account"],
@@ -234,8 +234,9 @@ class SimulatedHistory:
         ]
 
     def _usage_at(self, time: float) -> np.ndarray:
-        """Return CPU seconds of all associations so far, decayed, with those below them."""
-        rate = math.log(2) / self._settings.parameters["PriorityDecayHalfLife"]
+        """Return CPU seconds of all associations until `time`, decayed, with those below them."""
+        half_life = self._settings.parameters.get("PriorityDecayHalfLife", HALF_LIFE)
+        rate = math.log(2) / half_life
         begin = np.minimum(self.start, time)
         end = np.minimum(self.end, time)
         cpus = [sum(part.cpus for part in parts) for parts in self._holds]
@@ -267,22 +268,30 @@ class SimulatedHistory:
             "FAIRSHARE": parameters.get("PriorityWeightFairshare", 0.0) * factor,
         }
 
+    @property
+    def _calc_period(self) -> float:
+        """PriorityCalcPeriod (s)."""
+        return self._settings.parameters.get("PriorityCalcPeriod") or CALC_PERIOD
+
+    def _last_pass(self, time: float) -> float:
+        """Return when usage was accounted last before `time`."""
+        first_pass = self._clocks["controller_start"] + self._clocks["decay_after"]
+        return time - (time - first_pass) % self._calc_period
+
     def _clocks_at(self, time: float) -> dict[str, float]:
         """Return what scontrol show config and sdiag tell of the controller."""
-        parameters, begin = self._settings.parameters, self._clocks["controller_start"]
-        period = parameters.get("PriorityCalcPeriod") or CALC_PERIOD
+        parameters = self._settings.parameters
         cycles = self._outcome.cycle_times
         last_cycle = cycles[np.searchsorted(cycles, time, side="right") - 1]
-        since_decay = (time - begin - self._clocks["decay_after"]) % period
         return {
-            "boot": EPOCH + begin,
+            "boot": EPOCH + self._clocks["controller_start"],
             "last_cycle": EPOCH + math.floor(last_cycle),
-            "last_pass": EPOCH + time - since_decay,
+            "last_pass": EPOCH + self._last_pass(time),
             "weight_age": parameters.get("PriorityWeightAge", 0.0),
             "max_age": parameters.get("PriorityMaxAge") or MAX_AGE,
             "weight_fairshare": parameters.get("PriorityWeightFairshare", 0.0),
-            "half_life": parameters.get("PriorityDecayHalfLife", MAX_AGE),
-            "calc_period": period,
+            "half_life": parameters.get("PriorityDecayHalfLife", HALF_LIFE),
+            "calc_period": self._calc_period,
             "multifactor": 1.0,
             "enforces": 1.0,
             "offset": 0.0,

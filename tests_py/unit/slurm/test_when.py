@@ -18,7 +18,8 @@ from cosched import NoteKind
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulated_machine
 from cosched.slurm.live.backtesting import is_covered, widening_of_bands
-from cosched.slurm.live.model import SnapshotJob
+from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
+from cosched.slurm.live.new_jobs import copy_of_job
 from cosched.slurm.live.records import number, parse_history
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
@@ -282,6 +283,64 @@ def test_history(tmp_path):
     assert "jobs of user bob" in with_past.attrs["model"][2]
 
 
+def test_history_tells_memory_and_gpus():
+    """In the words of sacct: memory of all nodes, GPUs in all, their type once more."""
+    columns = "JobID|Submit|Start|End|NNodes|NCPUS|ReqTRES\n"
+    times = "2027-01-14T01:00:00|2027-01-14T01:00:00|2027-01-14T01:15:00"
+    requests = {
+        1: ("2|8", "billing=8,cpu=8,mem=16000M,node=2"),
+        2: ("1|4", "billing=4,cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=4G,node=1"),
+        3: ("1|4", "cpu=4,node=1"),
+    }
+    text = columns + "".join(
+        f"{job}|{times}|{sizes}|{tres}\n" for job, (sizes, tres) in requests.items()
+    )
+    jobs = parse_history(text)
+    assert [(job.memory, job.gpus) for job in jobs] == [
+        (8000, ""), (4096, "gpu:a100:2"), (None, "")
+    ]  # fmt: skip
+
+
+def shared_nodes(tmp_path, nodes, jobs, **more):
+    """A snapshot of jobs that share the nodes of a slurm.conf."""
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(
+        "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n"
+        f"{nodes}\nPartitionName=main Nodes=ALL Default=YES MaxTime=1-0\n"
+    )
+    return cs.slurm.Snapshot(
+        time=NOW, jobs=jobs, scontrol_texts={"config": "", "nodes": "", "partitions": ""},
+        given_machine=cs.cluster.Machine.read(conf), **more,
+    )  # fmt: skip
+
+
+def test_a_running_job_has_the_gpus_of_its_node(tmp_path):
+    """It asks for any type: the GPU of type b is not idle while the job runs on its node."""
+    nodes = (
+        "NodeName=n1 CPUs=4 RealMemory=4000 Gres=gpu:a:1\n"
+        "NodeName=n2 CPUs=4 RealMemory=4000 Gres=gpu:b:1"
+    )
+    fields = {"partition": "main", "submit": NOW - 900, "eligible": NOW - 900, "limit": 3600}
+    running = SnapshotJob(
+        **fields, id=1, state="RUNNING", start=NOW - 600, gres="gpu:1",
+        holds=(Allocated("n2", 1, 100, 1),),
+    )  # fmt: skip
+    waiting = SnapshotJob(**fields, id=2, gres="gpu:b:1", memory=100)
+    snapshot = shared_nodes(tmp_path, nodes, (running, waiting))
+    answer = cs.slurm.when(snapshot, draws=3, run_times={1: 1800.0, 2: 60.0})
+    assert answer.p50[0] == pytest.approx(1200, abs=65)
+
+
+def test_later_submissions_ask_for_what_past_jobs_asked_for(tmp_path):
+    snapshot = shared_nodes(tmp_path, "NodeName=n1 CPUs=8 RealMemory=8000 Gres=gpu:2", ())
+    past_job = FinishedJob(id=1, cpus=2, memory=7000, gpus="gpu:2", limit=600)
+    later = copy_of_job(snapshot, past_job)
+    assert (later.cpus, later.memory, later.gpus) == (2, 7000, "gpu:2")
+    waiting = SnapshotJob(id=2, cpus=2, memory_per_cpu=500, features="a", exclusive=True)
+    later = copy_of_job(snapshot, waiting)
+    assert (later.memory_per_cpu, later.features, later.exclusive) == (500, "a", True)
+
+
 def test_exact_run_times(tmp_path):
     folder = folder_of(tmp_path / "a")
     exact = cs.slurm.when(folder, draws=5, run_times={1: 1000, 2: 500, 3: 60})
@@ -307,8 +366,7 @@ def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
     folder = folder_of(tmp_path / "a")
     monkeypatch.setattr(simulated_machine, "_LONG_QUEUE_JOBS", 1)
     errors = []
-    for tests, seldom in ((30.0, 1800.0), (500.0, 30.0)):
-        monkeypatch.setattr(simulated_machine, "_COARSE_TESTS", tests)
+    for seldom in (1800.0, 30.0):
         monkeypatch.setattr(simulated_machine, "_COARSE_INTERVAL", seldom)
         notes = cs.slurm.when(folder, draws=5, run_times={1: 1900, 2: 1000}).attrs
         measured_error = re.search(
@@ -318,6 +376,16 @@ def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
         errors.append((float(measured_error[1]), float(measured_error[2].strip("'],"))))
     assert 0 < errors[0][0] <= errors[0][1] <= 30
     assert errors[1] == (0, 0)
+
+
+def test_coarser_steps_backfill_behind_a_long_queue(tmp_path, monkeypatch):
+    """One node is idle: the job that fits there starts in the next cycle, half an hour from now."""
+    monkeypatch.setattr(simulated_machine, "_LONG_QUEUE_JOBS", 1)
+    wide_jobs = [{**JOBS[2], "id": number, "limit": 1800} for number in range(2, 42)]
+    small_job = {**JOBS[2], "id": 99, "limit": 600, "nodes": 1}
+    folder = folder_of(tmp_path / "a", jobs=[JOBS[0], *wide_jobs, small_job])
+    answer = cs.slurm.when(folder, [99], draws=3, run_times={1: 3600})
+    assert answer.p95[0] <= 1900
 
 
 def test_held_dependent_and_limited_jobs(tmp_path):
@@ -434,6 +502,26 @@ def test_shares_go_on(tmp_path):
         answer = cs.slurm.when(folder, draws=3, run_times=exact).set_index("job")
         orders.append(bool(answer.p50[2] < answer.p50[3]))
     assert orders == [True, False]
+
+
+def test_later_submissions_have_the_priority_of_their_partition(tmp_path):
+    """Bob has used less than Ann: what he submits later goes before her job of that partition."""
+    folder = folder_of(tmp_path / "a", jobs=[JOBS[0], JOBS[2]])
+    (folder / "sprio.txt").write_text(
+        "JOBID PARTITION USER PRIORITY SITE AGE ASSOC FAIRSHARE JOBSIZE PARTITION QOS NICE TRES\n"
+        "3 main ann 13014 0 14 0 5000 0 7000 1000 0\n"
+    )
+    (folder / "sshare.txt").write_text(
+        SSHARE.format(all=1e6 + 1, ann=1e6, bob=1, of_ann=0.5, of_bob=1.0)
+    )
+    exact = {1: 1800, 3: 60}
+    later = {"job": 9, "submit": NOW + 10, "user": "bob", "account": "b", "nodes": 4,
+             "limit": 300, "seconds": 240}  # fmt: skip
+    alone, behind = (
+        cs.slurm.when(folder, draws=3, run_times=exact, arrivals=arrivals).p50[0]
+        for arrivals in ([], [later])
+    )
+    assert behind - alone == pytest.approx(240, abs=70)
 
 
 def test_hidden_jobs_are_estimated(tmp_path):

@@ -11,9 +11,8 @@ from cosched.slurm.live.snapshot import Snapshot
 
 #: Queues of more jobs are simulated in coarser steps.
 _LONG_QUEUE_JOBS = 200
-#: In coarser steps a cycle looks at so many jobs (bf_max_job_test) ...
-_COARSE_TESTS = 30.0
-#: ... and cycles are so far apart (bf_interval, s).
+#: In coarser steps backfill cycles are so far apart (bf_interval, s). They still test all jobs that
+#: the configuration lets them test: with fewer, small jobs behind a long queue are never backfilled.
 _COARSE_INTERVAL = 1800.0
 
 
@@ -84,21 +83,17 @@ def _priority_parameters(snapshot: Snapshot) -> dict[str, float]:
 
 
 def _coarse_parameters(parameters: Mapping[str, float]) -> dict[str, float]:
-    """Return parameters with which backfill cycles are rare and look at few jobs, so that
-    replications take less time."""
+    """Return parameters with which backfill cycles are rare, so that replications take less
+    time."""
     interval = max(parameters.get("bf_interval", 30.0), _COARSE_INTERVAL)
-    return {
-        "bf_interval": interval,
-        "bf_max_time": interval,
-        "bf_max_job_test": min(parameters.get("bf_max_job_test", 500.0), _COARSE_TESTS),
-    }
+    return {"bf_interval": interval, "bf_max_time": interval}
 
 
 def _note_of_coarse_steps(snapshot: Snapshot) -> Note:
     """Return the note that the queue is so long that steps are coarser."""
     waiting = waiting_count(snapshot)
     text = (
-        f"{waiting} jobs wait: here the backfill scheduler looks at {_COARSE_TESTS:.0f} of them "
-        f"every {_COARSE_INTERVAL / 60:.0f} minutes"
+        f"{waiting} jobs wait: here the backfill scheduler runs every "
+        f"{_COARSE_INTERVAL / 60:.0f} minutes"
     )
     return Note(NoteKind.ASSUMED, text, subject="backfill scheduler", count=waiting)
