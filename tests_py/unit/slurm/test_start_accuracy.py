@@ -164,9 +164,7 @@ def test_no_snapshot_knows_what_comes_later(simulated, tmp_path):
 
     other_future = history(tmp_path, longer)
     assert not np.array_equal(other_future.start, simulated.start)
-    (snapshot,), (other_snapshot,) = (
-        one.snapshots([MOMENT]) for one in (simulated, other_future)
-    )
+    (snapshot,), (other_snapshot,) = (one.snapshots([MOMENT]) for one in (simulated, other_future))
     comparison = compare_snapshots(snapshot, other_snapshot)
     assert comparison.count > 1_000
     assert comparison.differences == {}

@@ -72,8 +72,8 @@ def backtest(
         is submitted, as the backfill scheduler plans it. ``frame.attrs``: ``knows`` (whether the
         simulator reproduces the log), ``agreement`` (of its starts within 5 minutes),
         ``coverage50, coverage90`` (as drawn), ``calibrated90`` (after widening, on moments that
-        were not used for it), ``widen`` (widths), ``median_error``, ``accuracy`` (one record per
-        class of true waits, then of all: :class:`StartAccuracy` as a mapping).
+        were not used for it), ``widen`` (widths), ``median_error``, ``accuracy`` (one mapping
+        per class of true waits, then of all, as ``--backtest -o`` writes them).
 
     Raises
     ------

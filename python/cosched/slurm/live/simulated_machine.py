@@ -11,8 +11,9 @@ from cosched.slurm.live.snapshot import Snapshot
 
 #: Queues of more jobs are simulated in coarser steps.
 _LONG_QUEUE_JOBS = 200
-#: In coarser steps backfill cycles are so far apart (bf_interval, s). They still test all jobs that
-#: the configuration lets them test: with fewer, small jobs behind a long queue are never backfilled.
+#: In coarser steps backfill cycles are so far apart (bf_interval, s). They still test all jobs
+#: that the configuration lets them test: with fewer, small jobs behind a long queue would never be
+#: backfilled.
 _COARSE_INTERVAL = 1800.0
 
 
