@@ -44,8 +44,9 @@ class ErrorSummary:
 
     #: How many predictions there are.
     jobs: int
-    #: Shares of them that are within 1 and within 10 minutes of the true start.
+    #: Share of them that are within 1 minute of the true start.
     within_1_minute: float
+    #: Share of them that are within 10 minutes of the true start.
     within_10_minutes: float
     #: Mean absolute error (s), of those that predict a start at all.
     mean_error: float
@@ -63,8 +64,9 @@ class StartAccuracy:
     wait_class: str
     #: Errors of the predicted medians.
     predicted: ErrorSummary
-    #: Shares of true starts in the 50% and the 90% intervals.
+    #: Share of true starts in the 50% intervals.
     coverage50: float
+    #: Share of true starts in the 90% intervals.
     coverage90: float
     #: Errors of the starts that the backfill scheduler plans with time limits; None: it plans none.
     plan: ErrorSummary | None
