@@ -81,6 +81,8 @@ class Allocation:
             parts.append("exec 0>&- 1>&- 2>&-")
         if self.draw.random() < 0.05:
             parts.append("(setsid sleep 2 9>&- &)")
+        if self.draw.random() < 0.03:  # one that is likely to outlive what ends its runner
+            parts.append("sleep 3")
         if longest:
             parts.append(f"sleep {self.draw.uniform(0, longest):.3f}")
         return "; ".join(parts)

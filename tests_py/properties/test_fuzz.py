@@ -1,5 +1,6 @@
 """Random and malformed input at the C++ border: an answer or a CoschedError, never a crash.
 Degenerate instances: every call ends. Damaged files of Slurm: read, or refused in a line.
+The runner of an allocation under attack: no task is lost or runs twice.
 
 `make test` runs them for some seconds from a fixed seed, `make fuzz` for ten minutes from a
 new one. The work is in a process of its own: a crash is a failed test, not a dead runner.
@@ -16,6 +17,7 @@ import pytest
 FUZZER = Path(__file__).with_name("fuzz_border.py")
 ARGUMENTS = Path(__file__).with_name("fuzz_arguments.py")
 ENDS = Path(__file__).with_name("fuzz_ends.py")
+RUNNER = Path(__file__).with_name("fuzz_runner.py")
 #: Of the time, for hostile arguments of every public name, for instances on which a loop might not
 #: end, and for damaged files.
 SHARE = 0.2
@@ -73,3 +75,14 @@ def test_fuzz_ends(what, calls):
     call_count = int(re.findall(r"(\d+) calls, 0 wrong", done.stdout)[0])
     refused = sum(map(int, re.findall(r"(\d+) refused", done.stdout)))
     assert 0 < refused < call_count * (0.9 if what else 0.5)
+
+
+def test_fuzz_the_runner_of_an_allocation():
+    """`fuzz_runner.py` says what is attacked, and how."""
+    wanted = os.environ.get("COSCHED_FUZZ_SECONDS")
+    seed = int.from_bytes(os.urandom(2), "big") if wanted else 42
+    count = "40" if wanted else "3"
+    command = [sys.executable, RUNNER, str(seed), "--count", count]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert f"{count} allocations: {count} well" in done.stdout

@@ -359,7 +359,8 @@ def test_short_tasks_begin_in_their_order_and_never_beyond_what_the_node_has(tmp
     assert starts == [f"t{number}" for number in range(300)]
 
 
-def test_an_agent_gives_back_what_it_cannot_begin_soon(tmp_path):
+def test_an_agent_gives_back_what_it_cannot_begin_soon(tmp_path, monkeypatch):
+    monkeypatch.delenv("COSCHED_AGENT", raising=False)
     reads, writes = os.pipe()
     node_agent = batches.runner.Agent(writes, (reads, writes), None)
     node_agent.take_order({"node": [1.0, 0.0, 0.0], "completed": []})

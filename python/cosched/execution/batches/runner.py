@@ -330,8 +330,8 @@ class Agent:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:  # somebody else in this process waited for them
-                for pid in list(self.running):
-                    self._end(pid, -1)
+                for lost_pid in list(self.running):
+                    self._end(lost_pid, -1)
                 return
             if pid == 0:
                 return
@@ -836,7 +836,8 @@ class Runner:
         if _ends_within_line(self.journal):  # a runner before this one ended as it wrote
             self.journal.write(b"\n")
         completed = completed_in(*rounds_of(self.folder))
-        waiting = [task for task in part["tasks"] if task["name"] not in completed]
+        # Those that complete are forgotten.
+        waiting = [task for task in part.pop("tasks") if task["name"] not in completed]
         self.waiting = WaitingTasks(waiting, completed)
         self.failed, self.nodes = [], []  # type: Any, Any
         #: Why nothing more starts, once there is a reason, and when agents are killed then.
