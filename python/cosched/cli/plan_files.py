@@ -1,13 +1,11 @@
 """The plan and the codes that a command reads together."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cosched.execution.codes import Codes
-    from cosched.execution.planned import Plan
+from cosched.core.text import unknown_name
+from cosched.errors import InvalidInstance
+from cosched.execution.codes import Codes
+from cosched.execution.planned import Plan
 
 
 def read_plan_with_codes(plan: Path, codes: Path) -> tuple[Plan, Codes]:
@@ -18,11 +16,6 @@ def read_plan_with_codes(plan: Path, codes: Path) -> tuple[Plan, Codes]:
     InvalidInstance
         The plan has a task that the file of codes does not have.
     """
-    from cosched.core.text import unknown_name
-    from cosched.errors import InvalidInstance
-    from cosched.execution.codes import Codes
-    from cosched.execution.planned import Plan
-
     codes_read = Codes.read(codes)
     plan_read = Plan.read(plan, list(codes_read))
     for step in plan_read.steps:
