@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/core/rng.hpp"
 #include "cosched/slurm/select/select.hpp"
+#include "cosched/slurm/trace/trace_recorder.hpp"
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -58,6 +61,44 @@ TEST(SlurmMainPass, BehindManyOfABlockedPartitionOthersStart) {
                         plain_job(3, 1, 60)};
   for (const int part : {1, 0, 2}) jobs.push_back(plain_job(4, 1, 60, 10, part));
   EXPECT_EQ(passed(machine, jobs), (Nodes{0, 4, 6}));
+}
+
+// A traced pass looks at all entries, one without a trace leaves out those that cannot start any
+// more.
+TEST(SlurmMainPass, StartsTheSameJobsWhereItIsTraced) {
+  constexpr int kNodes = 8;
+  Rng rng(5);
+  int started_count = 0;
+  for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
+    Machine machine = plain_machine(kNodes);
+    machine.partitions.clear();
+    for (int part = 0; part < 4; ++part) {
+      const int first = static_cast<int>(rng.below(kNodes - 2));
+      const int last = static_cast<int>(rng.between(first + 3, kNodes));
+      machine.partitions.push_back({nodes_from(first, last, kNodes), 1, kNever, 0});
+    }
+    std::vector<Job> jobs;
+    for (int job = 0; job < 20; ++job)
+      jobs.push_back(plain_job(job, static_cast<int>(rng.between(1, 3)), 60, 10,
+                               static_cast<int>(rng.below(4))));
+    const Scenario scenario = scenario_of(machine, jobs);
+    TraceRecorder recorder{TraceSelection{}};
+    Nodes started_jobs[2];
+    std::optional<bool> has_changed[2];
+    for (const int is_traced : {0, 1}) {
+      ControllerState controller(scenario, -60, {});
+      Select select(scenario, controller.allocations(), 0);
+      for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, job);
+      started_jobs[is_traced] =
+          main_pass(controller, select, 100, true, is_traced ? &recorder : nullptr);
+      has_changed[is_traced] = controller.updates().has_changed_since(100);
+    }
+    EXPECT_EQ(started_jobs[0], started_jobs[1]);
+    EXPECT_EQ(has_changed[0], has_changed[1]);
+    started_count += static_cast<int>(started_jobs[0].size());
+  }
+  EXPECT_GT(started_count, 600);
 }
 
 TEST(SlurmMainPass, AYoungJobBlocksNobody) {

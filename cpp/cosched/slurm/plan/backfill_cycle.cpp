@@ -107,7 +107,6 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       tracer_.end_job(*skip_verdict);
       continue;
     }
-    memory_.begin_try(entry, now, retry_from == 0);
     TryOutcome outcome{LoopAction::continue_queue, Verdict::max_job_limit};
     if (test_counts_.try_count_test(controller_.scenario().job(entry), entry.partition))
       outcome = recall_or_try(entry, now, retry_from);
@@ -287,6 +286,7 @@ void BackfillCycle::trace_limit(AccountingPolicy::Violation violation) {
 
 BackfillCycle::TryOutcome BackfillCycle::recall_or_try(QueueEntry entry, Second now,
                                                        Second retry_from) {
+  memory_.begin_try(entry, now, retry_from == 0);
   JobTry attempt = make_try(entry, now, false);
   const TryKey key = key_of(attempt);
   if (const NegativeResult* last = memory_.recall(key)) {

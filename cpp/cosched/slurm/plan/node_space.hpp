@@ -102,6 +102,7 @@ class NodeSpace {
 
   // The first record that ends after `time`.
   int first_ending_after(Second time) const {
+    if (begins_[1] > time) return 0;  // mostly, as jobs are tried from now on
     return static_cast<int>(std::upper_bound(begins_.begin() + 1, begins_.end(), time) -
                             begins_.begin()) -
            1;

@@ -67,7 +67,10 @@ class MainPass {
     int depth = 0;
     int last_array = -1;
     int last_job = -1;
-    for (const QueueEntry entry : controller_.queue().entries()) {
+    const std::vector<QueueEntry>& entries = controller_.queue().entries();
+    std::size_t entry_count = entries.size();
+    for (std::size_t k = 0; k < entry_count; ++k) {
+      const QueueEntry entry = entries[k];
       if (settings.max_job_start &&
           static_cast<int>(started_jobs_.size()) >= settings.max_job_start)
         break;
@@ -84,22 +87,34 @@ class MainPass {
         if (!is_full && depth > settings.queue_depth) break;
         ++depth;
       }
+      if (is_without_effect(entry)) continue;
       if (!try_entry(entry)) break;
+      // Entries behind the last one with an effect are not looked at.  A trace has one more: that at
+      // which the last partition is blocked.
+      while (!trace_ && entry_count > k + 1 && is_without_effect(entries[entry_count - 1]))
+        --entry_count;
     }
     return std::move(started_jobs_);
   }
 
  private:
+  // True for an entry in a blocked partition, whose job has no reservation.
+  bool is_blocked(QueueEntry entry) const {
+    return blocked_.has(entry.partition) && !is_in_reservation(entry);
+  }
+
+  // A second blocked entry has no other effect than the first one.
+  bool is_without_effect(QueueEntry entry) const {
+    return has_blocked_entry_ && !blocked_.has_all() && is_blocked(entry);
+  }
+
   // Tries the entry.  Returns whether the pass goes on; false: no later entry can start.
   bool try_entry(QueueEntry entry) {
-    const bool is_blocked = blocked_.has(entry.partition) && !is_in_reservation(entry);
-    // A second blocked entry has no other effect than the first one.
-    if (is_blocked && has_blocked_entry_ && !blocked_.has_all()) return true;
     if (const std::optional<Verdict> verdict = rejection(entry)) {
       trace_verdict(entry, *verdict);
       return true;
     }
-    if (is_blocked) {
+    if (is_blocked(entry)) {
       wait(entry, Action::wait_priority);
       controller_.note_job_change(now_second_);
       const bool notes_reasons = controller_.journal().notes_reasons();
