@@ -17,13 +17,6 @@ DAY, TEN_MINUTES = 86_400.0, 600.0
 class WindowedWaits:
     """Mean waits of the jobs that were submitted in each window, recorded and simulated.
 
-    Attributes
-    ----------
-    recorded, simulated : ndarray of shape (windows,)
-        Mean waits (s); nan where no job was submitted in the window.
-    jobs : ndarray of shape (windows,)
-        Jobs of each window.
-
     Examples
     --------
     A recorded mean wait of zero has no percentage error: the window is left out.
@@ -33,8 +26,11 @@ class WindowedWaits:
     (0.03, 1)
     """
 
+    #: Mean wait by window (s); nan where no job was submitted in it.
     recorded: NDArray[np.float64]
+    #: The same in the simulation.
     simulated: NDArray[np.float64]
+    #: Jobs by window.
     jobs: NDArray[np.int64]
 
     @property
@@ -130,7 +126,9 @@ class Makespans:
     -0.017
     """
 
+    #: Of the recorded run (s).
     recorded: float
+    #: Of the simulated run (s).
     simulated: float
 
     @property
