@@ -89,8 +89,17 @@ def test_another_scheduler_is_not_known(logs, capsys, tmp_path):
     out = tmp_path / "b.json"
     arguments = ["when", "--backtest", str(log), "--machine", str(conf), "-o", str(out)]
     assert main([*arguments, "--moments", "6", "--draws", "10"]) == 0
-    assert "do not trust the intervals" in capsys.readouterr().out
-    assert json.loads(out.read_text())["knows"] is False
+    printed = capsys.readouterr().out
+    assert "do not trust the intervals" in printed
+    assert "by true wait" in printed
+    assert "predictions for the same jobs" in printed
+    written = json.loads(out.read_text())
+    assert written["knows"] is False
+    *classes, all_waits = written["accuracy"]
+    assert all_waits["wait_class"] == "all"
+    assert all_waits["predicted"]["jobs"] == all_waits["plan"]["jobs"] == written["jobs"]
+    assert sum(of_class["predicted"]["jobs"] for of_class in classes) == written["jobs"]
+    assert all_waits["predicted"]["median_error"] == written["median_error"]
     # Bands that are widened by it say so, too.
     job = "JobId=1 JobName=a\n JobState=PENDING\n Partition=a\n NumNodes=1 NumCPUs=1\n"
     (tmp_path / "scontrol_job.txt").write_text(job)
