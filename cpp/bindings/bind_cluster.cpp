@@ -22,8 +22,10 @@ bindings::py::dict in_python(const SimulationOutcome& outcome) {
 
 // One row for each time during which a job has the same nodes and yield: job, unit_begin, unit,
 // start, end, yield, progress, cause.
-using TraceColumns = std::tuple<bindings::Ints, bindings::Longs, bindings::Ints, bindings::Reals,
-                                bindings::Reals, bindings::Reals, bindings::Reals, bindings::Ints>;
+using TraceColumns =
+    std::tuple<bindings::Ints, bindings::Longs, bindings::py::array_t<int>,
+               bindings::py::array_t<double>, bindings::py::array_t<double>,
+               bindings::py::array_t<double>, bindings::py::array_t<double>, bindings::Ints>;
 
 // Batch policies give each row a mapping of its own, in the order of the rows.
 bool has_a_mapping_for_each_row(const Trace& trace) {
@@ -33,13 +35,15 @@ bool has_a_mapping_for_each_row(const Trace& trace) {
   return true;
 }
 
+// Long columns are handed over, not copied.
 TraceColumns in_python(Trace trace) {
+  using bindings::frozen;
   bindings::Ints cause;
   cause.reserve(trace.rows());
   for (const RowCause row_cause : trace.cause) cause.push_back(static_cast<int>(row_cause));
   bindings::Longs begin{std::vector<std::int64_t>{0}};
-  bindings::Ints node;
-  if (has_a_mapping_for_each_row(trace)) {  // nothing is copied: long logs have many nodes
+  std::vector<int> node;
+  if (has_a_mapping_for_each_row(trace)) {
     begin = std::move(trace.node_begin);
     node = std::move(trace.node);
   } else {
@@ -50,38 +54,98 @@ TraceColumns in_python(Trace trace) {
       begin.push_back(static_cast<std::int64_t>(node.size()));
     }
   }
-  return {std::move(trace.job),      std::move(begin),     std::move(node),
-          std::move(trace.start),    std::move(trace.end), std::move(trace.yield),
-          std::move(trace.progress), std::move(cause)};
+  return {std::move(trace.job),
+          std::move(begin),
+          frozen(std::move(node)),
+          frozen(std::move(trace.start)),
+          frozen(std::move(trace.end)),
+          frozen(std::move(trace.yield)),
+          frozen(std::move(trace.progress)),
+          std::move(cause)};
 }
 
-Trace from_python(TraceColumns columns, const Trace*) {
-  auto& [job, begin, node, start, end, yield, progress, cause] = columns;
-  const std::size_t rows = job.size();
-  if (begin.size() != rows + 1 || start.size() != rows || end.size() != rows ||
-      yield.size() != rows || progress.size() != rows || cause.size() != rows)
-    throw InvalidSchedule("the schedule's columns have different lengths");
-  Trace trace;
-  trace.mapping.reserve(rows);
-  trace.cause.reserve(rows);
-  for (std::size_t r = 0; r < rows; ++r) {
-    if (cause[r] < 0 || cause[r] > static_cast<int>(RowCause::go_on))
-      throw InvalidSchedule("placement " + std::to_string(r) + ": unknown cause");
-    if (begin[r] < 0 || begin[r] > begin[r + 1] ||
-        begin[r + 1] > static_cast<std::int64_t>(node.size()))
-      throw InvalidSchedule("placement " + std::to_string(r) + ": unit_begin does not increase");
-    trace.mapping.push_back(static_cast<int>(r));
-    trace.cause.push_back(static_cast<RowCause>(cause[r]));
+namespace bindings {
+
+using namespace cosched::bindings;  // NOLINT
+
+// A trace whose columns are arrays in Python: the long ones are read where they are.
+class TraceOfArrays {
+ public:
+  // `columns`: as in_python(Trace) returns them.  Throws InvalidSchedule where they do not fit
+  // together.
+  explicit TraceOfArrays(const py::tuple& columns)
+      : job_(columns[0].cast<Ints>()),
+        node_begin_(columns[1].cast<ArrayOf<std::int64_t>>()),
+        start_(columns[3].cast<RealArray>()),
+        end_(columns[4].cast<RealArray>()),
+        yield_(columns[5].cast<RealArray>()),
+        progress_(columns[6].cast<RealArray>()) {
+    if (py::isinstance<NodeArray>(columns[2]))
+      nodes_ = columns[2].cast<NodeArray>();
+    else
+      checked_nodes_ = columns[2].cast<Ints>();  // may have numbers that are no int
+    const auto causes = columns[7].cast<Ints>();
+    require_equal_lengths(causes.size());
+    mapping_.reserve(job_.size());
+    cause_.reserve(job_.size());
+    for (std::size_t row = 0; row < job_.size(); ++row) {
+      if (causes[row] < 0 || causes[row] > static_cast<int>(RowCause::go_on))
+        throw InvalidSchedule("placement " + std::to_string(row) + ": unknown cause");
+      const std::int64_t begin = node_begin_.data()[row];
+      const std::int64_t end = node_begin_.data()[row + 1];
+      if (begin < 0 || begin > end || end > static_cast<std::int64_t>(nodes().size()))
+        throw InvalidSchedule("placement " + std::to_string(row) +
+                              ": unit_begin does not increase");
+      mapping_.push_back(static_cast<int>(row));
+      cause_.push_back(static_cast<RowCause>(causes[row]));
+    }
   }
-  trace.job = std::move(job);
-  trace.node_begin = std::move(begin);
-  trace.node = std::move(node);
-  trace.start = std::move(start);
-  trace.end = std::move(end);
-  trace.yield = std::move(yield);
-  trace.progress = std::move(progress);
-  return trace;
-}
+
+  // Valid as long as this object.
+  TraceView view() const {
+    TraceView view;
+    view.job = job_;
+    view.mapping = mapping_;
+    view.start = span_of(start_);
+    view.end = span_of(end_);
+    view.yield = span_of(yield_);
+    view.progress = span_of(progress_);
+    view.cause = cause_;
+    view.node_begin = span_of(node_begin_);
+    view.node = nodes();
+    return view;
+  }
+
+ private:
+  using NodeArray = py::array_t<int, py::array::c_style>;
+
+  template <class NumberArray>
+  static std::span<const typename NumberArray::value_type> span_of(const NumberArray& array) {
+    return {array.data(), static_cast<std::size_t>(array.size())};
+  }
+  std::span<const int> nodes() const {
+    return checked_nodes_ ? std::span<const int>(*checked_nodes_) : span_of(nodes_);
+  }
+  void require_equal_lengths(std::size_t causes) const {
+    const auto rows = static_cast<py::ssize_t>(job_.size());
+    if (node_begin_.size() != rows + 1 || start_.size() != rows || end_.size() != rows ||
+        yield_.size() != rows || progress_.size() != rows || causes != job_.size())
+      throw InvalidSchedule("the schedule's columns have different lengths");
+  }
+
+  Ints job_;
+  std::vector<int> mapping_;
+  ArrayOf<std::int64_t> node_begin_;
+  NodeArray nodes_;
+  std::optional<Ints> checked_nodes_;
+  RealArray start_;
+  RealArray end_;
+  RealArray yield_;
+  RealArray progress_;
+  std::vector<RowCause> cause_;
+};
+
+}  // namespace bindings
 
 // time, job, action, and the reason as a sentence.
 struct Explained {
@@ -108,8 +172,6 @@ auto in_python(const StretchBound& bound) {
 }  // namespace bound
 
 namespace bindings {
-
-using namespace cosched::bindings;  // NOLINT
 
 // bind_cluster_policy.cpp
 SimulationOutcome run_python_policy(const Instance& instance, const py::object& policy,
@@ -301,16 +363,20 @@ void bind_measures(py::module_& module) {
         return bound::max_stretch_bound(instance, stretch_resources, threshold);
       },
       "instance"_a, "threshold"_a, "resources"_a);
-  def(
-      module, "validate",
-      [](const Instance& instance, const Trace& trace, const Reals& first, const Reals& last,
-         const Ints& preemptions, const Ints& migrations, double penalty, bool exclusive) {
+  module.def(
+      "validate",
+      [](const Instance& instance, const py::tuple& trace, Reals first, Reals last,
+         Ints preemptions, Ints migrations, double penalty, bool exclusive) {
+        const TraceOfArrays rows(trace);
         SimulationOutcome outcome;
-        outcome.start = first;
-        outcome.end = last;
-        outcome.preemptions = preemptions;
-        outcome.migrations = migrations;
-        check::validate_trace(instance, trace, outcome, check::TraceRules{penalty, exclusive});
+        outcome.start = std::move(first);
+        outcome.end = std::move(last);
+        outcome.preemptions = std::move(preemptions);
+        outcome.migrations = std::move(migrations);
+        released([&] {
+          check::validate_trace(instance, rows.view(), outcome,
+                                check::TraceRules{penalty, exclusive});
+        });
       },
       "instance"_a, "trace"_a, "first"_a, "last"_a, "preemptions"_a, "migrations"_a, "penalty"_a,
       "exclusive"_a);

@@ -85,17 +85,23 @@ def integer(value: Any, name: str, low: int = 0, high: int = INT_MAX) -> int:
 
 
 def integer_array(
-    values: object, name: str, ndim: int, low: int = 0, high: int = INT_MAX
-) -> NDArray[np.int64]:
-    """Copy of `values` as an int64 array with every entry in [low, high]."""
+    values: object,
+    name: str,
+    ndim: int,
+    low: int = 0,
+    high: int = INT_MAX,
+    dtype: type[np.signedinteger[Any]] = np.int64,
+) -> NDArray[Any]:
+    """Copy of `values` as an array of `dtype`, which holds `low` and `high`, with every entry in
+    [low, high]."""
     raw, kinds = _raw(values, name, ndim)
     if raw.size == 0:
-        return np.zeros((0,) + raw.shape[1:] if ndim > 1 else (0,), dtype=np.int64)
+        return np.zeros((0,) + raw.shape[1:] if ndim > 1 else (0,), dtype=dtype)
     raw = _numbers(raw, values, kinds, name, ndim)
     is_integer = raw.dtype.kind in "iu"
     # Without an array of flags, because a schedule may have 10^7 units.
     if is_integer and low <= raw.min() and raw.max() <= high:
-        return np.array(raw, dtype=np.int64, order="C")
+        return np.array(raw, dtype=dtype, order="C")
     numbers = raw if is_integer else _reals(raw, name)
     is_good = (numbers >= low) & (numbers <= high)
     if not is_integer:
@@ -109,7 +115,19 @@ def integer_array(
         )
         error.row = where[0]
         raise error
-    return np.array(numbers, dtype=np.int64, order="C")
+    return np.array(numbers, dtype=dtype, order="C")
+
+
+def shared_zeros(count: int) -> NDArray[np.int64]:
+    """So many zeros, read-only, that all stand in the same memory.
+
+    Examples
+    --------
+    >>> zeros = shared_zeros(1_000_000)
+    >>> int(zeros.sum()), zeros.strides
+    (0, (0,))
+    """
+    return np.broadcast_to(np.int64(0), (count,))
 
 
 def seed_of(seed: object) -> int:
@@ -302,9 +320,18 @@ def step_function(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sum over time of `amount` on [begin, end): times, and the level from each time on."""
     times = np.concatenate([begin, end])
-    change = np.concatenate([amount, -amount])
-    instants, place = np.unique(times, return_inverse=True)
-    level = np.cumsum(np.bincount(place.reshape(-1), weights=change))
+    order = np.argsort(times, kind="stable")
+    times = times[order]
+    is_first_of_instant = np.ones(len(times), dtype=bool)
+    # Of unknown times, which are last, the first stands for all.
+    is_first_of_instant[1:] = (times[1:] != times[:-1]) & ~np.isnan(times[:-1])
+    instants = times[is_first_of_instant]
+    del times
+    change = np.concatenate([amount, -amount])[order]
+    del order
+    place = np.cumsum(is_first_of_instant) - 1
+    # In the order of the arguments at each instant: sums of floats depend on it.
+    level = np.cumsum(np.bincount(place, weights=change))
     return instants, np.maximum(level, 0.0)  # rounding may leave -1e-12
 
 

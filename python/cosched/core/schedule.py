@@ -35,7 +35,7 @@ class Schedule:
     unit_begin : array_like of int, shape (r + 1,)
         First entry of each row in `unit`, and the length of `unit`.
     unit : array_like of int
-        Units of all rows, one row after the other.
+        Units of all rows, one row after the other; kept as int32.
     start, end : array_like of float, shape (r,)
         Seconds.
 
@@ -65,7 +65,8 @@ class Schedule:
         self.task = integer_array(task, "task", 1, low, high)
         self.kind = integer_array(kind, "kind", 1, low, high)
         self.unit_begin = integer_array(unit_begin, "unit_begin", 1, 0, 2**53)
-        self.unit = integer_array(unit, "unit", 1, low, high)
+        # A long log has more units than anything else: four bytes hold each.
+        self.unit = integer_array(unit, "unit", 1, low, high, np.int32)
         self.start = real_array(start, "start", 1)
         self.end = real_array(end, "end", 1)
         rows = len(self.task)

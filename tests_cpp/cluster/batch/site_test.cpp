@@ -50,6 +50,20 @@ TEST(Site, ARunningJobHasItsCoresAndItsShareOfMemoryAndGpus) {
   EXPECT_FALSE(site.has_initial_placement(1));
 }
 
+TEST(Site, EqualNeedsAreKeptOnce) {
+  const SiteJob small{.tasks = 2, .parts = 1, .memory = 10};
+  // Its equal parts of 6 cores fit on one node alone: its distribution is taken as not known.
+  const SiteJob unequal{.tasks = 12, .parts = 2};
+  const Site site(three_nodes(), site_requests({small, unequal, {.tasks = 3}, small, unequal}));
+  EXPECT_EQ(site.job_count(), 5);
+  EXPECT_EQ(site.shape_count(), 3);
+  EXPECT_EQ(&site.need(0), &site.need(3));
+  EXPECT_EQ(&site.need(1), &site.need(4));
+  EXPECT_EQ(site.need(1).part_count, 0);
+  EXPECT_EQ(site.need(2).part_amounts.cores, 3);
+  EXPECT_EQ(site.need(2).shape, 2);
+}
+
 TEST(Site, CellsAndTypesOfGpusRestrictAJob) {
   EXPECT_EQ(nodes_of_first_job(three_node_site({})), std::vector<int>{0});
   EXPECT_EQ(nodes_of_first_job(three_node_site({.cells = 2})), std::vector<int>{2});

@@ -129,6 +129,36 @@ def test_runs_are_those_of_the_twin_on_the_same_clocks(inst):
     assert len(rows) < len(block.instance)
 
 
+def test_nothing_is_simulated_twice(inst, usual):
+    """As the machine is, the search and the test use the runs that have shown which jobs start."""
+    runs = []
+
+    def recorded(context, tasks):
+        runs.extend((tuple(task["setting"]), task["block"], task["draw"]) for task in tasks)
+        return run_cache.run_in_threads(context, tasks)
+
+    again = search(inst, engine=recorded)
+    assert {setting for setting, _, _ in runs} == {("500",), ("1000",)}
+    assert len(runs) == len(set(runs))
+    assert again.runs == usual.runs == len(runs) + 3 * 2
+    assert again.all_trials == usual.all_trials
+
+
+def test_a_block_as_the_machine_is_has_the_runs_of_the_context(inst):
+    block = weeks_of(inst, "train=1,test=2-4", None).folds[0].test
+    startable = setting_simulation.drop_unstartable_jobs(block, 3, 7)
+    objectives = (TuningMeasure.of_text(OBJECTIVE), TuningMeasure.of_text("mean_wait"))
+    world = setting_simulation.SimulationContext((), (startable.block,), objectives, 3, 7)
+    expected = world.simulate(BASELINE, 0, 0, 3)
+    np.testing.assert_array_equal(startable.baseline.start, expected.start)
+    np.testing.assert_array_equal(startable.baseline.end, expected.end)
+    assert startable.baseline.jobs == expected.jobs
+    assert startable.baseline.notes == expected.notes
+    for draw in range(3):
+        row = world.run({"setting": BASELINE, "block": 0, "draw": draw})
+        assert world.measure(startable.baseline.draw(draw)) == row["values"]
+
+
 def test_measures_are_those_of_results(inst):
     result = cs.cluster.solve(inst, "slurm-backfill", seed=1)
     start, end = (np.asarray(result.outcome[name])[None] for name in ("start", "end"))
@@ -358,8 +388,9 @@ def runs_are_seconds(monkeypatch):
 def test_no_run_begins_behind_the_time_limit(inst, runs_are_seconds):
     run_tasks, engine = runs_are_seconds
     tuned = search(inst, {"bf_interval": [30, 40, 50, 60]}, engine=engine, time_limit=5)
-    assert len(run_tasks) == tuned.runs == 6
-    assert tuned.stop_reason == "after 2 of 4 settings, at the time limit"
+    assert len(run_tasks) == 6
+    assert tuned.runs == 6 + 2  # with two as the machine is, which were there before
+    assert tuned.stop_reason == "after 3 of 4 settings, at the time limit"
     assert tuned.best == {}
 
 

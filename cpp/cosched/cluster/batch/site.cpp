@@ -71,9 +71,12 @@ Site::Site(std::vector<SiteNode> nodes, const SiteRequests& requests) : nodes_(s
        {requests.parts.size(), requests.gpus.size(), requests.memory.size(), requests.cells.size(),
         requests.gpu_types.size()})
     if (rows != jobs) throw InvalidInstance("the needs of jobs have different lengths");
-  for (std::size_t job = 0; job < jobs; ++job) needs_.push_back(need_of(requests, job));
+  std::vector<Need> needs_of_jobs;
+  needs_of_jobs.reserve(jobs);
+  for (std::size_t job = 0; job < jobs; ++job) needs_of_jobs.push_back(need_of(requests, job));
+  number_shapes(needs_of_jobs);
+  forget_unequal_parts(requests, needs_of_jobs);
   set_initial_placements(requests);
-  forget_unequal_parts(requests);
   find_oversized_jobs();
 }
 
@@ -104,32 +107,32 @@ class EmptyMachineTest {
 
 }  // namespace
 
-void Site::forget_unequal_parts(const SiteRequests& requests) {
-  number_shapes();
+void Site::forget_unequal_parts(const SiteRequests& requests, std::vector<Need>& needs_of_jobs) {
   EmptyMachineTest empty_machine(*this);
   bool has_changed = false;
-  for (std::size_t job = 0; job < needs_.size(); ++job) {
-    if (needs_[job].part_count <= 1 || empty_machine.run(needs_[job])) continue;
-    needs_[job] = undistributed_need(requests, job);
+  for (std::size_t job = 0; job < needs_of_jobs.size(); ++job) {
+    const Need& shared_need = need(static_cast<int>(job));
+    if (shared_need.part_count <= 1 || empty_machine.run(shared_need)) continue;
+    needs_of_jobs[job] = undistributed_need(requests, job);
     has_changed = true;
   }
-  if (has_changed) number_shapes();
+  if (has_changed) number_shapes(needs_of_jobs);
 }
 
 void Site::find_oversized_jobs() {
   EmptyMachineTest empty_machine(*this);
   for (int job = 0; job < job_count(); ++job)
-    if (!has_initial_placement(job) && !empty_machine.run(needs_[job]))
+    if (!has_initial_placement(job) && !empty_machine.run(need(job)))
       oversized_jobs_.push_back(job);
 }
 
 void Site::set_initial_placements(const SiteRequests& requests) {
-  initial_placements_.resize(needs_.size());
   initial_cores_ = requests.initial_cores;
   if (initial_cores_.empty()) return;
-  if (initial_cores_.size() != needs_.size())
+  if (initial_cores_.size() != shapes_.size())
     throw InvalidInstance("the needs of jobs have different lengths");
-  for (std::size_t job = 0; job < needs_.size(); ++job) {
+  initial_placements_.resize(shapes_.size());
+  for (std::size_t job = 0; job < shapes_.size(); ++job) {
     if (initial_cores_[job].empty()) continue;
     initial_placements_[job] = initial_placement_on(initial_cores_[job]);
     divide_memory_and_gpus(static_cast<std::int64_t>(requests.memory[job]), requests.gpus[job],
@@ -152,13 +155,19 @@ NodePlacement Site::initial_placement_on(const std::vector<int>& cores) const {
   return placement;
 }
 
-void Site::number_shapes() {
+void Site::number_shapes(const std::vector<Need>& needs_of_jobs) {
+  needs_.clear();
+  shapes_.clear();
+  shapes_.reserve(needs_of_jobs.size());
   std::map<decltype(shape_key(needs_[0])), int> numbers;
-  for (Need& need : needs_) {
-    const int next_number = static_cast<int>(numbers.size());
-    need.shape = numbers.emplace(shape_key(need), next_number).first->second;
+  for (const Need& need : needs_of_jobs) {
+    const auto [entry, is_new] = numbers.emplace(shape_key(need), shape_count());
+    if (is_new) {
+      needs_.push_back(need);
+      needs_.back().shape = entry->second;
+    }
+    shapes_.push_back(entry->second);
   }
-  shape_count_ = static_cast<int>(numbers.size());
 }
 
 FreeAmounts Site::capacities() const {

@@ -69,10 +69,10 @@ class Site {
   Site(std::vector<SiteNode> nodes, const SiteRequests& requests);
 
   const std::vector<SiteNode>& nodes() const { return nodes_; }
-  int job_count() const { return static_cast<int>(needs_.size()); }
-  const Need& need(int job) const { return needs_[job]; }
+  int job_count() const { return static_cast<int>(shapes_.size()); }
+  const Need& need(int job) const { return needs_[shapes_[job]]; }
   /// Number of different needs.
-  int shape_count() const { return shape_count_; }
+  int shape_count() const { return static_cast<int>(needs_.size()); }
 
   /// Whether a part of the need may be on that node.
   bool is_open_to(const Need& need, int node) const {
@@ -81,10 +81,12 @@ class Site {
   }
 
   /// Whether the job runs when the simulation begins.
-  bool has_initial_placement(int job) const { return !initial_placements_[job].empty(); }
+  bool has_initial_placement(int job) const { return !initial_placement(job).empty(); }
   /// The nodes of a job that runs when the simulation begins, with the job's share of memory and
   /// GPUs on each of them; empty for other jobs.
-  const NodePlacement& initial_placement(int job) const { return initial_placements_[job]; }
+  const NodePlacement& initial_placement(int job) const {
+    return initial_placements_.empty() ? no_placement_ : initial_placements_[job];
+  }
   const std::vector<std::vector<int>>& initial_cores() const { return initial_cores_; }
 
   /// What is free on the empty machine.
@@ -109,18 +111,20 @@ class Site {
                    BitSet64 avoided_cells, NodePlacement* placement) const;
   bool place_anywhere(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
                       BitSet64 avoided_cells, NodePlacement* placement) const;
-  void number_shapes();
+  // Keeps different needs once, numbered in the order of the first job that has each.
+  void number_shapes(const std::vector<Need>& needs_of_jobs);
   void set_initial_placements(const SiteRequests& requests);
   NodePlacement initial_placement_on(const std::vector<int>& cores) const;
-  void forget_unequal_parts(const SiteRequests& requests);
+  void forget_unequal_parts(const SiteRequests& requests, std::vector<Need>& needs_of_jobs);
   void find_oversized_jobs();
 
   std::vector<SiteNode> nodes_;
-  std::vector<Need> needs_;                        // by job
-  std::vector<NodePlacement> initial_placements_;  // by job
+  std::vector<Need> needs_;                        // by shape
+  std::vector<int> shapes_;                        // by job
+  std::vector<NodePlacement> initial_placements_;  // by job, or no rows
   std::vector<std::vector<int>> initial_cores_;    // by job, or no rows
   std::vector<int> oversized_jobs_;
-  int shape_count_ = 0;
+  NodePlacement no_placement_;  // of a job that does not run when the simulation begins
 };
 
 /// Throws InvalidInstance where the site has been made for another instance, InfeasibleError that

@@ -23,27 +23,31 @@ bool is_same_time(double a, double b) {
 
 }  // namespace
 
-ScheduleChecker::ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules)
+ScheduleChecker::ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules,
+                                 NodeLists node_lists)
     : jobs_(jobs), rules_(rules), accounts_(jobs.size()), first_starts_(jobs.size()), uses_(nodes) {
-  std::size_t tasks = 0;
   for (int job = 0; job < jobs.size(); ++job) {
     JobAccount& account = accounts_[job];
     account.memory = jobs.memory[job];
     account.cpu = jobs.cpu[job];
     account.tasks = jobs.tasks[job];
-    account.node_begin = tasks;
+  }
+  if (node_lists == NodeLists::stay) return;
+  std::size_t tasks = 0;
+  copy_begin_.reserve(accounts_.size());
+  for (const JobAccount& account : accounts_) {
+    copy_begin_.push_back(tasks);
     tasks += static_cast<std::size_t>(account.tasks);
   }
-  latest_nodes_.assign(tasks, -1);
+  node_copies_.resize(tasks);
 }
 
 void ScheduleChecker::begin_row(int job, double time, const int* nodes, std::size_t count,
                                 double yield, RowCause cause) {
   check_row(job, time, nodes, count, yield);
   JobAccount& account = accounts_[job];
-  int* latest_nodes = latest_nodes_.data() + account.node_begin;
-  bool has_moved = false;
-  for (std::size_t k = 0; k < count; ++k) has_moved |= latest_nodes[k] != nodes[k];
+  bool has_moved = account.nodes == nullptr;
+  for (std::size_t k = 0; k < count && !has_moved; ++k) has_moved = account.nodes[k] != nodes[k];
   check_transition(job, time, has_moved, cause);
   if (!account.has_run()) {
     first_starts_[job] = time;
@@ -53,8 +57,7 @@ void ScheduleChecker::begin_row(int job, double time, const int* nodes, std::siz
   if (cause == RowCause::move) ++account.moves;
   if (cause == RowCause::resume || cause == RowCause::move)
     account.penalty_end = time + rules_.penalty;
-  if (has_moved)
-    for (std::size_t k = 0; k < count; ++k) latest_nodes[k] = nodes[k];  // few: no call of memcpy
+  if (has_moved) keep_nodes(job, nodes);
   open_row(account, {time, yield});
   use_nodes(account, yield, +1);
   now_ = time;
@@ -134,6 +137,15 @@ void ScheduleChecker::check_transition(int job, double time, bool has_moved, Row
     throw_breach(name_job_at(jobs_, job, time) + " is a move to the same nodes");
 }
 
+void ScheduleChecker::keep_nodes(int job, const int* nodes) {
+  JobAccount& account = accounts_[job];
+  account.nodes = nodes;
+  if (copy_begin_.empty()) return;
+  int* const copy = node_copies_.data() + copy_begin_[job];
+  for (int k = 0; k < account.tasks; ++k) copy[k] = nodes[k];  // few: no call of memcpy
+  account.nodes = copy;
+}
+
 void ScheduleChecker::open_row(JobAccount& account, const RowBegin& begin) {
   if (free_rows_.empty()) {
     free_rows_.push_back(static_cast<int>(open_rows_.size()));
@@ -148,7 +160,7 @@ void ScheduleChecker::use_nodes(const JobAccount& account, double yield, int sig
   const double memory = sign * account.memory;
   const double cpu = sign * account.cpu * yield;
   for (int k = 0; k < account.tasks; ++k) {
-    const int node = latest_nodes_[account.node_begin + static_cast<std::size_t>(k)];
+    const int node = account.nodes[k];
     NodeUse& use = uses_[node];
     use.tasks += sign;
     use.memory = use.tasks == 0 ? 0 : use.memory + memory;  // exact again when the node is empty

@@ -17,6 +17,9 @@ struct TraceRules {
   bool is_exclusive = false;  // a batch policy: at most one task on a node
 };
 
+/// Whether the node numbers that begin_row() gets stay where they are until the check ends.
+enum class NodeLists { are_copied, stay };
+
 /// Shares no code with the simulator, the policies or their data structures: it is told, in order
 /// of time, which job begins and ends to run on which nodes at which yield, and keeps its own
 /// account of everything.
@@ -32,7 +35,8 @@ struct TraceRules {
 class ScheduleChecker {
  public:
   /// Keeps a reference to the jobs.
-  ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules);
+  ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules,
+                  NodeLists node_lists = NodeLists::are_copied);
 
   /// From `time` on, the job's tasks are on `nodes` (increasing).
   void begin_row(int job, double time, const int* nodes, std::size_t count, double yield,
@@ -61,7 +65,7 @@ class ScheduleChecker {
     int pauses = 0;
     int moves = 0;
     int open_row = -1;           // index into open_rows_, while it runs
-    std::size_t node_begin = 0;  // its latest nodes: latest_nodes_[node_begin .. + tasks)
+    const int* nodes = nullptr;  // its latest nodes, one for each task; null before its first row
 
     bool has_run() const { return last_end > -kInfinity; }
     bool is_running() const { return open_row >= 0; }
@@ -82,6 +86,8 @@ class ScheduleChecker {
   void check_transition(int job, double time, bool has_moved, RowCause cause) const;
   void check_node(int node) const;
   void check_job(int job, const SimulationOutcome& outcome) const;
+  // Remembers the job's latest nodes, in a copy where they do not stay where they are.
+  void keep_nodes(int job, const int* nodes);
   void open_row(JobAccount& account, const RowBegin& begin);
   // The job's tasks take their shares of its nodes (sign +1) or give them back (-1).
   void use_nodes(const JobAccount& account, double yield, int sign);
@@ -89,13 +95,14 @@ class ScheduleChecker {
   const Jobs& jobs_;
   const TraceRules rules_;
   double now_ = 0;
-  std::vector<JobAccount> accounts_;  // by job
-  std::vector<double> first_starts_;  // by job
-  std::vector<int> latest_nodes_;     // of all jobs, one after the other; -1 at first
-  std::vector<RowBegin> open_rows_;   // those in use and the free ones
-  std::vector<int> free_rows_;        // indices into open_rows_
-  std::vector<NodeUse> uses_;         // by node
-  std::vector<int> changed_nodes_;    // since the last finish_event()
+  std::vector<JobAccount> accounts_;     // by job
+  std::vector<double> first_starts_;     // by job
+  std::vector<std::size_t> copy_begin_;  // by job: the begin of its copy; empty: nodes stay
+  std::vector<int> node_copies_;         // of all jobs, one after the other
+  std::vector<RowBegin> open_rows_;      // those in use and the free ones
+  std::vector<int> free_rows_;           // indices into open_rows_
+  std::vector<NodeUse> uses_;            // by node
+  std::vector<int> changed_nodes_;       // since the last finish_event()
 };
 
 }  // namespace cosched::cluster::check

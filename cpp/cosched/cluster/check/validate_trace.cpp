@@ -24,7 +24,7 @@ struct RowMoment {
   }
 };
 
-[[noreturn]] void throw_row_breach(const Jobs& jobs, const Trace& trace, std::size_t row,
+[[noreturn]] void throw_row_breach(const Jobs& jobs, const TraceView& trace, std::size_t row,
                                    const std::string& breach) {
   throw InvalidSchedule("row " + std::to_string(row) + " (" + jobs.name_of(trace.job[row]) + ", " +
                         to_text(trace.start[row]) + " s) " + breach);
@@ -34,7 +34,7 @@ bool is_clearly_before(double a, double b) {
   return a < b - kValidateTolerance * std::max({std::abs(a), std::abs(b), 1.0});
 }
 
-std::vector<RowMoment> sort_moments(const Jobs& jobs, const Trace& trace) {
+std::vector<RowMoment> sort_moments(const Jobs& jobs, const TraceView& trace) {
   std::vector<RowMoment> moments;
   moments.reserve(2 * trace.rows());
   for (std::size_t row = 0; row < trace.rows(); ++row) {
@@ -56,7 +56,7 @@ std::vector<RowMoment> sort_moments(const Jobs& jobs, const Trace& trace) {
 }
 
 // A row lies inside or outside its job's penalty, and its progress says so.
-void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, double penalty_end) {
+void check_progress(const Jobs& jobs, const TraceView& trace, std::size_t row, double penalty_end) {
   const double start = trace.start[row];
   const double end = trace.end[row];
   if (!is_clearly_before(start, end)) return;
@@ -73,13 +73,13 @@ void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, doubl
 
 }  // namespace
 
-void validate_trace(const Instance& instance, const Trace& trace, const SimulationOutcome& outcome,
-                    const TraceRules& rules) {
+void validate_trace(const Instance& instance, const TraceView& trace,
+                    const SimulationOutcome& outcome, const TraceRules& rules) {
   const auto jobs = static_cast<std::size_t>(instance.size());
   if (outcome.start.size() != jobs || outcome.end.size() != jobs ||
       outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
     throw InvalidSchedule("the outcome has another number of jobs than the instance");
-  ScheduleChecker checker(instance.jobs(), instance.nodes(), rules);
+  ScheduleChecker checker(instance.jobs(), instance.nodes(), rules, NodeLists::stay);
   const std::vector<RowMoment> moments = sort_moments(instance.jobs(), trace);
   Poll poll;
   for (std::size_t k = 0; k < moments.size(); ++k) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace cosched::cluster {
@@ -39,6 +40,35 @@ struct Trace {
   int add_mapping(const std::vector<int>& nodes) { return add_mapping(nodes.data(), nodes.size()); }
   void add(int row_job, int row_mapping, double row_start, double row_end, double row_yield,
            double row_progress, RowCause row_cause);
+};
+
+/// The columns of a trace in memory that somebody else keeps: a long log has hundreds of megabytes
+/// of node numbers.
+struct TraceView {
+  std::span<const int> job;
+  std::span<const int> mapping;
+  std::span<const double> start;
+  std::span<const double> end;
+  std::span<const double> yield;
+  std::span<const double> progress;
+  std::span<const RowCause> cause;
+  std::span<const std::int64_t> node_begin;
+  std::span<const int> node;
+
+  TraceView() = default;
+  TraceView(const Trace& trace)  // NOLINT: a trace is passed as its view
+      : job(trace.job),
+        mapping(trace.mapping),
+        start(trace.start),
+        end(trace.end),
+        yield(trace.yield),
+        progress(trace.progress),
+        cause(trace.cause),
+        node_begin(trace.node_begin),
+        node(trace.node) {}
+
+  std::size_t rows() const { return job.size(); }
+  int mappings() const { return static_cast<int>(node_begin.size()) - 1; }
 };
 
 }  // namespace cosched::cluster

@@ -89,7 +89,9 @@ def audit(
     from cosched.cli import report
     from cosched.cli.log_judgement import judgement_with_running_jobs
     from cosched.cli.output_files import read_numbers, scratch_files
+    from cosched.core.freed_memory import keep_no_freed_arrays
 
+    keep_no_freed_arrays()
     require_outputs(outputs, "the report (.html), or its numbers (.json)", is_optional=as_json)
     if rightsize is not None and not rightsize.is_file():
         raise FileNotFoundError(

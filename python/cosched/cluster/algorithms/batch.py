@@ -13,7 +13,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.unschedulable import require_schedulable
 from cosched.cluster.instance.usage import has_requested_times
 from cosched.cluster.result import NO_ESTIMATES, PERFECT, REQUESTED, Result
-from cosched.core.arrays import flag, real_array
+from cosched.core.arrays import flag, real_array, shared_zeros
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.notes import NoteKind
@@ -239,6 +239,8 @@ def _batch(
     keeps = instance.core_nodes is not None  # where another run would cost more than its rows
     outcome, rows, decisions = simulate(instance, trace=keeps, log=bool(log))
     outcome |= {"estimates": estimates}
+    # Batch policies pause and move no job.
+    outcome |= dict.fromkeys(("preemptions", "migrations"), shared_zeros(len(instance)))
     return result_of_simulation(
         instance,
         rule,

@@ -15,7 +15,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
-from cosched.core.arrays import positive
+from cosched.core.arrays import positive, shared_zeros
 from cosched.errors import SolverError
 from cosched.lazy import pd
 
@@ -205,12 +205,11 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
     unknown = int(np.isnan(instance.column("wait")).sum())
     end = start + instance.column("runtime")
     overcommitted_seconds = sum(b - a for a, b in _overcommitted(instance, start, end))
-    no_nodes = np.zeros(len(instance), dtype=np.int64)
     outcome: dict[str, Any] = {
         "start": start,
         "end": end,
-        "preemptions": no_nodes,
-        "migrations": no_nodes,
+        "preemptions": shared_zeros(len(instance)),
+        "migrations": shared_zeros(len(instance)),
         "demand_area": demand_area(instance, end),
         "preempted_memory": 0.0,
         "migrated_memory": 0.0,

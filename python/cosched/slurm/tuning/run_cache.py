@@ -15,8 +15,13 @@ import numpy as np
 from cosched import io
 from cosched.errors import InvalidInstance, printable
 from cosched.io.append_only import AppendOnlyFile
-from cosched.slurm.tuning.setting_simulation import MeasureRow, SimulationContext, Task
-from cosched.slurm.tuning.space import Setting
+from cosched.slurm.tuning.setting_simulation import (
+    BlockSimulation,
+    MeasureRow,
+    SimulationContext,
+    Task,
+)
+from cosched.slurm.tuning.space import BASELINE, Setting
 from cosched.version import installed_version
 
 #: Where tasks run: it yields the place of a task in the list, and its row, as they end.
@@ -108,6 +113,13 @@ class RunCache:
             self._journal.close()
             self._journal = None
 
+    def keep_baselines(self, baselines: Sequence[BlockSimulation]) -> None:
+        """Take over the first blocks as the machine is, of which there are simulations already."""
+        for block, simulation in enumerate(baselines):
+            for draw in range(self.context.draws):
+                values = self.context.measure(simulation.draw(draw))
+                self._rows[_key(BASELINE, block, draw)] = {"values": values, "why": ""}
+
     def remove_journal(self) -> None:
         """Remove the journal: the search has ended."""
         if self._path is not None:
@@ -141,7 +153,7 @@ class RunCache:
 
     @property
     def count(self) -> int:
-        """How many draws of blocks ran."""
+        """How many draws of blocks the search has used, those as the machine is included."""
         requested_draws = (
             (*setting_and_block, draw)
             for setting_and_block, count in self._draws_requested.items()
@@ -160,10 +172,12 @@ class RunCache:
             By block, then by draw; or why a setting has none; None: the time was over before.
         """
         tasks: list[Task] = []
+        is_late = self.is_past_deadline
         for setting in dict.fromkeys(settings):
             for block, last in enumerate(counts):
                 first = self._draws_requested.get((setting, block), 0)
-                self._draws_requested[setting, block] = max(first, last)
+                if not is_late:
+                    self._draws_requested[setting, block] = max(first, last)
                 # A draw is a task: the deadline is checked after each.
                 missing_draws = range(first, last)
                 tasks += [

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from cosched import _core
 from cosched.cluster.analysis.what_if import what_if
 from cosched.cluster.instance import Instance
 from cosched.errors import CoschedError, InfeasibleError
@@ -77,6 +78,13 @@ class BlockSimulation:
             first.change_effect,
         )
 
+    def draw(self, number: int) -> BlockSimulation:
+        """Return one draw alone."""
+        start, end = (
+            np.ascontiguousarray(times[number : number + 1]) for times in (self.start, self.end)
+        )
+        return replace(self, start=start, end=end)
+
     @property
     def waits(self) -> np.ndarray:
         """Waits (s), shape (draws, jobs).
@@ -131,9 +139,7 @@ class SimulationContext:
         table = setting_twin.twin.simulate_many(clocks)
         if never_starting_count := int(np.isnan(table.start_times).any(axis=0).sum()):
             raise InfeasibleError(f"{never_starting_count:,} jobs would never start")
-        start, end, is_ended_at_limit = times_of(
-            changed_instance, table.start_times, table.kill_times, table.paused_seconds
-        )
+        start, end, is_ended_at_limit = _times_of_table(changed_instance, table)
         # Where the log does not tell partitions, only the simulator knows the limits of jobs.
         is_cut_short = is_ended_at_limit.all(axis=0) & ~np.isin(changed_instance.ids, block.ended)
         if setting and is_cut_short.any():
@@ -150,6 +156,13 @@ class SimulationContext:
             setting_twin.change_effect,
         )
 
+    def measure(self, simulation: BlockSimulation) -> list[list[float]]:
+        """Return the value of each measure in each draw."""
+        return [
+            measure.evaluate(simulation.jobs, simulation.start, simulation.end).tolist()
+            for measure in self.measures
+        ]
+
     def run(self, task: Task) -> MeasureRow:
         """Return the measures of a task, or why there are none."""
         setting = tuple(task["setting"])
@@ -159,11 +172,7 @@ class SimulationContext:
             if setting == BASELINE:
                 raise
             return {"values": [], "why": str(error)}
-        values = [
-            measure.evaluate(simulation.jobs, simulation.start, simulation.end).tolist()
-            for measure in self.measures
-        ]
-        return {"values": values, "why": ""}
+        return {"values": self.measure(simulation), "why": ""}
 
     def digest(self) -> str:
         """Return a digest of all that decides the rows of tasks: jobs, machines, measures, seed."""
@@ -235,7 +244,23 @@ def _require_work(instance: Instance, changed_instance: Instance) -> None:
         )
 
 
-def drop_unstartable_jobs(block: Block, draws: int, seed: int) -> Block:
+def _times_of_table(
+    instance: Instance, table: _core.slurm.ReplicationTable
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return starts, ends, and which jobs were ended at their limit, shape (draws, jobs)."""
+    return times_of(instance, table.start_times, table.kill_times, table.paused_seconds)
+
+
+class StartableBlock(NamedTuple):
+    """A block whose jobs all start as the machine is."""
+
+    #: The jobs.
+    block: Block
+    #: The block under :data:`BASELINE` in all draws: what has shown that its jobs start.
+    baseline: BlockSimulation
+
+
+def drop_unstartable_jobs(block: Block, draws: int, seed: int) -> StartableBlock:
     """Return a block without jobs that never start as the machine is: Slurm refuses them, or lets
     them wait for ever.
 
@@ -261,7 +286,16 @@ def drop_unstartable_jobs(block: Block, draws: int, seed: int) -> Block:
     rows = list(never_starting_jobs(twin, table.start_times, table.blocked_by_limit))
     if not rows:
         ended = block.instance.ids[~np.isnan(table.kill_times).all(axis=0)]
-        return replace(block, ended=tuple(ended.tolist()))
+        measured = block.measured_rows(instance)
+        start, end, _ = _times_of_table(instance, table)
+        baseline = BlockSimulation(
+            instance.take(measured).without_bound(),
+            start[:, measured],
+            end[:, measured],
+            tuple(twin.notes),
+            "",
+        )
+        return StartableBlock(replace(block, ended=tuple(ended.tolist())), baseline)
     startable_rows = np.delete(np.arange(len(instance)), rows)
     startable_jobs = block.instance.take(startable_rows).without_bound()
     return drop_unstartable_jobs(replace(block, instance=startable_jobs), draws, seed)

@@ -169,16 +169,17 @@ def tune(
         baseline_instance, weeks, days, proposes=grid(dimensions, max_settings) is None
     )
     _require_two_runs(log_weeks, draw_count)
-    blocks = [
+    startable_blocks = [
         drop_unstartable_jobs(block, draw_count, seed_number + number)
         for number, block in enumerate(log_weeks.blocks)
     ]
+    blocks = [startable.block for startable in startable_blocks]
     keys = tuple(dimension.key for dimension in dimensions)
     context = SimulationContext(keys, tuple(blocks), measures, draw_count, seed_number)
+    # Nothing is simulated twice as the machine is: the search and the test use these, too.
+    baselines_of_blocks = [startable.baseline for startable in startable_blocks]
     test_blocks = range(len(log_weeks.train), len(blocks))
-    baselines = {
-        number: context.simulate(BASELINE, number, 0, draw_count) for number in test_blocks
-    }
+    baselines = {number: baselines_of_blocks[number] for number in test_blocks}
     _require_waits(context, objectives, [*baselines.values()])
     # The search.
     head = [[str(part) for part in (*dimensions, *objectives, *constraints)], max_settings]
@@ -186,6 +187,7 @@ def tune(
     with RunCache(context, engine, path, flag(resume, "resume"), head) as runs:
         if limit is not None:
             runs.deadline = time.monotonic() + limit
+        runs.keep_baselines(baselines_of_blocks[: len(log_weeks.train)])
         problem = TuningProblem(
             dimensions, max_settings, len(objectives), constraints, log_weeks, runs
         )

@@ -18,7 +18,7 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.parts import wider_than_nodes
 from cosched.cluster.result import Result
 from cosched.cluster.result.result import Draws
-from cosched.core.arrays import flag, integer, nonnegative
+from cosched.core.arrays import flag, integer, nonnegative, shared_zeros
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.settings import PARAMETERS
@@ -389,7 +389,7 @@ def _make_result(
         "preemptions": pauses,
         "restarts": outcome.restarts,
         "preempted": killed & ~_ran_until_limit(logged_instance, run_times),
-        "migrations": np.zeros(len(instance), dtype=np.int64),
+        "migrations": shared_zeros(len(instance)),
         "demand_area": demand_area(instance, end),
         "preempted_memory": 0.0,
         "migrated_memory": 0.0,

@@ -4,7 +4,7 @@ first submission."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,7 @@ from cosched.cluster.files.sacct.remarks import Remark, count_with_lines, note_o
 from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
 from cosched.cluster.files.sacct.rows import SUBMIT_LINE_COLUMNS
 from cosched.cluster.files.sacct.started_rows import drop_rows
+from cosched.core.freed_memory import return_freed_memory
 from cosched.errors import InvalidInstance, printable
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind
@@ -104,8 +105,11 @@ def finish_jobs(path: str | PathLike[str], parsed: ParsedJobs, options: LogOptio
     machine, part = options.machine, options.part
     lines_by_reason = dict(parsed.left_out_lines)
     usable_jobs = _usable_jobs(path, parsed.jobs, lines_by_reason)
+    parsed = replace(parsed, jobs=pd.DataFrame())  # has more columns than what is made of it
     log_begin = date_of(float(usable_jobs["submit"].min()), zone_of(options.timezone))
     jobs, notes_of_jobs = _finished(path, usable_jobs, lines_by_reason, options.timezone)
+    del usable_jobs
+    return_freed_memory()
     notes = [
         *parsed.notes_before,
         *notes_of_jobs,

@@ -19,7 +19,7 @@ from cosched.cluster.files.sacct.finished_jobs import (
     finish_jobs,
     note_of_left_out_lines,
 )
-from cosched.cluster.files.sacct.machine_fit import cause_of_overuse
+from cosched.cluster.files.sacct.machine_fit import cause_of_overuse, overuse_clues
 from cosched.cluster.files.sacct.remarks import Remark, note_of_lines
 from cosched.cluster.files.sacct.rows import (
     SacctRows,
@@ -46,9 +46,17 @@ def read_sacct(path: str | PathLike[str], options: LogOptions) -> JobsOfLog:
 
 def jobs_of_rows(path: str | PathLike[str], rows_read: SacctRows, options: LogOptions) -> JobsOfLog:
     """Return the jobs of rows of sacct, printed with -P or as JSON."""
+    texts = [rows_read]
+    del rows_read  # `_parse_jobs` frees the texts as soon as they are parsed
+    return finish_jobs(path, _parse_jobs(path, texts.pop(), options), options)
+
+
+def _parse_jobs(path: str | PathLike[str], rows_read: SacctRows, options: LogOptions) -> ParsedJobs:
+    """Return the jobs of rows, before they are checked."""
     machine = options.machine
     rows = rows_read.texts
-    rows_read = rows_read._replace(texts=rows.iloc[:0])  # what is left out below is freed
+    # What is left out below is freed: a part of a table, even an empty one, keeps all of it.
+    rows_read = rows_read._replace(texts=pd.DataFrame())
     lines_by_reason = {"fields are not those of the first line": rows_read.unaligned}
     return_freed_memory()
     of_steps = rows["JobID"].str.contains(".", regex=False)
@@ -59,22 +67,23 @@ def jobs_of_rows(path: str | PathLike[str], rows_read: SacctRows, options: LogOp
     rows = drop_rows(rows, lines_by_reason, rows["JobID"] == "", "no JobID")
     rows, pending = started_rows(rows, lines_by_reason, options.include_running)
     jobs, of_cells = _jobs(path, rows, steps, machine, options.timezone)
-    del steps
+    clues = overuse_clues(rows, machine)
+    of_clusters = _of_clusters(rows)
+    del rows, steps
     return_freed_memory()
-    parsed = ParsedJobs(
+    return ParsedJobs(
         jobs=jobs,
         left_out_lines=lines_by_reason,
         notes_before=rows_read.notes,
         notes_behind=[
             *_repair_notes(rows_read),
             *orphan_steps,
-            *_of_clusters(rows),
+            *of_clusters,
             *pending,
             *of_cells,
         ],
-        cause_of_overuse=lambda kept_jobs: cause_of_overuse(rows, kept_jobs, machine),
+        cause_of_overuse=lambda kept_jobs: cause_of_overuse(clues, kept_jobs, machine),
     )
-    return finish_jobs(path, parsed, options)
 
 
 def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[Note]:

@@ -3,7 +3,7 @@ more than it has."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,19 +25,41 @@ _MAX_NODE_LISTS = 10_000
 _MUCH_SUSPENDED = 0.01
 
 
-def cause_of_overuse(rows: pd.DataFrame, jobs: pd.DataFrame, machine: Machine) -> str:
+class OveruseClues(NamedTuple):
+    """What rows of sacct say about jobs that hold more than the machine has.
+
+    The rows themselves, which are several times as large as the jobs, need not be kept for it.
+    """
+
+    #: Different node lists.
+    node_lists: list[str]
+    #: Most CPUs that a job has on each of its nodes; 0: no job has more than its nodes.
+    cpus_per_node: float
+
+
+def overuse_clues(rows: pd.DataFrame, machine: Machine) -> OveruseClues:
+    """Return what :func:`cause_of_overuse` asks of the rows."""
+    node_lists = (
+        rows["NodeList"].drop_duplicates().head(_MAX_NODE_LISTS).tolist()
+        if ("NodeList" in rows)
+        else []
+    )
+    cpus, nodes, _ = columns.cpus_and_nodes(rows)
+    node_counts = np.where(nodes > 0, nodes, machine.node_count)
+    is_wider_than_nodes = cpus > node_counts * _max_node_cpus(machine)
+    cpus_per_node = float(np.nanmax(cpus / node_counts)) if is_wider_than_nodes.any() else 0.0
+    return OveruseClues(node_lists, cpus_per_node)
+
+
+def cause_of_overuse(clues: OveruseClues, jobs: pd.DataFrame, machine: Machine) -> str:
     """Return the likely cause of jobs that hold more than the machine has, in words."""
-    missing = _missing_nodes(rows, machine)
+    missing = _missing_nodes(clues.node_lists, machine)
     if missing:
         return f"its node list misses nodes: {', '.join(missing[:3])} ({len(missing)} in all)"
-    cpus, nodes, _ = columns.cpus_and_nodes(rows)
-    max_node_cpus = max(kind.cpus or kind.cores * kind.threads for kind in machine.nodes)
-    is_wider_than_machine = cpus > np.where(nodes > 0, nodes, machine.node_count) * max_node_cpus
-    if is_wider_than_machine.any():
-        a_node = float(np.nanmax(cpus / np.where(nodes > 0, nodes, machine.node_count)))
+    if clues.cpus_per_node:
         return (
-            f"sacct counts threads, the machine cores: jobs have {a_node:g} CPUs a node, nodes "
-            f"{max_node_cpus} (threads of [[nodes]], ThreadsPerCore)"
+            f"sacct counts threads, the machine cores: jobs have {clues.cpus_per_node:g} CPUs a "
+            f"node, nodes {_max_node_cpus(machine)} (threads of [[nodes]], ThreadsPerCore)"
         )
     if "suspended" in jobs:
         core_seconds = (jobs["runtime"] * jobs["tasks"]).sum()
@@ -46,12 +68,16 @@ def cause_of_overuse(rows: pd.DataFrame, jobs: pd.DataFrame, machine: Machine) -
     return "it is of other months, when the machine was another one, or nodes are missing"
 
 
-def _missing_nodes(rows: pd.DataFrame, machine: Machine) -> list[str]:
-    if "NodeList" not in rows or machine.slurm is None or not machine.slurm.names:
+def _max_node_cpus(machine: Machine) -> int:
+    return max(kind.cpus or kind.cores * kind.threads for kind in machine.nodes)
+
+
+def _missing_nodes(node_lists: list[str], machine: Machine) -> list[str]:
+    if machine.slurm is None or not machine.slurm.names:
         return []
     partition_names = set(machine.slurm.names)
     missing: dict[str, bool] = {}
-    for text in rows["NodeList"].drop_duplicates().head(_MAX_NODE_LISTS).tolist():
+    for text in node_lists:
         try:
             names = hosts(text, "NodeList") if text and text[0] != "N" else []
         except InvalidInstance:
