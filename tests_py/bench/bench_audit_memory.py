@@ -2,7 +2,7 @@
 
 `python bench_audit_memory.py [--rows 1000000]`: fixed work, seed 1, a process of its own on one
 core. The machine is a machine.toml, so that nothing is simulated by slurm-backfill; with `--slurm`
-it is a slurm.conf.
+it is a slurm.conf, with as many replications as `--draws` says.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--slurm", action="store_true", help="the machine is a slurm.conf")
+    parser.add_argument("--draws", type=int, default=2, help="replications of slurm-backfill")
     given = parser.parse_args()
     bench_sacct.ROWS = given.rows
     with tempfile.TemporaryDirectory() as name:
@@ -59,6 +60,7 @@ def main() -> None:
                 machine,
                 "-o",
                 folder / "audit.html",
+                *(["--draws", str(given.draws)] if given.slurm else []),
             ],
             check=True,
             stdout=subprocess.DEVNULL,

@@ -131,17 +131,17 @@ def test_runs_are_those_of_the_twin_on_the_same_clocks(inst):
 
 def test_nothing_is_simulated_twice(inst, usual):
     """As the machine is, the search and the test use the runs that have shown which jobs start."""
-    runs = []
+    run_tasks = []
 
-    def recorded(context, tasks):
-        runs.extend((tuple(task["setting"]), task["block"], task["draw"]) for task in tasks)
+    def recording_engine(context, tasks):
+        run_tasks.extend((tuple(task["setting"]), task["block"], task["draw"]) for task in tasks)
         return run_cache.run_in_threads(context, tasks)
 
-    again = search(inst, engine=recorded)
-    assert {setting for setting, _, _ in runs} == {("500",), ("1000",)}
-    assert len(runs) == len(set(runs))
-    assert again.runs == usual.runs == len(runs) + 3 * 2
-    assert again.all_trials == usual.all_trials
+    tuned = search(inst, engine=recording_engine)
+    assert {setting for setting, _, _ in run_tasks} == {("500",), ("1000",)}
+    assert len(run_tasks) == len(set(run_tasks))
+    assert tuned.runs == usual.runs == len(run_tasks) + 3 * 2
+    assert tuned.all_trials == usual.all_trials
 
 
 def test_a_block_as_the_machine_is_has_the_runs_of_the_context(inst):
