@@ -5,6 +5,7 @@
 #include "cosched/moldable/graph/destructive.hpp"
 #include "cosched/moldable/graph/heads_and_tails.hpp"
 #include "cosched/moldable/graph/list.hpp"
+#include "cosched/moldable/graph/project_search.hpp"
 #include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/standard.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
@@ -49,7 +50,7 @@ auto in_python(WorkPath path) {
 
 namespace search {
 auto in_python(SearchResult search) {
-  return std::make_tuple(std::move(search.placement), search.bound,
+  return std::make_tuple(std::move(search.placement), search.bound, search.has_destructive_bound,
                          bindings::stopped_by(search.is_proved, search.is_complete));
 }
 auto in_python(ProofResult proof) {
@@ -303,6 +304,16 @@ void bind_bounds(py::module_& module) {
         return std::pair(bound.value, bound.complete);
       },
       "instance"_a, "low"_a, "high"_a, "work"_a, "time_limit"_a);
+  def(module, "suits_project_search", &graph::ProjectSearch::suits, "instance"_a);
+  def(
+      module, "project_bound",
+      [](const Instance& instance, double low, std::int64_t work) {
+        const auto search = graph::ProjectSearch::make(instance, low, kInfinity);
+        if (search == nullptr) return low;
+        search->improve(work);
+        return search->bound();
+      },
+      "instance"_a, "low"_a, "work"_a);
   module.def("work_path_certified_bound", &check::certified_bound, "instance"_a, "certificate"_a);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/model/instance.hpp"
 
@@ -17,6 +18,7 @@ struct Project {
   int counts = 1;  // on which a job can run: 1, ...
   bool has_integers = true;
   double edge_share = 0.2;
+  int jobs_of_one_count = 0;  // the first so many jobs run on one count only
 };
 
 inline Instance random_project(const Project& project, std::uint64_t seed) {
@@ -32,6 +34,7 @@ inline Instance random_project(const Project& project, std::uint64_t seed) {
   for (int i = 0; i < project.jobs; ++i) {
     for (int q = 0; q < project.counts; ++q) {
       times(i, q) = q == 0 ? draw(1, 9) : std::max(1.0, times(i, 0) - draw(0, 5));
+      if (q > 0 && i < project.jobs_of_one_count) times(i, q) = kInfinity;
       needs(i, q) = std::min(4.0, draw(0, 5));
       needs_of_other(i, q) = draw(0, 4);
     }

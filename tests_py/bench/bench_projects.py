@@ -1,34 +1,47 @@
-"""Projects with resources: the bound `destructive` beside CP-SAT of OR-tools.
+"""Projects with resources: ``local-search`` and its bound beside CP-SAT of OR-tools.
 
-``python tests_py/bench/bench_projects.py [--seeds 3] [--seconds 20] [--work 1e10]`` draws projects
-in the way of ProGen (Kolisch, Sprecher, Drexl 1995): jobs of 1 to 10 s, four resources, of which a
-share ("factor") is used by each job, capacities between the largest need and the peak of the
-earliest schedule ("strength"). Each is solved by ``local-search``, bounded by ``work-and-path`` and
-``destructive``, and solved by CP-SAT on one core where OR-tools is there (``pip install ortools``;
-in another Python: ORTOOLS_PYTHON). Printed are makespans, bounds and seconds of processor time, and
-how many each has closed: its own schedule is its own bound.
+``python tests_py/bench/bench_projects.py [FOLDER] [--seconds 10] [--numbers 1 2] [--seeds 3]``
+reads the ``.sm`` files of a folder, such as j30 and j60 of PSPLIB (Kolisch, Sprecher 1996; copies
+are the folders ``examples/j30.sm`` and ``examples/j60.sm`` of the repository ThomasK33/rcpsp.rs);
+with ``--numbers 1 2`` only the instances 1 and 2 of each parameter set. Without a folder it draws
+projects in the way of ProGen (Kolisch, Sprecher, Drexl 1995): jobs of 1 to 10 s, four resources, of
+which a share ("factor") is used by each job, capacities between the largest need and the peak of
+the earliest schedule ("strength").
+
+Each project is solved by ``local-search``, and by CP-SAT with one worker where OR-tools is there
+(``pip install ortools``; in another Python: ORTOOLS_PYTHON), until they have used so many seconds
+of processor time. Printed are makespan, bound and processor seconds of each, and how many each has
+closed: its own schedule is its own bound.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 import cosched as cs
+from cosched import _core
 
 RESOURCES = 4
 #: Jobs that a job waits for lie at most so many places before it.
 _REACH = 12
+#: Seconds of the clock that end a search in any case.
+_PATIENCE = 3600.0
 
 _CP_SAT = """
-import json, sys, time
+import json, sys, threading, time
 from ortools.sat.python import cp_model
 
 project = json.load(sys.stdin)
@@ -46,10 +59,20 @@ for i in jobs:
     model.Add(makespan >= start[i] + seconds[i])
 model.Minimize(makespan)
 solver = cp_model.CpSolver()
-solver.parameters.max_time_in_seconds = float(sys.argv[1])
 solver.parameters.num_workers = 1
 begin = time.process_time()
+is_done = threading.Event()
+
+def stop_when_time_is_used():
+    while not is_done.wait(0.05):
+        if time.process_time() - begin > float(sys.argv[1]):
+            solver.stop_search()
+
+watch = threading.Thread(target=stop_when_time_is_used)
+watch.start()
 solver.Solve(model)
+is_done.set()
+watch.join()
 took = time.process_time() - begin
 print(json.dumps([solver.ObjectiveValue(), solver.BestObjectiveBound(), took]))
 """
@@ -59,6 +82,7 @@ print(json.dumps([solver.ObjectiveValue(), solver.BestObjectiveBound(), took]))
 class Project:
     """Jobs with precedence and needs; all numbers are integers."""
 
+    name: str
     seconds: list[int]
     needs: list[list[int]]
     capacities: list[int]
@@ -66,7 +90,7 @@ class Project:
 
     def instance(self) -> cs.moldable.Instance:
         columns = np.array(self.needs, dtype=float).T
-        names = [f"resource {number}" for number in range(RESOURCES)]
+        names = [f"resource {number}" for number in range(len(self.capacities))]
         return cs.moldable.Instance(
             [[float(seconds)] for seconds in self.seconds],
             machines=len(self.seconds),
@@ -99,7 +123,67 @@ def random_project(jobs: int, factor: float, strength: float, seed: int) -> Proj
     largest = needs.max(axis=0)
     peak = np.maximum(used_at.max(axis=0), largest)
     capacities = np.maximum(1, np.round(largest + strength * (peak - largest)).astype(int))
-    return Project(seconds.tolist(), needs.tolist(), capacities.tolist(), sorted(edges))
+    name = f"{jobs} jobs, factor {factor}, strength {strength}, seed {seed}"
+    return Project(name, seconds.tolist(), needs.tolist(), capacities.tolist(), sorted(edges))
+
+
+def drawn_projects(seeds: int) -> Iterator[Project]:
+    for jobs in (30, 60):
+        for factor, strength in ((0.5, 0.2), (0.5, 0.5), (1.0, 0.2), (1.0, 0.5)):
+            for seed in range(seeds):
+                yield random_project(jobs, factor, strength, seed)
+
+
+def read_projects(folder: Path, numbers: list[int]) -> Iterator[Project]:
+    """The files of a folder; those whose names end in ``_`` and one of the numbers, if any."""
+
+    def key_of(path: Path) -> list[int]:
+        return [int(number) for number in re.findall(r"\d+", path.stem)]
+
+    for path in sorted(folder.glob("*.sm"), key=key_of):
+        if not numbers or key_of(path)[-1] in numbers:
+            yield project_of(path.stem, cs.moldable.Instance.read(path))
+
+
+def project_of(name: str, instance: cs.moldable.Instance) -> Project:
+    """The numbers of an instance with one count a job; processors are a resource where scarce."""
+    counts = np.isfinite(instance.times).argmax(axis=1)
+    rows = np.arange(instance.jobs)
+    shared = instance.sharing.to_dict()
+    columns = [counts + 1]
+    capacities = [instance.machines]
+    for resource, amounts in shared.get("resources", {}).items():
+        table = np.array(amounts)
+        columns.append(table[rows, counts] if table.ndim == 2 else table)
+        capacities.append(shared["capacity"][resource])
+    return Project(
+        name,
+        instance.times[rows, counts].astype(int).tolist(),
+        np.array(columns).T.astype(int).tolist(),
+        [int(capacity) for capacity in capacities],
+        [(int(before), int(after)) for before, after in instance.edges],
+    )
+
+
+@contextlib.contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Stop searches of this process when they have used so much processor time."""
+    begin = time.process_time()
+    is_done = threading.Event()
+
+    def stop_when_time_is_used() -> None:
+        while not is_done.wait(0.05):
+            if time.process_time() - begin > seconds:
+                _core.request_stop()
+
+    watch = threading.Thread(target=stop_when_time_is_used)
+    watch.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        watch.join()
+        _core.forget_stop()
 
 
 def cp_sat(project: Project, seconds: float) -> tuple[float, float, float] | None:
@@ -114,46 +198,60 @@ def cp_sat(project: Project, seconds: float) -> tuple[float, float, float] | Non
     return value, bound, took
 
 
+class Tally:
+    """What one solver has reached on all projects."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: list[float] = []
+        self.closed = 0
+        self.seconds = 0.0
+
+    def add(self, value: float, bound: float, seconds: float) -> str:
+        self.values.append(value)
+        self.closed += bound >= value
+        self.seconds += seconds
+        return f"{value:9g} {bound:7g} {seconds:7.2f} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=20.0, help="of CP-SAT")
-    parser.add_argument("--work", type=float, default=1e10, help="of destructive")
+    parser.add_argument("folder", type=Path, nargs="?", help="with .sm files; none: drawn projects")
+    parser.add_argument("--numbers", type=int, nargs="*", default=[])
+    parser.add_argument("--seeds", type=int, default=3, help="of drawn projects")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each solver")
     arguments = parser.parse_args()
-    print("jobs factor strength seed | local-search  work-and-path  destructive       s |", end="")
-    print("  CP-SAT   bound       s")
-    closed = {"work-and-path": 0, "destructive": 0, "best schedule = destructive": 0, "CP-SAT": 0}
-    projects = 0
-    for jobs in (30, 60):
-        for factor, strength in ((0.5, 0.2), (0.5, 0.5), (1.0, 0.2), (1.0, 0.5)):
-            for seed in range(arguments.seeds):
-                project = random_project(jobs, factor, strength, seed)
-                instance = project.instance()
-                makespan = cs.moldable.local_search(instance).value
-                linear = float(cs.moldable.bound(instance, "work-and-path"))
-                begin = time.process_time()
-                bound = float(
-                    cs.moldable.bound(
-                        instance, "destructive", makespan=makespan, work=int(arguments.work)
-                    )
-                )
-                took = time.process_time() - begin
-                row = f"{jobs:4} {factor:6} {strength:8} {seed:4} | {makespan:12g}  {linear:13.2f}"
-                row += f"  {bound:11g} {took:7.2f} |"
-                projects += 1
-                closed["work-and-path"] += linear > makespan - 1 + 1e-6
-                closed["destructive"] += bound >= makespan
-                other = cp_sat(project, arguments.seconds)
-                best = makespan
-                if other is not None:
-                    value, other_bound, other_took = other
-                    row += f" {value:7g} {other_bound:7g} {other_took:7.2f}"
-                    assert bound <= value, "a bound above a schedule"
-                    closed["CP-SAT"] += other_bound >= value
-                    best = min(makespan, value)
-                closed["best schedule = destructive"] += bound >= best
-                print(row, flush=True)
-    print(f"closed of {projects}:", ", ".join(f"{name} {count}" for name, count in closed.items()))
+    if arguments.folder is None:
+        projects = drawn_projects(arguments.seeds)
+    else:
+        projects = read_projects(arguments.folder, arguments.numbers)
+    ours, theirs = Tally("local-search"), Tally("CP-SAT")
+    print(f"{'project':44} | {'local-search, bound, s':25} | CP-SAT, bound, s")
+    for project in projects:
+        instance = project.instance()
+        begin = time.process_time()
+        with stopped_after(arguments.seconds):
+            result = cs.moldable.local_search(instance, time_limit=_PATIENCE)
+        seconds = time.process_time() - begin
+        result.schedule.validate()
+        bound = float(result.bound)
+        row = f"{project.name:44} |" + ours.add(result.makespan, bound, seconds)
+        other = cp_sat(project, arguments.seconds)
+        if other is not None:
+            row += theirs.add(*other)
+            assert max(bound, other[1]) <= min(result.makespan, other[0]), (
+                "a bound above a schedule"
+            )
+        print(row, flush=True)
+    for tally in (ours, theirs):
+        print(f"{tally.name}: {tally.closed} of {len(tally.values)} closed, {tally.seconds:.0f} s")
+    if theirs.values:
+        differences = np.array(ours.values) / np.array(theirs.values) - 1
+        print(
+            f"makespan of local-search above CP-SAT's: mean {differences.mean():.2%}, worst "
+            f"{differences.max():.2%}, best {differences.min():.2%}; shorter "
+            f"{(differences < 0).sum()}, longer {(differences > 0).sum()}"
+        )
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from cosched.moldable.instance import Instance
 OPTIMAL_WORK: int = _core.moldable.OPTIMAL_WORK
 #: Work of the search of ``destructive`` by default: about a second.
 DESTRUCTIVE_WORK = 1_000_000_000
+#: Work of the search for projects in the bound beside makespans: some ten milliseconds.
+PROJECT_WORK = 20_000_000
 #: Up to so many jobs a proof of optimality is tried without being asked for.
 EXACT_JOBS: int = _core.moldable.EXACT_JOBS
 
@@ -409,8 +411,9 @@ def destructive_bound(
     Within a makespan each job has a window. Windows shrink by precedence, by pairs of jobs that do
     not fit next to each other, by what surely runs, and by energetic reasoning; a makespan is
     ruled out where a window becomes too short, or an interval overfull. Where neither is so, a
-    search orders pairs and halves windows. For jobs on one count with integer times, enough work
-    finds the optimum. Never below ``work-and-path`` (with edges), ``area`` and ``longest``.
+    search follows. For jobs on one count with integer times it learns clauses from its conflicts;
+    enough work then finds the optimum. Else it orders pairs and halves windows. Never below
+    ``work-and-path`` (with edges), ``area`` and ``longest``.
 
     Parameters
     ----------
@@ -435,7 +438,8 @@ def destructive_bound(
     Klein, Scholl, Computing lower bounds by destructive improvement, European Journal of
     Operational Research 112 (1999). Baptiste, Le Pape, Nuijten, Satisfiability tests and time-bound
     adjustments for cumulative scheduling problems, Annals of Operations Research 92 (1999). Vilim,
-    Laborie, Shaw, Failure-directed search for constraint-based scheduling, CPAIOR 2015.
+    Laborie, Shaw, Failure-directed search for constraint-based scheduling, CPAIOR 2015. Schutt,
+    Feydy, Stuckey, Wallace, Explaining the cumulative propagator, Constraints 16 (2011).
 
     Examples
     --------
@@ -447,18 +451,43 @@ def destructive_bound(
     Instance.require(instance)
     known_makespan = np.inf if makespan is None else positive(makespan, "makespan")
     steps, limit = budget(work, time_limit, DESTRUCTIVE_WORK)
-    bounds = [area_bound(instance), longest_bound(instance)]
-    if len(instance.edges):
-        bounds.append(work_path_bound(instance))
-    low = max(float(bound) for bound in bounds)
+    low = float(_simple_bound(instance))
     value, finished = _core.moldable.destructive_bound(
         instance._core, low, known_makespan, steps, limit
     )
     return Bound(value, "destructive", "ok" if finished else "time_limit")
 
 
+def _simple_bound(instance: Instance) -> Bound:
+    """The best bound that takes no search."""
+    bounds = [area_bound(instance), longest_bound(instance)]
+    if len(instance.edges):
+        bounds.append(work_path_bound(instance))
+    return max(bounds, key=float)
+
+
+def is_project(instance: Instance) -> bool:
+    """Whether jobs with edges or resources have one count and integer times each."""
+    has_constraints = bool(len(instance.edges)) or bool(instance.sharing)
+    return has_constraints and _core.moldable.suits_project_search(instance._core)
+
+
+def project_bound(instance: Instance) -> Bound:
+    """A short ``destructive``: some ten milliseconds of its search. Requires :func:`is_project`."""
+    low = float(_simple_bound(instance))
+    return Bound(_core.moldable.project_bound(instance._core, low, PROJECT_WORK), "destructive")
+
+
 def best_bound(instance: Instance) -> Bound:
     """The bound beside the makespans of an instance."""
+    if not is_project(instance):
+        return _best_without_search(instance)
+    if len(instance.edges):
+        return project_bound(instance)  # never below the bound without a search
+    return max(project_bound(instance), _best_without_search(instance), key=float)
+
+
+def _best_without_search(instance: Instance) -> Bound:
     if len(instance.edges):
         return work_path_bound(instance)
     bounds = slots_bound(instance)

@@ -48,6 +48,8 @@ def _default_names(instance: Instance) -> list[str]:
 
 
 def _bound_name(instance: Instance) -> str:
+    if len(instance.edges) and bounds.is_project(instance):
+        return "destructive"
     if len(instance.edges):
         return "work-and-path"
     return "configurations" if instance.sharing else "dual-approximation"

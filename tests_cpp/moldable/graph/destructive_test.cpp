@@ -57,6 +57,29 @@ TEST(Destructive, HoldsWhereJobsChooseTheirCounts) {
   EXPECT_GE(sum / instances, 0.85);
 }
 
+TEST(Destructive, SearchesWhereOnlyOneJobChoosesItsCount) {
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
+    SHOW_ON_FAILURE(seed);
+    const Instance instance =
+        random_project({.jobs = 5, .machines = 3, .counts = 2, .jobs_of_one_count = 4}, seed);
+    const double optimum = ProjectEnumeration(instance).least_makespan();
+    const double bound = bound_of(instance, kInfinity, 10'000'000);
+    EXPECT_LE(bound, optimum) << seed;
+    sum += bound / optimum;
+  }
+  EXPECT_GE(sum / 80, 0.95);
+}
+
+TEST(Destructive, GivesTheScheduleOfItsSearch) {
+  const Instance instance = random_project({}, 1);
+  const double optimum = ProjectEnumeration(instance).least_makespan();
+  const DestructiveResult result =
+      destructive_bound(instance, 0, kInfinity, kEnoughWork, std::nullopt);
+  ASSERT_TRUE(result.placement.has_value());
+  EXPECT_EQ(makespan(*result.placement), optimum);
+}
+
 TEST(Destructive, RefutesWhateverHeadsAndTailsRefute) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SHOW_ON_FAILURE(seed);

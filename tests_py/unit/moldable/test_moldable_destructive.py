@@ -66,3 +66,63 @@ def test_jobs_without_precedence_and_resources_have_it_too():
 def test_what_is_wrong_is_refused(wrong, project):
     with pytest.raises(cs.InvalidInstance, match=next(iter(wrong))):
         cs.moldable.bound(project, "destructive", **wrong)
+
+
+@pytest.fixture(scope="module")
+def larger_project():
+    """Twenty jobs on one count each, too many for labels."""
+    return cs.workloads.projects(20, seed=3)
+
+
+def test_local_search_proves_the_optimum_of_a_project(larger_project):
+    result = cs.moldable.local_search(larger_project)
+    assert result.stopped_by == "proved"
+    assert result.bound.value == result.makespan
+    result.schedule.validate()
+    bound = cs.moldable.bound(larger_project, "destructive", makespan=result.makespan)
+    assert bound.value == result.makespan
+    early = cs.moldable.local_search(larger_project, work=0)
+    assert early.makespan >= result.makespan
+    assert float(early.bound) <= result.makespan
+
+
+def test_optimal_takes_more_than_twelve_jobs_of_a_project(larger_project):
+    result = cs.moldable.optimal(larger_project)
+    assert result.stopped_by == "proved"
+    assert result.makespan == cs.moldable.local_search(larger_project).makespan
+    result.schedule.validate()
+    short = cs.moldable.optimal(larger_project, work=1)
+    assert short.stopped_by == "work"
+    assert float(short.bound) <= result.makespan <= short.makespan
+
+
+def test_optimal_says_what_more_than_twelve_jobs_must_be():
+    times = np.tile([[3.0, 2.0]], (13, 1))
+    inst = cs.moldable.Instance(times, edges=[(0, 1)])
+    with pytest.raises(cs.InvalidInstance, match="up to 300, where each has one count and integer"):
+        cs.moldable.optimal(inst)
+
+
+def test_the_default_bound_of_a_project_is_destructive(larger_project):
+    assert cs.moldable.bound(larger_project).method == "destructive"
+    beside_a_list = cs.moldable.solve(larger_project, "list-local").bound
+    assert beside_a_list.method == "destructive"
+    assert beside_a_list.value >= cs.moldable.bound(larger_project, "work-and-path").value
+    flow = cs.moldable.Instance([[4.0, 2.5], [3.0, 2.0]], edges=[(0, 1)])
+    assert cs.moldable.bound(flow).method == "work-and-path"
+
+
+def test_jobs_with_resources_alone_are_proved_too():
+    random = np.random.default_rng(5)
+    needs = random.integers(1, 7, (16, 1)).astype(float)
+    inst = cs.moldable.Instance(
+        random.integers(1, 9, (16, 1)).astype(float),
+        machines=16,
+        release=random.integers(0, 9, 16),
+        resources={"crane": needs},
+        capacity={"crane": 8},
+    )
+    result = cs.moldable.local_search(inst)
+    assert result.stopped_by == "proved"
+    assert result.makespan == cs.moldable.bound(inst, "destructive", makespan=result.makespan).value
+    result.schedule.validate()

@@ -7,13 +7,15 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/graph/project_search.hpp"
 #include "cosched/moldable/graph/project_windows.hpp"
+#include "cosched/moldable/graph/windows_bound.hpp"
 
 namespace cosched::moldable::graph {
 namespace {
 
-// Of the makespan: how closely bounds are found where times are no integers.
-constexpr double kBoundGap = 1e-6;
+// Work of windows at most: seconds, which jobs by the hundred need.
+constexpr std::int64_t kMaxWindowWork = 3'000'000'000;
 // The search for one makespan may do this share of the work that is left.
 constexpr double kWorkShare = 0.25;
 // Share of the old rating in the new one: Vilim, Laborie and Shaw use 0.9 to 0.99.
@@ -31,28 +33,19 @@ struct Decision {
   int number;  // of the conflict, or of the job
 };
 
-// Refutes makespans by windows and by a search; see destructive.hpp.
+// Refutes makespans by a search; see destructive.hpp.
 class Refutation {
  public:
-  explicit Refutation(const Instance& instance) : propagation_(instance) {
+  // `propagation` must outlive it.
+  explicit Refutation(ProjectWindows& propagation) : propagation_(propagation) {
     order_ratings_.assign(propagation_.conflicts().size(), {1, 1});
     half_ratings_.assign(propagation_.jobs(), {1, 1});
     local_ratings_at_depth_.assign(kMostDepth, {0, 0});
   }
 
-  // Whether only integer makespans have to be looked at.
-  bool has_integer_times() const { return propagation_.has_integer_times(); }
-
-  // True: no schedule has this makespan, by windows alone.
-  bool refute_by_windows(double makespan) {
-    Windows windows = propagation_.within(makespan);
-    propagation_.allow_work(std::numeric_limits<std::int64_t>::max());
-    return !propagation_.shrink(windows, true);
-  }
-
   // True: no schedule has this makespan.  False, too, where so much work does not suffice to tell.
   // What the search has learnt about decisions helps with the next makespan.
-  bool refute_by_search(double makespan, std::int64_t work) {
+  bool refute(double makespan, std::int64_t work) {
     Windows windows = propagation_.within(makespan);
     propagation_.allow_work(work);
     size_unit_ = has_integer_times() ? 1 : kLeastFreedom * makespan;
@@ -60,10 +53,9 @@ class Refutation {
     return !is_consistent || refute(windows, 0);
   }
 
-  // Of the last search; below 0: it used a little more than it was given.
-  std::int64_t remaining_work() const { return propagation_.remaining_work(); }
-
  private:
+  bool has_integer_times() const { return propagation_.has_integer_times(); }
+
   // True: no schedule keeps the windows, which are shrunk.  Takes the decision by whose ways most
   // searches failed, or windows shrank most, and first the better of its ways.  Energetic reasoning
   // is left out: below the root it cost ten times what it saved (generated projects of 60 jobs).
@@ -151,7 +143,7 @@ class Refutation {
     return ProjectWindows::length(windows, i) - time > std::max(propagation_.tolerance(), least);
   }
 
-  ProjectWindows propagation_;
+  ProjectWindows& propagation_;
   // Of the ways of each decision: low where it fails, or shrinks windows.
   std::vector<std::array<double, 2>> order_ratings_, half_ratings_;
   std::vector<std::pair<double, double>> local_ratings_at_depth_;  // sum and number
@@ -168,70 +160,47 @@ bool is_too_large(const Instance& instance) {
 class DestructiveBound {
  public:
   DestructiveBound(const Instance& instance, double low, double high)
-      : refutation_(instance), low_(low), high_(high) {}
+      : instance_(instance), windows_(instance), low_(low), high_(high) {}
 
-  double value() const { return low_; }
+  double value() const { return project_search_ ? std::max(low_, project_search_->bound()) : low_; }
+  std::optional<Placement> placement() const {
+    return project_search_ ? project_search_->placement() : std::nullopt;
+  }
 
   void improve(std::int64_t work) {
-    if (has_integer_times()) low_ = std::ceil(low_ - kIntegerTolerance);
-    if (low_ < high_) raise_by_windows();
-    if (low_ < high_) raise_by_search(work);
+    if (windows_.has_integer_times()) low_ = std::ceil(low_ - kIntegerTolerance);
+    raise_by_windows(windows_, low_, high_, kMaxWindowWork);
+    if (low_ >= high_) return;
+    project_search_ = ProjectSearch::make(instance_, low_, high_);
+    if (project_search_ == nullptr)
+      raise_by_search(work);
+    else
+      project_search_->improve(work);
   }
 
  private:
-  bool has_integer_times() const { return refutation_.has_integer_times(); }
-
-  // Notes that a makespan is refuted.
-  void raise_above(double makespan) {
-    low_ = std::max(low_, has_integer_times() ? makespan + 1 : makespan);
-  }
-
-  double halfway_to(double open) const {
-    const double middle = low_ + (open - low_) / 2;
-    return has_integer_times() ? std::floor(middle) : middle;
-  }
-
-  bool is_close_to(double open) const {
-    return has_integer_times() ? low_ > open - 0.5 : low_ > open * (1 - kBoundGap);
-  }
-
-  // Bisection between a makespan that windows refute and one that they do not.
-  void raise_by_windows() {
-    double open = low_;
-    bool is_refuted = refutation_.refute_by_windows(open);
-    while (is_refuted) {
-      raise_above(open);
-      open = std::min(2 * open, high_);
-      is_refuted = open < high_ && refutation_.refute_by_windows(open);
-    }
-    while (!is_close_to(open)) {
-      const double middle = halfway_to(open);
-      if (refutation_.refute_by_windows(middle))
-        raise_above(middle);
-      else
-        open = middle;
-    }
-  }
-
   // Searches for the makespan just below the schedule's, and then, by bisection, for others while
   // work is left.
   void raise_by_search(std::int64_t work) {
+    Refutation refutation(windows_);
     double open = std::isfinite(high_) ? high_ : 2 * low_ + 1;
-    double makespan = has_integer_times() ? std::ceil(open - kIntegerTolerance) - 1
-                                          : std::max(low_, open * (1 - kBoundGap));
-    while (work > 0 && !is_close_to(open)) {
+    double makespan = windows_.has_integer_times() ? std::ceil(open - kIntegerTolerance) - 1
+                                                   : std::max(low_, open * (1 - kBoundGap));
+    while (work > 0 && !is_gap_closed(windows_, low_, open)) {
       const auto share = static_cast<std::int64_t>(kWorkShare * static_cast<double>(work)) + 1;
-      const bool is_refuted = refutation_.refute_by_search(makespan, share);
-      work -= share - std::max<std::int64_t>(0, refutation_.remaining_work());
+      const bool is_refuted = refutation.refute(makespan, share);
+      work -= share - std::max<std::int64_t>(0, windows_.remaining_work());
       if (is_refuted)
-        raise_above(makespan);
+        low_ = std::max(low_, above_refuted(windows_, makespan));
       else
         open = makespan;
-      makespan = halfway_to(open);
+      makespan = halfway(windows_, low_, open);
     }
   }
 
-  Refutation refutation_;
+  const Instance& instance_;
+  ProjectWindows windows_;
+  std::unique_ptr<ProjectSearch> project_search_;  // where it suits the instance
   double low_, high_;
 };
 
@@ -239,12 +208,10 @@ class DestructiveBound {
 
 DestructiveResult destructive_bound(const Instance& instance, double low, double high,
                                     std::int64_t work, std::optional<double> time_limit) {
-  if (is_too_large(instance)) return {low, true};
-  for (int i = 0; i < instance.jobs(); ++i)
-    low = std::max(low, instance.release(i) + instance.least_time(i));
+  if (is_too_large(instance)) return {low, true, std::nullopt};
   DestructiveBound bound(instance, low, high);
   const bool is_complete = finishes_within(time_limit, [&] { bound.improve(work); });
-  return {std::max(low, bound.value()), is_complete};
+  return {std::max(low, bound.value()), is_complete, bound.placement()};
 }
 
 }  // namespace cosched::moldable::graph

@@ -42,7 +42,7 @@ void ProjectWindows::read_modes() {
 }
 
 Mode ProjectWindows::mode_of(int i, int q, double time) const {
-  Mode mode{time, {q / static_cast<double>(instance_.machines())}};
+  Mode mode{q, time, {q / static_cast<double>(instance_.machines())}};
   for (int r = 0; r + 1 < rows(); ++r) {
     const double need = instance_.sharing()->need(r, i, q);
     mode.shares.push_back(need > 0 ? need / instance_.sharing()->capacity(r) : 0.0);

@@ -18,6 +18,7 @@ inline constexpr double kIntegerTolerance = 1e-6;
 
 /// A count on which a job can run.
 struct Mode {
+  int count;
   double time;
   std::vector<double> shares;  // of the machine, and of each resource's capacity
 };
@@ -38,6 +39,7 @@ class ProjectWindows {
   explicit ProjectWindows(const Instance& instance);
 
   int jobs() const { return jobs_; }
+  int rows() const { return 1 + (instance_.sharing() ? instance_.sharing()->resources() : 0); }
   /// The counts on which a job fits.
   const std::vector<Mode>& modes(int i) const { return modes_[i]; }
   /// Pairs that exceed a capacity on whatever counts they run, so that one ends before the other.
@@ -81,7 +83,6 @@ class ProjectWindows {
     double begin, end, share;
   };
 
-  int rows() const { return 1 + (instance_.sharing() ? instance_.sharing()->resources() : 0); }
   void read_modes();
   Mode mode_of(int i, int q, double time) const;
   // Which jobs precede which, by paths of the graph.

@@ -3,6 +3,7 @@
 #include "cosched/core/assert.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/graph/heads_and_tails.hpp"
+#include "cosched/moldable/graph/project_search.hpp"
 #include "cosched/moldable/graph/work_path.hpp"
 #include "cosched/moldable/search/active_search.hpp"
 #include "cosched/moldable/search/graph_labels.hpp"
@@ -163,14 +164,38 @@ std::optional<ProofResult> prove_quickly(const Instance& instance, const SearchO
   return prove_graph(instance, lists.placement(), {options.objective, work});
 }
 
+namespace {
+
+// The proof of graph::ProjectSearch from simple lists; empty: it does not suit the instance.
+std::optional<ProofResult> prove_project(const Instance& instance, const ProofOptions& options) {
+  ActiveSearch lists(instance, Objective::makespan);
+  without_deadline([&] { lists.offer_simple_schedules(); });
+  ProofResult result;
+  result.placement = lists.placement();
+  const std::unique_ptr<graph::ProjectSearch> search =
+      graph::ProjectSearch::make(instance, 0, makespan(result.placement));
+  if (search == nullptr) return std::nullopt;
+  result.is_in_time = finishes_within(options.time_limit, [&] { search->improve(options.work); });
+  if (search->placement()) result.placement = *search->placement();
+  result.bound = search->bound();
+  result.is_proved = search->is_closed();
+  return result;
+}
+
+}  // namespace
+
 ProofResult graph_proof(const Instance& instance, const ProofOptions& options) {
   require_no_slowdowns(instance, "optimal");
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+  if (instance.jobs() > kMostGraphJobs && options.objective == Objective::makespan)
+    if (std::optional<ProofResult> proof = prove_project(instance, options)) return *proof;
   if (instance.jobs() > kMostGraphJobs)
     throw InvalidInstance("optimal takes at most " + std::to_string(kMostGraphJobs) +
                           " jobs with precedence or resources, the instance has " +
-                          std::to_string(instance.jobs()));
-  if (options.work < 0)
-    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+                          std::to_string(instance.jobs()) + " (more, up to " +
+                          std::to_string(graph::kMaxProjectJobs) +
+                          ", where each has one count and integer times, for the makespan)");
   SearchOptions search_options;
   search_options.objective = options.objective;
   search_options.proof = false;

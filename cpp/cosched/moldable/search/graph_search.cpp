@@ -4,6 +4,7 @@
 #include "cosched/moldable/graph/heads_and_tails.hpp"
 #include "cosched/moldable/search/active_search.hpp"
 #include "cosched/moldable/search/graph_proof.hpp"
+#include "cosched/moldable/search/project_rounds.hpp"
 #include "cosched/moldable/search/rounds.hpp"
 
 namespace cosched::moldable::search {
@@ -14,7 +15,10 @@ constexpr double kBoundShare = 0.3;  // of a time limit, for the bound
 class GraphSearchRounds : public SearchRounds {
  public:
   GraphSearchRounds(const Instance& instance, const SearchOptions& options)
-      : instance_(instance), options_(options), active_search_(instance, options.objective) {
+      : instance_(instance),
+        options_(options),
+        active_search_(instance, options.objective),
+        project_rounds_(instance, options.objective) {
     without_deadline([&] {
       active_search_.offer_simple_schedules();
       for (const Placement& start : options.starts) active_search_.offer_placement(start);
@@ -36,7 +40,8 @@ class GraphSearchRounds : public SearchRounds {
 
   bool run_round(std::int64_t work, int number) override {
     const bool is_complete = finishes_within(std::nullopt, [&] {
-      active_search_.anneal(work, options_.seed + number, number, target_value_);
+      run_project_round(work);
+      if (!is_proved()) active_search_.anneal(work, options_.seed + number, number, target_value_);
     });
     best_placement_ = active_search_.placement();
     if (!is_complete) check_interrupt();
@@ -46,12 +51,23 @@ class GraphSearchRounds : public SearchRounds {
   const Placement& best() const override { return best_placement_; }
   bool is_proved() const override { return active_search_.value() <= target_value_; }
   // No schedule is shorter.
-  double bound() const { return bound_; }
+  double bound() const { return std::max(bound_, project_rounds_.bound()); }
+  bool has_project_bound() const { return project_rounds_.bound() > bound_; }
 
  private:
+  void run_project_round(std::int64_t work) {
+    const bool is_complete = finishes_within(
+        std::nullopt, [&] { project_rounds_.run_round(active_search_.placement(), bound_, work); });
+    if (const Placement* const placement = project_rounds_.placement())
+      active_search_.offer_placement(*placement);
+    if (options_.objective == Objective::makespan) target_value_ = bound() * (1 + kExactTolerance);
+    if (!is_complete) check_interrupt();
+  }
+
   const Instance& instance_;
   SearchOptions options_;
   ActiveSearch active_search_;
+  ProjectRounds project_rounds_;
   Placement best_placement_;
   double bound_ = 0;
   double target_value_ = 0;  // nothing is better than this value
@@ -82,6 +98,7 @@ SearchResult graph_search(const Instance& instance, const SearchOptions& options
   else
     result = {.placement = search.best(), .is_complete = false, .is_proved = search.is_proved()};
   result.bound = search.bound();
+  result.has_destructive_bound = search.has_project_bound();
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "cosched/moldable/search/graph_proof.hpp"
 #include "cosched/moldable/search/independent_jobs_search.hpp"
 #include "cosched/moldable/search/local_search.hpp"
+#include "cosched/moldable/search/project_rounds.hpp"
 #include "cosched/moldable/search/rounds.hpp"
 #include "cosched/moldable/search/shared_list_search.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
@@ -42,7 +43,10 @@ void offer_lists(const Instance& instance, SharedListSearch& search) {
 class SharedSearchRounds : public SearchRounds {
  public:
   SharedSearchRounds(const Instance& instance, const SearchOptions& options)
-      : instance_(instance), options_(options), list_search_(instance, options) {
+      : instance_(instance),
+        options_(options),
+        list_search_(instance, options),
+        project_rounds_(instance, options.objective) {
     without_deadline([&] {
       offer_lists(instance, list_search_);
       for (const Placement& start : options.starts) offer_with_list(start);
@@ -65,6 +69,8 @@ class SharedSearchRounds : public SearchRounds {
   }
 
   bool run_round(std::int64_t work, int number) override {
+    run_project_round(total_work(instance_, work));
+    if (is_proved()) return false;
     if (has_relaxed_rounds_) has_relaxed_rounds_ = relaxed_search_->run_round(work, number);
     offer_relaxed_best();
     list_search_.run_round(total_work(instance_, work), number);
@@ -79,7 +85,8 @@ class SharedSearchRounds : public SearchRounds {
       makespan_bound_ = without_deadline([&] {  // the time limit may have passed
         return std::max(bounds::longest_bound(instance_), bounds::area_bound(instance_));
       });
-    return makespan(best()) <= *makespan_bound_ * (1 + kExactTolerance);
+    const double bound = std::max(*makespan_bound_, project_rounds_.bound());
+    return makespan(best()) <= bound * (1 + kExactTolerance);
   }
 
  private:
@@ -103,6 +110,14 @@ class SharedSearchRounds : public SearchRounds {
       relaxed_search_ = std::make_unique<IndependentJobsSearch>(*relaxed_instance_, options);
   }
 
+  void run_project_round(std::int64_t operations) {
+    const bool is_complete =
+        finishes_within(std::nullopt, [&] { project_rounds_.run_round(best(), 0, operations); });
+    if (const Placement* const placement = project_rounds_.placement())
+      list_search_.offer(*placement);
+    if (!is_complete) check_interrupt();
+  }
+
   // Offers a schedule, and its order and counts as a list.
   void offer_with_list(const Placement& placement) {
     list_search_.offer(placement);
@@ -119,6 +134,7 @@ class SharedSearchRounds : public SearchRounds {
   const Instance& instance_;
   SearchOptions options_;
   SharedListSearch list_search_;
+  ProjectRounds project_rounds_;
   std::optional<Instance> relaxed_instance_;
   std::unique_ptr<SearchRounds> relaxed_search_;
   bool has_relaxed_rounds_ = true;

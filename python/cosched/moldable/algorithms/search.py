@@ -76,6 +76,8 @@ def local_search(
     jobs are taken out and put back where their end and the price of the area they take are least; a
     job gets another count, or another place in the order. It ends when it meets a bound; up to
     twelve jobs the proof of :func:`cosched.moldable.optimal` follows, unless jobs slow each other.
+    Where jobs with precedence or resources have one count and integer times each (projects), the
+    search of the bound ``destructive`` takes turns with annealing, and its schedules count.
     Jobs with precedence start from ``list-lp`` and ``list-local`` with several parameters, and from
     every trade-off that the programme asked for; annealing on order and counts, each job at its
     earliest fit. So do jobs with resources and release dates, or with resources for the minsum:
@@ -118,24 +120,25 @@ def local_search(
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, SEARCH_WORK)
     seed_value = seed_of(seed)
-    placement, value, end = _core.moldable.local_search(
+    placement, value, is_destructive, end = _core.moldable.local_search(
         instance._core, chosen, seed_value, effort, limit, _starts(instance, start)
     )
-    proof_fields = _proved(instance, objective, placement, value, end)
+    makespan_bound = Bound(value, "destructive" if is_destructive else "work-and-path")
+    proof_fields = _proved(instance, objective, placement, makespan_bound, end)
     return make_result(
         instance, "local-search", placement, seed=seed_value, **proof_fields, **ended_by(end)
     )
 
 
 def _proved(
-    instance: Instance, objective: str, placement: Placement, makespan_bound: float, end: str
+    instance: Instance, objective: str, placement: Placement, makespan_bound: Bound, end: str
 ) -> dict[str, Bound]:
     """Return what ``local-search`` knows of its criterion, and of the makespan of jobs with
     edges."""
     ends = placement[2]
     proved: dict[str, Bound] = {}
-    if len(instance.edges) and makespan_bound > 0:
-        proved["own_bound"] = Bound(makespan_bound, "work-and-path")
+    if len(instance.edges) and makespan_bound.value > 0:
+        proved["own_bound"] = makespan_bound
     if end != "proved":
         return proved
     if objective == "minsum":
@@ -160,13 +163,15 @@ def optimal(
     same jobs is no worse, or where a bound on what it becomes is not below the best schedule
     known: areas, what one processor can do in its window, for the minsum prices of time. With
     precedence or resources a label also knows what of each is free when, and its bounds know
-    longest paths, each resource, and the prices of ``configurations``.
+    longest paths, each resource, and the prices of ``configurations``. Projects of more jobs have
+    the search of the bound ``destructive``.
 
     Parameters
     ----------
     instance : Instance
         At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds, but for
-        makespans where nearly all jobs speed up linearly. With precedence or resources at most 12.
+        makespans where nearly all jobs speed up linearly. With precedence or resources at most 12;
+        up to 300 for the makespan where each job has one count and integer times (projects).
         Slow-downs are refused.
     objective : {"makespan", "minsum"}
         What to minimise: max C_i, or sum w_i C_i.

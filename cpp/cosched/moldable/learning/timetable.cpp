@@ -1,0 +1,128 @@
+#include "cosched/moldable/learning/timetable.hpp"
+
+#include <algorithm>
+
+namespace cosched::moldable::learning {
+namespace {
+
+// Sums of shares up to this fit.  Wider than kExactTolerance, by which validators let schedules
+// exceed capacities.
+constexpr double kFullShare = 1 + 1e-8;
+
+}  // namespace
+
+Timetable::Timetable(std::vector<ResourceUser> users) : users_(std::move(users)) {
+  std::stable_sort(users_.begin(), users_.end(),
+                   [](const ResourceUser& a, const ResourceUser& b) { return a.share > b.share; });
+  cores_.resize(users_.size());
+}
+
+bool Timetable::propagate(Trail& trail) {
+  find_cores(trail);
+  make_profile();
+  operations_ += static_cast<std::int64_t>(users_.size() + 4 * changes_.size());
+  if (highest_share_ > kFullShare) {
+    const auto overloaded = std::find_if(profile_.begin(), profile_.end(),
+                                         [](const Step& step) { return step.share > kFullShare; });
+    return refuse_overload(trail, *overloaded);
+  }
+  for (int user = 0; user < static_cast<int>(users_.size()); ++user) {
+    if (highest_share_ + users_[user].share <= kFullShare) return true;  // the others need less
+    if (trail.is_fixed(users_[user].start_variable)) continue;
+    operations_ += static_cast<std::int64_t>(2 * profile_.size());
+    if (!raise_start(trail, user) || !lower_start(trail, user)) return false;
+  }
+  return true;
+}
+
+void Timetable::find_cores(const Trail& trail) {
+  changes_.clear();
+  for (std::size_t k = 0; k < users_.size(); ++k) {
+    const ResourceUser& user = users_[k];
+    Core& core = cores_[k];
+    core = {trail.high(user.start_variable), trail.low(user.start_variable) + user.seconds};
+    if (core.begin >= core.end) continue;
+    changes_.emplace_back(core.begin, user.share);
+    changes_.emplace_back(core.end, -user.share);
+  }
+}
+
+void Timetable::make_profile() {
+  std::sort(changes_.begin(), changes_.end());
+  profile_.clear();
+  highest_share_ = 0;
+  double share = 0;
+  for (std::size_t k = 0; k + 1 < changes_.size(); ++k) {
+    share += changes_[k].second;
+    if (changes_[k + 1].first == changes_[k].first) continue;
+    profile_.push_back({changes_[k].first, changes_[k + 1].first, share});
+    highest_share_ = std::max(highest_share_, share);
+  }
+}
+
+bool Timetable::has_room(const Step& step, int user) const {
+  const Core& core = cores_[user];
+  const bool is_in_core = core.begin <= step.begin && step.end <= core.end;
+  return is_in_core || step.share + users_[user].share <= kFullShare;
+}
+
+bool Timetable::raise_start(Trail& trail, int k) const {
+  const auto& [variable, seconds, share] = users_[k];
+  int start = trail.low(variable);
+  for (const Step& step : profile_) {
+    if (step.begin >= start + seconds) break;
+    if (step.end <= start || has_room(step, k)) continue;
+    while (start < step.end) {
+      const int second = std::min(step.end, start + seconds) - 1;
+      trail.begin_list();
+      trail.list(at_least(variable, second - seconds + 1));
+      list_users_at(trail, second, kFullShare - share, k);
+      start = second + 1;
+      if (!trail.raise(at_least(variable, start), trail.list_reason())) return false;
+    }
+  }
+  return true;
+}
+
+bool Timetable::lower_start(Trail& trail, int k) const {
+  const auto& [variable, seconds, share] = users_[k];
+  int start = trail.high(variable);
+  for (auto step = profile_.rbegin(); step != profile_.rend(); ++step) {
+    if (step->end <= start) break;
+    if (step->begin >= start + seconds || has_room(*step, k)) continue;
+    while (start + seconds > step->begin) {
+      const int second = std::max(step->begin, start);
+      trail.begin_list();
+      trail.list(at_most(variable, second));
+      list_users_at(trail, second, kFullShare - share, k);
+      start = second - seconds;
+      if (!trail.raise(at_most(variable, start), trail.list_reason())) return false;
+    }
+  }
+  return true;
+}
+
+void Timetable::list_users_at(Trail& trail, int second, double share, int without) const {
+  double sum = 0;
+  for (int k = 0; k < static_cast<int>(users_.size()) && sum <= share; ++k) {
+    if (k == without || !cores_[k].covers(second)) continue;
+    const auto& [variable, seconds, user_share] = users_[k];
+    trail.list(at_most(variable, second));
+    trail.list(at_least(variable, second - seconds + 1));
+    sum += user_share;
+  }
+}
+
+bool Timetable::refuse_overload(Trail& trail, const Step& step) const {
+  const int second = step.begin + (step.end - 1 - step.begin) / 2;
+  // The statement that the largest of the jobs starts later contradicts its bounds.
+  int largest = 0;
+  while (!cores_[largest].covers(second)) ++largest;
+  const auto& [variable, seconds, share] = users_[largest];
+  trail.begin_list();
+  trail.list(at_least(variable, second - seconds + 1));
+  list_users_at(trail, second, kFullShare - share, largest);
+  return trail.raise(at_least(variable, second + 1), trail.list_reason());
+}
+
+}  // namespace cosched::moldable::learning
