@@ -186,11 +186,15 @@ def stopped_after(seconds: float) -> Iterator[None]:
         _core.forget_stop()
 
 
-def cp_sat(project: Project, seconds: float) -> tuple[float, float, float] | None:
-    """Makespan, bound and processor seconds; None where OR-tools is not there."""
+def python_with_ortools() -> str | None:
+    """The Python that runs CP-SAT; None where OR-tools is not there."""
     python = os.environ.get("ORTOOLS_PYTHON", sys.executable)
-    if subprocess.run([python, "-c", "import ortools"], capture_output=True).returncode:
-        return None
+    probe = subprocess.run([python, "-c", "import ortools"], capture_output=True)
+    return None if probe.returncode else python
+
+
+def cp_sat(python: str, project: Project, seconds: float) -> tuple[float, float, float]:
+    """Makespan, bound and processor seconds."""
     text = json.dumps(dataclasses.asdict(project))
     command = [python, "-c", _CP_SAT, str(seconds)]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
@@ -226,6 +230,7 @@ def main() -> None:
     else:
         projects = read_projects(arguments.folder, arguments.numbers)
     ours, theirs = Tally("local-search"), Tally("CP-SAT")
+    python = python_with_ortools()
     print(f"{'project':44} | {'local-search, bound, s':25} | CP-SAT, bound, s")
     for project in projects:
         instance = project.instance()
@@ -236,8 +241,8 @@ def main() -> None:
         result.schedule.validate()
         bound = float(result.bound)
         row = f"{project.name:44} |" + ours.add(result.makespan, bound, seconds)
-        other = cp_sat(project, arguments.seconds)
-        if other is not None:
+        if python is not None:
+            other = cp_sat(python, project, arguments.seconds)
             row += theirs.add(*other)
             assert max(bound, other[1]) <= min(result.makespan, other[0]), (
                 "a bound above a schedule"

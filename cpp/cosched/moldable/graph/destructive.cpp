@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

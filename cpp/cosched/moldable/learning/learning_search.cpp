@@ -100,7 +100,6 @@ void LearningSearch::return_to(int level) {
 }
 
 bool LearningSearch::learn() {
-  ++conflicts_;
   if (trail_.level() == 0) return false;
   const Lesson lesson = analysis_.analyse();
   for (const Literal literal : analysis_.met_literals()) branching_.bump(literal);

@@ -52,11 +52,9 @@ class LearningSearch {
   void guide(const std::vector<int>& starts);
   /// Work of the last search: about a nanosecond each.
   std::int64_t work() const { return operations() - operations_before_; }
-  std::int64_t conflicts() const { return conflicts_; }
 
  private:
   int makespan_variable() const { return jobs_; }
-  void add_conflict(const RigidProject& project, const RigidProject::Edge& conflict);
   bool propagate();
   void return_to(int level);
   // Learns from the refused literal; false: there is no schedule at all.
@@ -77,7 +75,7 @@ class LearningSearch {
   std::vector<int> starts_;
   int propagated_entries_ = 0;
   bool is_feasible_ = true;
-  std::int64_t conflicts_ = 0, restarts_ = 0, max_clauses_;
+  std::int64_t restarts_ = 0, max_clauses_;
   std::int64_t operations_before_ = 0;
   Poll poll_;
 };
