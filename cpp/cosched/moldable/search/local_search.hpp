@@ -16,7 +16,8 @@ namespace cosched::moldable::search {
 /// one before, so that more work or time is never worse; above the default work a round is several
 /// annealings, in threads.  A round that does not fit into the work is not begun.  The search ends
 /// when it meets a bound: the dual approximation's for the makespan, sum w_i (r_i + min t_i) for
-/// the minsum.
+/// the minsum.  For the makespan of rigid jobs that may fill the machine until the bound, half of
+/// each round looks for such a schedule (full_machine_search.hpp).
 ///
 /// Up to kExactJobs jobs prove() follows, with as much work; up to kMostProvedJobs where there is
 /// more work than the default, with half of it.  A time limit allows the same steps in the same
