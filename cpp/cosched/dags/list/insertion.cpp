@@ -1,11 +1,21 @@
 #include "cosched/dags/list/insertion.hpp"
 
 namespace cosched::dags::list {
+namespace {
+
+double least_time(const Instance& instance, int type) {
+  double least = kInfinity;
+  for (int task = 0; task < instance.tasks(); ++task)
+    if (instance.can_run(task, type)) least = std::min(least, instance.time(task, type));
+  return least;
+}
+
+}  // namespace
 
 Insertion::Insertion(const Instance& instance)
     : instance_(instance), plan_(instance.tasks()), units_(instance.types()) {
   for (int type = 0; type < instance.types(); ++type)
-    units_[type].resize(useful_units(instance, type));
+    units_[type].resize(useful_units(instance, type), Timeline(least_time(instance, type)));
 }
 
 // All units of a type need the same time, so the earliest start wins.

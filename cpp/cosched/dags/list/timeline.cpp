@@ -9,12 +9,13 @@ void Timeline::occupy(double start, double end) {
   const Gap before{gap->begin, start}, after{end, gap->end};
   if (!(before.begin < before.end)) add_joint(start);
   if (!(after.begin < after.end)) add_joint(end);
-  if (before.begin < before.end && after.begin < after.end) {
+  const bool keeps_before = can_hold_tasks(before), keeps_after = can_hold_tasks(after);
+  if (keeps_before && keeps_after) {
     *gap = before;
     gaps_.insert(gap + 1, after);
-  } else if (before.begin < before.end) {
+  } else if (keeps_before) {
     *gap = before;
-  } else if (after.begin < after.end) {
+  } else if (keeps_after) {
     *gap = after;
   } else {
     gaps_.erase(gap);

@@ -11,6 +11,9 @@ namespace cosched::dags::list {
 /// The idle times of one unit.
 class Timeline {
  public:
+  /// No task of the unit is shorter than `least_duration`: gaps that are shorter are not kept.
+  explicit Timeline(double least_duration = 0) : least_duration_(least_duration) {}
+
   /// Earliest start >= ready of a task of length `duration`.
   double earliest(double ready, double duration) const;
   void occupy(double start, double end);
@@ -19,13 +22,18 @@ class Timeline {
 
  private:
   // Idle time [begin, end) between two tasks, or from the last task on (end infinite).  Gaps are
-  // disjoint and increasing.
+  // disjoint and increasing, the last one is endless.
   struct Gap {
     double begin, end;
   };
+  bool can_hold_tasks(const Gap& gap) const {
+    // The sum that first_fit() compares, so that no rounding makes a difference.
+    return gap.begin < gap.end && gap.begin + least_duration_ <= gap.end;
+  }
   const Gap* first_fit(double ready, double duration) const;
   void add_joint(double time);
 
+  double least_duration_;
   std::vector<Gap> gaps_{{0, kInfinity}};
   // Times at which two tasks touch each other, or a task touches time 0, increasing: there tasks of
   // length 0 fit.
