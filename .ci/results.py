@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 from cosched import plot
 from cosched.experiments import kept, ledger, tolerances
 from cosched.experiments.catalogue import STUDIES, claims
-from cosched.experiments.outputs import read_frame
+from cosched.experiments.study_outputs import read_frame
 from cosched.version import installed_version
 
 REPO = Path(__file__).resolve().parents[1]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.slurm.live import clocks, nodes, records
+from cosched.slurm.live import clocks, job_records, nodes
 from cosched.slurm.machines import machine_shown
 
 CONFIG = "SLURM_VERSION = 23.11.4\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
@@ -108,14 +108,14 @@ def sacct(text):
 
 
 def squeue(text):
-    job_records = {job.id: job for job in records.jobs_of_json(text, "squeue.json")[0]}
+    jobs_by_id = {job.id: job for job in job_records.jobs_of_json(text, "squeue.json")[0]}
     waits = {"REQUEUED": "PENDING", "CONFIGURING": "RUNNING", "SUSPENDED": "RUNNING"}
     for job in json.loads(text)["jobs"]:
         state = waits.get(first(job["job_state"]), first(job["job_state"]))
         if state not in ("PENDING", "RUNNING"):
-            yield "id", job["job_id"] in job_records, False
+            yield "id", job["job_id"] in jobs_by_id, False
             continue
-        job_record = job_records[job["job_id"]]
+        job_record = jobs_by_id[job["job_id"]]
         yield "state", job_record.state, state
         for name, key in (
             ("account", "account"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cosched.workflows import History
-from cosched.workflows.times import ExpectedTimes
+from cosched.workflows.job_times import ExpectedTimes
 from snakemake_scheduler_plugin_cosched import jobs
 
 

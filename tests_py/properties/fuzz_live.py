@@ -23,7 +23,7 @@ from cosched.slurm.accounts.accounting_dump import read_accounts
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
 from cosched.slurm.recordings.agreement import agreement
-from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.recordings.recording_files import read_recording
 from cosched.slurm.requests.associations import Accounts
 from support import FIXTURES, RECORDINGS, REPO, members
 

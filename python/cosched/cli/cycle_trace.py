@@ -13,9 +13,9 @@ from cosched.cli import report
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import MAX_CYCLES, TraceSelection
-from cosched.slurm.trace.text import lines_of_trace
+from cosched.slurm.trace.trace_records import Trace
+from cosched.slurm.trace.trace_text import lines_of_trace
 from cosched.slurm.twin.backfill import backfill
 
 #: Two numbers with a dash between them, as 3-7.

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cosched.cli.groups import Command, CommandGroup
+from cosched.cli.command_groups import Command, CommandGroup
 from cosched.cli.option_types import (
     AnyInteger,
     InputPath,
@@ -19,7 +19,7 @@ from cosched.cli.option_types import (
     VariantValues,
     Words,
 )
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     Decorator,
     combine,
     given_values,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.cli import report
-from cosched.cli.tables import ScreenColumn, column, show
+from cosched.cli.wrapped_tables import ScreenColumn, column, show
 from cosched.core.result import spans
 from cosched.errors import InvalidSchedule, printable
 from cosched.lazy import pd

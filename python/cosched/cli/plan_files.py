@@ -5,7 +5,7 @@ from pathlib import Path
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.planned import Plan
+from cosched.execution.plans import Plan
 
 
 def read_plan_with_codes(plan: Path, codes: Path) -> tuple[Plan, Codes]:

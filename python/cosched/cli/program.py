@@ -2,7 +2,7 @@
 
 import click
 
-from cosched.cli.groups import LazyCommand, LazyGroup, require_subcommand
+from cosched.cli.command_groups import LazyCommand, LazyGroup, require_subcommand
 
 _COMMANDS = "cosched.cli.commands"
 

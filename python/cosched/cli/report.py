@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import cosched  # cosched.plot is imported when something is drawn
 from cosched import io
-from cosched.cli import tables, verbosity
+from cosched.cli import verbosity, wrapped_tables
 from cosched.cli.stopping import best_so_far
 from cosched.core import Presentation, Result
 from cosched.core.comparison import apply_best_bound, rows_to_frame
@@ -65,12 +65,14 @@ def show_notes(instance: Any) -> None:
 def show_result(of: Presentation, result: Result) -> None:
     """The plan's first rows, its measures, then value, bound and gap in words."""
     overview = result.overview()
-    tables.show(f"{of.family.name}: {result.algorithm}", tables.columns_of(overview.frame))
+    wrapped_tables.show(
+        f"{of.family.name}: {result.algorithm}", wrapped_tables.columns_of(overview.frame)
+    )
     if overview.total > len(overview.frame):
         n_unlisted = overview.total - len(overview.frame)
         say(f"... and {n_unlisted:,} more {overview.what}; -o FILE writes the whole plan")
     measures = [
-        f"{tables.title_of(key)} {tables.cell(key, value)}"
+        f"{wrapped_tables.title_of(key)} {wrapped_tables.cell(key, value)}"
         for key, value in result.metrics().items()
         if key not in result.deprecated_metrics
     ]
@@ -224,19 +226,19 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
         or (c in ("value", "gap") and constant_columns[c] == constant_columns[c])
     ]
     marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
-    table_columns = [tables.ScreenColumn("", marks)]
+    table_columns = [wrapped_tables.ScreenColumn("", marks)]
     table_columns.extend(
-        tables.column(tables.title_of(name), ranked[name].tolist())
+        wrapped_tables.column(wrapped_tables.title_of(name), ranked[name].tolist())
         for name in (*keys, "algorithm", *listed_columns)
     )
     title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
-    tables.show(title, table_columns, keys=2 + len(keys), ends=last if keys else ())
+    wrapped_tables.show(title, table_columns, keys=2 + len(keys), ends=last if keys else ())
     if any(marks):
         median = "median of the " if _ranked_by(frame) != "value" else ""
         say(f"* the best {median}{of.objective}" + (" of each instance" if keys else ""))
     below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
     constant = {
-        c: f"{tables.title_of(c)} {tables.cell(c, v)}"
+        c: f"{wrapped_tables.title_of(c)} {wrapped_tables.cell(c, v)}"
         for c, v in constant_columns.items()
         if v == v and c not in (*below, *listed_columns)
     }
@@ -338,7 +340,7 @@ def _says_nothing(column: pd.Series) -> bool:
 
 def show_frame(title: str, frame: pd.DataFrame) -> None:
     """Print a small table as it is."""
-    tables.show(title, tables.columns_of(frame))
+    wrapped_tables.show(title, wrapped_tables.columns_of(frame))
 
 
 def write_result(result: Result, path: str | PathLike[str]) -> None:

@@ -20,7 +20,7 @@ from cosched.slurm.live.backtesting import coverage_by
 from cosched.slurm.live.prometheus import FailedReading, prometheus
 from cosched.slurm.live.start_accuracy import accuracy_table, plan_table, start_accuracy
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
-from cosched.slurm.live.times import dated, duration, limit_text
+from cosched.slurm.live.time_texts import dated, duration, limit_text
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,11 @@ from cosched.cluster.algorithms import (
 )
 from cosched.cluster.auditing import audit as audit
 from cosched.cluster.bounds import max_stretch_bound as max_stretch_bound
+from cosched.cluster.exported_files import (
+    jobs_table as jobs_table,
+    write_jobs_csv as write_jobs_csv,
+    write_log_csv as write_log_csv,
+)
 from cosched.cluster.family import (
     ALGORITHMS as ALGORITHMS,
     BOUNDS as BOUNDS,
@@ -51,14 +56,9 @@ from cosched.cluster.judgement import (
     LogJudgement as LogJudgement,
     judge_log as judge_log,
 )
-from cosched.cluster.logs import from_sacct as from_sacct, from_swf as from_swf
+from cosched.cluster.log_readers import from_sacct as from_sacct, from_swf as from_swf
 from cosched.cluster.machine import Machine as Machine
 from cosched.cluster.machine.node_types import NodeType as NodeType, Partition as Partition
-from cosched.cluster.outputs import (
-    jobs_table as jobs_table,
-    write_jobs_csv as write_jobs_csv,
-    write_log_csv as write_log_csv,
-)
 from cosched.cluster.result import Result as Result
 from cosched.cluster.result.log_fit import fit as fit
 from cosched.cluster.result.result import Draws as Draws

@@ -5,9 +5,9 @@ from typing import Any
 
 from cosched.cluster import algorithms, plots
 from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.exported_files import write_jobs_csv, write_log_csv
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
-from cosched.cluster.outputs import write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core import AlgorithmTable, Bound, Family, Output, Presentation

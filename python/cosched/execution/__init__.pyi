@@ -18,7 +18,7 @@ from cosched.execution.codes import Codes as Codes
 from cosched.execution.slowdowns import together as together
 from cosched.execution.launchers import Local as Local, Slurm as Slurm
 from cosched.execution.measure import Adaptive as Adaptive, profile as profile
-from cosched.execution.planned import Plan as Plan, PlanStep as PlanStep
+from cosched.execution.plans import Plan as Plan, PlanStep as PlanStep
 from cosched.execution.planning import plan as plan
 from cosched.execution.record import Execution as Execution, TaskRun as TaskRun
 from cosched.execution.running import commands as commands, run as run

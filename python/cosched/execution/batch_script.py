@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, output_names
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import hosts_of, own_environment, require_ranks, srun_size
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 from cosched.execution.shell_text import quote_word
 from cosched.execution.slurm_words import (
     amount_of,

@@ -14,7 +14,7 @@ from cosched.execution import process_tree, watchdog
 from cosched.execution.code import output_names
 from cosched.execution.journal import FORMAT, VERSION
 from cosched.execution.launchers import Launcher
-from cosched.execution.planned import PlanStep
+from cosched.execution.plans import PlanStep
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, EndedProcess, ProcessPool
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner

@@ -18,7 +18,7 @@ from cosched.deprecation import DeprecatedAttribute
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 from cosched.execution.processes import Launch
 from cosched.notes import Note, NoteKind
 

@@ -32,7 +32,7 @@ from cosched.execution.measured_times import (
     seconds_of,
     table_of,
 )
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 from cosched.execution.processes import EndedProcess, Meter, ProcessPool, usage_of_step
 from cosched.execution.runs_file import MeasuredRun, RunsFile
 from cosched.lazy import pd

@@ -13,7 +13,7 @@ from cosched.core.arrays import positive
 from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 from cosched.execution.tokens import fits
 
 #: A task that is late is taken to need this times what it has had.

@@ -14,7 +14,7 @@ from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.journal import Attempt, Journal
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 from cosched.execution.record import Execution, TaskRun
 from cosched.execution.replanning import Situation
 from cosched.execution.tokens import Tokens

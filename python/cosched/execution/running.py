@@ -14,7 +14,7 @@ from cosched.execution.codes import Codes
 from cosched.execution.driver import Driver
 from cosched.execution.journal import Journal, Past, read_past
 from cosched.execution.launchers import Launcher, launcher_of
-from cosched.execution.planned import Plan
+from cosched.execution.plans import Plan
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
 from cosched.execution.run_state import Options, RunState, Watch, with_placements

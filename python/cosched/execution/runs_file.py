@@ -15,7 +15,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.io.append_only import AppendOnlyTable
 from cosched.notes import Note
 from cosched.profiles import MOST_PROCESSORS
-from cosched.profiles.files import RUN_COLUMNS, read_task_log, with_usual_names
+from cosched.profiles.measured_files import RUN_COLUMNS, read_task_log, with_usual_names
 
 STATES = ("completed", "failed", "timeout")
 

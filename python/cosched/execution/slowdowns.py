@@ -18,7 +18,7 @@ from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.measure import Bench
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 from cosched.execution.runs_file import MeasuredRun, corunners_of, header_of
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind

@@ -10,7 +10,7 @@ from itertools import islice
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.codes_file import lacking_message
-from cosched.execution.planned import Plan, PlanStep
+from cosched.execution.plans import Plan, PlanStep
 
 #: Sums of needs may pass a capacity by that much: rounding.
 _ROUNDING = 1e-9

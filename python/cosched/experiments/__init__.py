@@ -13,10 +13,10 @@ shows how to write one. Nothing else of cosched needs this package. A run needs 
 from cosched.border import guard_public
 from cosched.described import described
 from cosched.experiments.catalogue import STUDIES, find
-from cosched.experiments.outputs import StudyResult
 from cosched.experiments.runner import run
 from cosched.experiments.state import verify
 from cosched.experiments.study import Study, data_path, with_registered
+from cosched.experiments.study_outputs import StudyResult
 
 __all__ = [
     "STUDIES",

@@ -20,9 +20,9 @@ from cosched.errors import StudyError, optional, require
 from cosched.experiments import engines
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.engines import Context, Engine
-from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs, written
 from cosched.experiments.state import StudyState
 from cosched.experiments.study import Design, is_timing, make_design, missing_line
+from cosched.experiments.study_outputs import RESULTS, StudyResult, write_outputs, written
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ from cosched.io.foreign_formats import (
 )
 from cosched.io.limit import max_bytes as max_bytes, polled as polled
 from cosched.io.line_numbers import shown_lines as shown_lines
-from cosched.io.tables import (
+from cosched.io.text_files import (
     CsvTable as CsvTable,
     is_number as is_number,
     parse_csv as parse_csv,

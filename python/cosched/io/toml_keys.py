@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cosched.errors import CoschedError, InvalidInstance
-from cosched.io.tables import parse_toml
+from cosched.io.text_files import parse_toml
 
 #: A part of a key: bare, in double quotes, in single quotes.
 _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")

@@ -19,7 +19,7 @@ from typing import Any
 
 from cosched.errors import InvalidArgument, InvalidInstance, no_folder_for, printable, shorten
 from cosched.io.limit import require_length
-from cosched.io.tables import is_number
+from cosched.io.text_files import is_number
 from cosched.lazy import pd
 
 _LONG_SUFFIX = 20

@@ -28,7 +28,7 @@ from cosched.profiles.completion import (
     check_options as check_options,
     complete as complete,
 )
-from cosched.profiles.files import (
+from cosched.profiles.measured_files import (
     from_csv as from_csv,
     read as read,
     require_plain as require_plain,

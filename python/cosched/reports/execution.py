@@ -11,7 +11,7 @@ from cosched.execution import Execution
 from cosched.reports.charts import drawing, svg_of
 from cosched.reports.document import Column, Figure, KeyFigure, Report, Section, Table
 from cosched.reports.sentences import notes_of_report
-from cosched.workflows.report import by_rule
+from cosched.workflows.run_report import by_rule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -14,7 +14,7 @@ from cosched.reports.document import KeyFigure, Report, Section, StartBars
 from cosched.reports.sentences import notes_of_report
 from cosched.slurm.live.prometheus import FailedReading
 from cosched.slurm.live.start_summary import summarise_starts
-from cosched.slurm.live.times import dated, duration
+from cosched.slurm.live.time_texts import dated, duration
 from cosched.units import format_duration
 
 #: Ticks of the axis that all bars share (s), which is logarithmic: soon is looked at closely.

@@ -10,10 +10,10 @@ from typing import Any
 from cosched import io
 from cosched.cluster import Instance
 from cosched.cluster.files import read_json
-from cosched.cluster.files.jobs import UNLIMITED
+from cosched.cluster.files.job_files import UNLIMITED
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.recordings.files import NO_LIMIT
+from cosched.slurm.recordings.recording_files import NO_LIMIT
 from cosched.slurm.requests.request import KINDS
 from cosched.units import parse_megabytes
 

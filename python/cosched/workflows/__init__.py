@@ -14,9 +14,9 @@ package: it translates between Snakemake and these.
 from cosched.border import guard_public
 from cosched.described import described
 from cosched.lazy import on_first_use
+from cosched.workflows.job_times import History
 from cosched.workflows.online import OnlineList, Ready
-from cosched.workflows.planned import Course, Plan, no_schedule_before, plan
-from cosched.workflows.times import History
+from cosched.workflows.run_expectation import Course, Plan, no_schedule_before, plan
 
 __all__ = [
     "Course",
@@ -34,7 +34,7 @@ __all__ = [
 # Pictures and tables are for the end of a run: their import would delay its first jobs.
 _REPORT_NAMES = ("by_rule", "execution_of", "write_report")
 __getattr__ = on_first_use(
-    __name__, dict.fromkeys(_REPORT_NAMES, "cosched.workflows.report"), guard_public
+    __name__, dict.fromkeys(_REPORT_NAMES, "cosched.workflows.run_report"), guard_public
 )
 
 described(globals())

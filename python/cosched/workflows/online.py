@@ -5,8 +5,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from cosched.workflows.planned import Paths
-from cosched.workflows.times import ExpectedTimes
+from cosched.workflows.job_times import ExpectedTimes
+from cosched.workflows.run_expectation import Paths
 
 _BLOCK = 4096
 

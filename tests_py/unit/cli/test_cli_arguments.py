@@ -6,8 +6,8 @@ import click
 import pytest
 
 from cosched.cli import main
+from cosched.cli.command_groups import require_separate_outputs
 from cosched.cli.commands.batch import Gigabytes
-from cosched.cli.groups import require_separate_outputs
 from cosched.cli.option_types import (
     CommaList,
     InputPath,

@@ -7,7 +7,7 @@ import cosched as cs
 from cosched import NoteKind
 from cosched.cli import main
 from cosched.cluster.files.sacct.alignment import Aligner
-from cosched.slurm.live.records import parse_history
+from cosched.slurm.live.job_records import parse_history
 
 CONF = """
 NodeName=a[1-2] CPUs=8 RealMemory=32000 Feature=type_a

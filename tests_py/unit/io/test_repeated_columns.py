@@ -7,8 +7,8 @@ from cosched import io
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.accounting_dump import parse_accounts
-from cosched.slurm.live.outputs import rows
-from cosched.slurm.live.records import parse_history
+from cosched.slurm.live.command_outputs import rows
+from cosched.slurm.live.job_records import parse_history
 from cosched.slurm_lab import read_trace
 
 

@@ -13,7 +13,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.outputs import COMMANDS, read_outputs
+from cosched.slurm.live.command_outputs import COMMANDS, read_outputs
 from support import FIXTURES, unpacked
 
 MARKER = "Zq7secret"

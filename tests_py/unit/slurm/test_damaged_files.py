@@ -13,11 +13,11 @@ from msgspec import structs
 import cosched as cs
 from cosched.slurm.accounts.accounting_dump import AccountingDump, parse_accounts
 from cosched.slurm.live.clocks import query_time
-from cosched.slurm.live.outputs import records
+from cosched.slurm.live.command_outputs import records
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
 from cosched.slurm.machines import machine_shown
-from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.recordings.recording_files import read_recording
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.request import parse_gpus
 from cosched.slurm.twin.host_clocks import HOST

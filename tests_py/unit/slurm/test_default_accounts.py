@@ -9,7 +9,7 @@ from cosched.cli import main
 from cosched.cluster.analysis.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.accounting_dump import parse_accounts
-from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.recordings.recording_files import read_recording
 
 CONF = """ClusterName=c
 SelectType=select/cons_tres

@@ -14,7 +14,7 @@ from cosched import NoteKind
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.accounting_dump import parse_accounts
 from cosched.slurm.live import clocks, nodes
-from cosched.slurm.live.records import parse_history
+from cosched.slurm.live.job_records import parse_history
 from support import FIXTURES
 
 SITES = FIXTURES / "sites"

@@ -8,7 +8,7 @@ import pytest
 import cosched as cs
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.analysis.what_if import parts_of, scenario_of
-from cosched.slurm.conf.options import OPTIONS, OptionClass
+from cosched.slurm.conf.known_keys import OPTIONS, OptionClass
 from cosched.slurm.conf.values import canonical_value, unsigned, values_in_words
 from cosched.slurm.whatif.classes import has_same_settings
 

@@ -17,7 +17,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import SolverError
 from cosched.slurm.live import Snapshot
-from cosched.slurm.live.outputs import COMMANDS, SACCT_FIELDS
+from cosched.slurm.live.command_outputs import COMMANDS, SACCT_FIELDS
 from cosched.slurm_lab import RealSlurm, missing_packages
 from cosched.slurm_lab.slurmrestd import LabRestServer, jwt_settings, missing_rest_packages
 from support import lacking

@@ -12,7 +12,7 @@ from cosched.cli import main
 from cosched.slurm.recordings import host
 from cosched.slurm.recordings.agreement import read_recording, simulated_run
 from cosched.slurm.trace import TraceSelection
-from cosched.slurm.trace.text import CYCLE_ENDS, VERDICTS, lines_of_trace
+from cosched.slurm.trace.trace_text import CYCLE_ENDS, VERDICTS, lines_of_trace
 from support import FIXTURES
 
 RECORDINGS = FIXTURES / "slurm"

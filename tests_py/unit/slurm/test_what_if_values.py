@@ -11,7 +11,7 @@ from cosched.cluster.analysis.replications import Spread
 from cosched.cluster.analysis.scenario import ScenarioClass
 from cosched.cluster.analysis.simulate_audit import simulate_audit
 from cosched.cluster.analysis.what_if import scenario_of, what_if
-from cosched.slurm.conf.options import Option, OptionClass
+from cosched.slurm.conf.known_keys import Option, OptionClass
 from cosched.slurm.conf.values import canonical_value, value_by_word, values_in_words
 
 CONF = """SelectType=select/cons_tres

@@ -18,9 +18,9 @@ from cosched import NoteKind
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulated_machine
 from cosched.slurm.live.backtesting import is_covered, widening_of_bands
+from cosched.slurm.live.job_records import number, parse_history
 from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
 from cosched.slurm.live.new_jobs import copy_of_job
-from cosched.slurm.live.records import number, parse_history
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
 CONFIG = """Configuration data as of 2027-01-15T08:00:00

@@ -13,7 +13,7 @@ import cosched as cs
 from cosched import NoteKind
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.times import duration
+from cosched.slurm.live.time_texts import duration
 from cosched.units import format_duration
 from support import FIXTURES, unpacked
 

@@ -10,7 +10,7 @@ from unit.slurm.test_when import CONFIG, JOBS, NOW, folder_of, json_22_05
 import cosched as cs
 from cosched.cli import main, start_time_outputs
 from cosched.reports.when import when_page as page
-from cosched.slurm.live.times import dated
+from cosched.slurm.live.time_texts import dated
 
 FILES = ("when.html", "cosched.prom")
 

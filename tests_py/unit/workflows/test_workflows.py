@@ -21,9 +21,9 @@ from cosched.workflows import (
     plan,
     write_report,
 )
+from cosched.workflows.job_times import ExpectedTimes
 from cosched.workflows.online import fitting
-from cosched.workflows.planned import Paths
-from cosched.workflows.times import ExpectedTimes
+from cosched.workflows.run_expectation import Paths
 
 
 def test_longest_paths_against_every_path():

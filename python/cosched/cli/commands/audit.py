@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from cosched.cli.command_groups import ReportCommand
 from cosched.cli.families import read_instance
-from cosched.cli.groups import ReportCommand
 from cosched.cli.option_types import AnyInteger, InputPath, Seconds, Words
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     analysis_option,
     json_option,
     log_options,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath, Integer, Number, OutputFolder, TextType
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     analysis_option,
     execution_option,
     input_option,

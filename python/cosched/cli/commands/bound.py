@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from cosched.cli.command_groups import CommandGroup
 from cosched.cli.families import family_commands, read_instance
-from cosched.cli.groups import CommandGroup
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     TABLE_SUFFIXES,
     algorithm_option,
     algorithm_parameters_option,

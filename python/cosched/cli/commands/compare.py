@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cosched.cli.command_groups import Command, CommandGroup
 from cosched.cli.families import family_commands, read_variants
-from cosched.cli.groups import Command, CommandGroup
 from cosched.cli.option_types import AnyInteger, Number, Seconds
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     TABLE_SUFFIXES,
     algorithm_option,
     algorithm_parameters_option,

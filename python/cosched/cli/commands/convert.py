@@ -5,10 +5,15 @@ from typing import Any
 
 import click
 
+from cosched.cli.command_groups import Command
 from cosched.cli.families import read_instance
-from cosched.cli.groups import Command
 from cosched.cli.option_types import InputPath
-from cosched.cli.options import log_options, output_file_option, output_option, require_output
+from cosched.cli.shared_options import (
+    log_options,
+    output_file_option,
+    output_option,
+    require_output,
+)
 
 
 @click.command("convert", cls=Command)

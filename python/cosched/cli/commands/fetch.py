@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import OutputFolder
-from cosched.cli.options import input_option, json_option, output_option
+from cosched.cli.shared_options import input_option, json_option, output_option
 
 
 @click.command("fetch", cls=Command)

@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
+from cosched.cli.command_groups import Command, CommandGroup
 from cosched.cli.families import parameters_of
-from cosched.cli.groups import Command, CommandGroup
 from cosched.cli.option_types import (
     MAX_SEED,
     AnyInteger,
@@ -24,7 +24,7 @@ from cosched.cli.option_types import (
     Text,
     Words,
 )
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     Decorator,
     given_values,
     output_option,

@@ -1,6 +1,6 @@
 """``cosched library``: benchmark instances and best-known solutions."""
 
-from cosched.cli.groups import LazyCommand, LazyGroup
+from cosched.cli.command_groups import LazyCommand, LazyGroup
 
 _COMMANDS = "cosched.cli.commands"
 

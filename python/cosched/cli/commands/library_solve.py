@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import Seconds
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     algorithm_option,
     instance_name_argument,
     json_option,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath, OutputFolder
-from cosched.cli.options import input_option, instance_name_argument, output_option
+from cosched.cli.shared_options import input_option, instance_name_argument, output_option
 
 
 @click.command("submit", cls=Command)

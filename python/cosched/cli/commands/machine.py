@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath
-from cosched.cli.options import json_option, output_file_option
+from cosched.cli.shared_options import json_option, output_file_option
 
 if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
@@ -53,7 +53,7 @@ def machine(file: Path, output: Path | None, as_json: bool) -> None:
 def _show(machine_read: Machine) -> None:
     """Print a table of the kinds of nodes, one of the partitions, and the sums."""
     from cosched.cli import report
-    from cosched.cli.tables import column, show
+    from cosched.cli.wrapped_tables import column, show
     from cosched.cluster.machine.node_types import node_mask
     from cosched.cluster.machine.parts import node_attribute
     from cosched.core.text import count_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import (
     MAX_SEED,
     CommaList,
@@ -17,7 +17,7 @@ from cosched.cli.option_types import (
     OutputFile,
     check_output,
 )
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     TABLE_SUFFIXES,
     analysis_option,
     execution_option,

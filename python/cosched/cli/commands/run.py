@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath, NumberOrNone, OutputFile, OutputFolder, Seconds
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     codes_option,
     execution_option,
     json_option,
@@ -23,7 +23,7 @@ from cosched.cli.options import (
 if TYPE_CHECKING:
     from cosched import execution
     from cosched.execution.launchers import Launcher
-    from cosched.execution.planned import Plan
+    from cosched.execution.plans import Plan
 
 
 @click.command("run", cls=Command)

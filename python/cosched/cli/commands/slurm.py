@@ -1,6 +1,6 @@
 """``cosched slurm``: the simulator of Slurm, and recordings of real ones."""
 
-from cosched.cli.groups import LazyCommand, LazyGroup
+from cosched.cli.command_groups import LazyCommand, LazyGroup
 
 _COMMANDS = "cosched.cli.commands"
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import MAX_SEED, Integer
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     analysis_option,
     drop_option,
     json_option,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath, Integer, Number, OutputFile, OutputFolder, Seconds
-from cosched.cli.options import cluster_option, execution_option, output_option
+from cosched.cli.shared_options import cluster_option, execution_option, output_option
 from cosched.errors import InvalidInstance, require, shorten
 
 #: Nodes of a recording without --nodes and --conf.

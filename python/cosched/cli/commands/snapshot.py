@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath, Seconds
-from cosched.cli.options import input_option, output_file_option, output_option, require_output
+from cosched.cli.shared_options import (
+    input_option,
+    output_file_option,
+    output_option,
+    require_output,
+)
 
 if TYPE_CHECKING:
     from cosched.slurm.live import Snapshot
@@ -113,7 +118,7 @@ def _ask_commands(folder: Path | None, history: str | None, timezone: str | None
     from cosched import io
     from cosched.cli import report
     from cosched.slurm.live import Snapshot
-    from cosched.slurm.live.outputs import days_of, query_slurm, read_outputs
+    from cosched.slurm.live.command_outputs import days_of, query_slurm, read_outputs
 
     days = days_of(history) if history is not None else None
     if folder is not None:
@@ -138,7 +143,7 @@ def _ask_rest(
     """Ask slurmrestd."""
     from cosched.cli import report
     from cosched.slurm.live import Snapshot
-    from cosched.slurm.live.outputs import days_of
+    from cosched.slurm.live.command_outputs import days_of
     from cosched.slurm.live.rest.client import DEFAULT_TIMEOUT
 
     days = days_of(history) if history is not None else None

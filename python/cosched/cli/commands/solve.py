@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from cosched.cli.command_groups import CommandGroup
 from cosched.cli.families import family_commands, read_instance
-from cosched.cli.groups import CommandGroup
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     algorithm_option,
     algorithm_parameters_option,
     complete_algorithms,

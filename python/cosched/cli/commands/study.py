@@ -1,6 +1,6 @@
 """``cosched study``: the tables and figures of the papers."""
 
-from cosched.cli.groups import LazyCommand, LazyGroup
+from cosched.cli.command_groups import LazyCommand, LazyGroup
 
 _COMMANDS = "cosched.cli.commands"
 

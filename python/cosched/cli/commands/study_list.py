@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from cosched.cli.groups import Command
-from cosched.cli.options import TABLE_SUFFIXES, json_option, output_file_option
+from cosched.cli.command_groups import Command
+from cosched.cli.shared_options import TABLE_SUFFIXES, json_option, output_file_option
 from cosched.errors import require
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import Integer, OutputFolder, Seconds
-from cosched.cli.options import execution_option, json_option, output_option
+from cosched.cli.shared_options import execution_option, json_option, output_option
 from cosched.errors import StudyError, require
 
 if TYPE_CHECKING:

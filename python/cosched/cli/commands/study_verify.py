@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import InputPath
-from cosched.cli.options import json_option, output_file_option
+from cosched.cli.shared_options import json_option, output_file_option
 from cosched.errors import printable, require
 
 

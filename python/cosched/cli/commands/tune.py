@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cosched.cli.command_groups import ReportCommand
 from cosched.cli.families import read_instance
-from cosched.cli.groups import ReportCommand
 from cosched.cli.option_types import MAX_SEED, InputPath, Integer, NumberOrNone, Seconds, Words
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     analysis_option,
     execution_option,
     json_option,

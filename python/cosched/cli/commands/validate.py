@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from cosched.cli.command_groups import CommandGroup
 from cosched.cli.families import family_commands, read_instance
-from cosched.cli.groups import CommandGroup
 from cosched.cli.option_types import InputPath
-from cosched.cli.options import TABLE_SUFFIXES, json_option, output_file_option
+from cosched.cli.shared_options import TABLE_SUFFIXES, json_option, output_file_option
 
 validate = CommandGroup(
     "validate",

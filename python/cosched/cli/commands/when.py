@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cosched.cli.groups import Command
+from cosched.cli.command_groups import Command
 from cosched.cli.option_types import (
     MAX_SEED,
     AnyInteger,
@@ -18,7 +18,7 @@ from cosched.cli.option_types import (
     Seconds,
     check_output,
 )
-from cosched.cli.options import (
+from cosched.cli.shared_options import (
     analysis_option,
     execution_option,
     input_option,

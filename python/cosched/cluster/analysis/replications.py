@@ -16,7 +16,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import keys_of, starts_of
-from cosched.cluster.result.replications import (
+from cosched.cluster.result.replication_subset import (
     replications_of as replications_of,
     with_first_replications as with_first_replications,
 )

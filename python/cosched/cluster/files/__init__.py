@@ -1,6 +1,6 @@
 """Files of the cluster family: logs in Standard Workload Format, their archive, CSV and JSON."""
 
-from cosched.cluster.files.batch_systems.jobs import read_batch_log
+from cosched.cluster.files.batch_systems.accounting_jobs import read_batch_log
 from cosched.cluster.files.batch_systems.recognition import LogFormat, recognize_log
 from cosched.cluster.files.conventions import (
     WEEK,
@@ -20,7 +20,7 @@ from cosched.cluster.files.facts import (
     note_of_dropped,
     whole_numbers_as_text,
 )
-from cosched.cluster.files.jobs import (
+from cosched.cluster.files.job_files import (
     COLUMNS,
     LogTable,
     json_columns,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cosched.cluster.files.batch_systems.accounting_jobs import jobs_of_records
 from cosched.cluster.files.batch_systems.job_record import JobRecord, LeftOut, Records
-from cosched.cluster.files.batch_systems.jobs import jobs_of_records
 from cosched.cluster.files.batch_systems.record_table import table_of_records
 from cosched.cluster.files.conventions import zone_of
 from cosched.cluster.files.log_options import JobFileOptions, LogOptions

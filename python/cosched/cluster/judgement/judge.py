@@ -24,7 +24,7 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.compare_waits import compare_log
 from cosched.cluster.result.groups import starts_of
 from cosched.cluster.result.log_fit import fit_by_partition, is_judged
-from cosched.cluster.result.replications import (
+from cosched.cluster.result.replication_subset import (
     join_replications,
     replications_of,
     with_first_replications,

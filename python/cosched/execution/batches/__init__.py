@@ -5,8 +5,8 @@
 * ``runner``: what runs inside an allocation, where there is no cosched.
 """
 
+from cosched.execution.batches.allocation_limits import limit_of, time_of
 from cosched.execution.batches.folder import write
-from cosched.execution.batches.limits import limit_of, time_of
 from cosched.execution.batches.plan_batches import batch
 from cosched.execution.batches.planned_batches import Allocation, Batches
 from cosched.execution.batches.states import BatchState, Rounds, rest, rounds, status

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.batches.allocation_limits import time_of
 from cosched.execution.batches.duration_model import DurationModel
-from cosched.execution.batches.limits import time_of
 from cosched.execution.batches.pack_tasks import cost_of, pack_tasks
 from cosched.execution.batches.planned_batches import Allocation, Batches, percent_text
 from cosched.execution.batches.problem import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from cosched.core.text import count_of, percent
 from cosched.deprecation import DeprecatedAttribute
+from cosched.execution.batches.allocation_limits import time_of
 from cosched.execution.batches.duration_model import DurationModel
-from cosched.execution.batches.limits import time_of
 from cosched.execution.batches.problem import BatchProblem, Placed
 from cosched.execution.batches.task_list import BatchTask
 from cosched.lazy import pd

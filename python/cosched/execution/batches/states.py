@@ -24,9 +24,9 @@ from cosched.execution.batches.activity import (
     read_submitted,
     runners_of,
 )
+from cosched.execution.batches.allocation_limits import RESERVE, limit_of, time_of
 from cosched.execution.batches.duration_model import DurationModel
 from cosched.execution.batches.folder import FORMAT, VERSION
-from cosched.execution.batches.limits import RESERVE, limit_of, time_of
 from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.notes import Note, NoteKind
 

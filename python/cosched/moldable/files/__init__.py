@@ -22,7 +22,7 @@ from cosched.moldable.files.psplib import (
 )
 from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
 from cosched.notes import Note, NoteKind
-from cosched.profiles.files import read_task_log
+from cosched.profiles.measured_files import read_task_log
 
 #: Bytes of a file that are looked at: the first sections of a project.
 _HEAD_BYTES = 1 << 14

@@ -15,8 +15,8 @@ from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 from cosched.slurm.conf import settings as conf
+from cosched.slurm.conf.conf_lines import Reader
 from cosched.slurm.conf.lines import Line, seconds_of_minutes
-from cosched.slurm.conf.reader import Reader
 
 #: Of what a node has (its memory in MB): more is no number of a node.
 _MAX_NODE_AMOUNT = 2**40

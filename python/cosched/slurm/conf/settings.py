@@ -11,8 +11,8 @@ from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind, not_followed
 from cosched.slurm.accounts.accounting_dump import AccountingDump
+from cosched.slurm.conf.known_keys import OptionClass, keys_of, option_of
 from cosched.slurm.conf.lines import Source, seconds_of_limit, seconds_of_minutes, words
-from cosched.slurm.conf.options import OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import WITHOUT_LIMIT, YES, integer_range
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ import re
 from collections.abc import Callable, Mapping
 
 from cosched.errors import InvalidInstance, printable
+from cosched.slurm.conf.known_keys import Option, option_of
 from cosched.slurm.conf.lines import seconds_of_minutes
-from cosched.slurm.conf.options import Option, option_of
 
 #: Characters of a wrong value that a message repeats.
 _LONGEST_VALUE = 40

@@ -18,8 +18,8 @@ from cosched.cluster.machine.node_types import node_mask
 from cosched.cluster.machine.parts import node_attribute
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.live.command_outputs import records
 from cosched.slurm.live.model import SnapshotJob
-from cosched.slurm.live.outputs import records
 from cosched.slurm.live.snapshot import Snapshot
 
 UNAVAILABLE = "Requested node configuration is not available"

@@ -14,9 +14,9 @@ from cosched.notes import Note, NoteKind
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.settings import IGNORED_PARAMETERS, KEY_TABLE, PARAMETERS, READ_KEYS
 from cosched.slurm.live.clocks import TIME_ZONE
+from cosched.slurm.live.command_outputs import COMMANDS, records
 from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
 from cosched.slurm.live.nodes import HIDDEN_JOBS
-from cosched.slurm.live.outputs import COMMANDS, records
 
 #: A snapshot, whose class stands above.
 Snapshot = TypeVar("Snapshot", bound=Any)

@@ -15,8 +15,8 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
+from cosched.slurm.live.job_records import parse_history, spread_evenly
 from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
-from cosched.slurm.live.records import parse_history, spread_evenly
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.start_accuracy import start_accuracy
 from cosched.slurm.live.starts import when

@@ -10,9 +10,9 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
+from cosched.slurm.live.command_outputs import rows
+from cosched.slurm.live.job_records import finite_number, moment, object_of
 from cosched.slurm.live.model import SnapshotJob, moment_of, numbers
-from cosched.slurm.live.outputs import rows
-from cosched.slurm.live.records import finite_number, moment, object_of
 from cosched.units import parse_slurm_time
 
 _QUARTER = 900.0  # zones differ by whole quarters of an hour

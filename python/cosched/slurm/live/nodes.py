@@ -13,9 +13,9 @@ from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note, NoteKind
 from cosched.slurm.accounts.accounting_dump import AccountingDump, ShareTree, assoc_records
+from cosched.slurm.live.command_outputs import records, rows
+from cosched.slurm.live.job_records import as_text, number, object_of, whole_number
 from cosched.slurm.live.model import Share, SnapshotJob, parse_record
-from cosched.slurm.live.outputs import records, rows
-from cosched.slurm.live.records import as_text, number, object_of, whole_number
 from cosched.slurm.requests.associations import Accounts
 
 #: States in which a node takes no job.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cosched.slurm.live.outputs import records
-from cosched.slurm.live.records import moment
+from cosched.slurm.live.command_outputs import records
+from cosched.slurm.live.job_records import moment
 from cosched.slurm.live.snapshot import Snapshot
 
 

@@ -21,8 +21,9 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.notes import Note, NoteKind, as_notes, note_records, notes_of_json
 from cosched.slurm.conf.settings import settings_of
-from cosched.slurm.live import clocks, nodes, outputs
+from cosched.slurm.live import clocks, command_outputs, nodes
 from cosched.slurm.live.anonymous import anonymised
+from cosched.slurm.live.job_records import jobs_of_json, jobs_of_text, parse_history
 from cosched.slurm.live.model import (
     FinishedJob,
     Share,
@@ -33,7 +34,6 @@ from cosched.slurm.live.model import (
     require_unique_ids,
     texts_of,
 )
-from cosched.slurm.live.records import jobs_of_json, jobs_of_text, parse_history
 from cosched.slurm.live.rest.client import (
     DEFAULT_TIMEOUT,
     RestClient,
@@ -153,7 +153,7 @@ class Snapshot:
         try:
             if Path(path).is_file():
                 return _read_snapshot_file(path)
-            texts, notes = outputs.read_outputs(path)
+            texts, notes = command_outputs.read_outputs(path)
         except OSError as error:  # a name that no file can have, a folder that may not be read
             raise InvalidInstance(f"{shorten(str(path))}: {error.strerror or error}") from None
         return cls.of_texts(texts, str(path), notes, timezone)
@@ -172,7 +172,7 @@ class Snapshot:
         InvalidInstance
             There is none.
         """
-        texts, notes = outputs.query_slurm(history)
+        texts, notes = command_outputs.query_slurm(history)
         return cls.of_texts(texts, "Slurm", notes)
 
     @classmethod
@@ -224,7 +224,7 @@ class Snapshot:
             timeout,
         )
         if folder is not None and timezone is None:
-            dated_names = outputs.dated_outputs(folder)
+            dated_names = command_outputs.dated_outputs(folder)
             if dated_names:
                 raise InvalidInstance(
                     f"{folder}: {dated_names[0]} has local dates: expected their time zone, such "
@@ -261,7 +261,7 @@ class Snapshot:
         timezone : str, optional
             See :meth:`read`.
         """
-        outputs.require_texts(texts)
+        command_outputs.require_texts(texts)
         missing = list(as_notes(said or (), "said"))
         jobs, version, snapshot_time, offset = _jobs(texts, where, missing, timezone)
         snapshot_time = (

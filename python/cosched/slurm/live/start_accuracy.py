@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cosched.lazy import pd
 from cosched.slurm.live.starts import finite
-from cosched.slurm.live.times import duration
+from cosched.slurm.live.time_texts import duration
 
 #: The errors (s) whose shares the study tells.
 MINUTE, TEN_MINUTES = 60.0, 600.0

@@ -11,7 +11,7 @@ from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.text import count_of, require_columns
 from cosched.lazy import pd
-from cosched.slurm.live.times import dated
+from cosched.slurm.live.time_texts import dated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

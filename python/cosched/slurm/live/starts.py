@@ -17,11 +17,11 @@ from cosched.notes import Note, NoteKind
 from cosched.slurm.live.futures import Futures
 from cosched.slurm.live.model import FinishedJob, SnapshotJob, parse_records
 from cosched.slurm.live.new_jobs import jobs_of_requests
-from cosched.slurm.live.reasons import Reasons
 from cosched.slurm.live.run_times import read_run_times
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.snapshot_simulation import Simulation
 from cosched.slurm.live.start_quantiles import LEVELS, start_quantiles, widened
+from cosched.slurm.live.wait_reasons import Reasons
 
 COLUMNS = (
     "job",

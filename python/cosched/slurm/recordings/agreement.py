@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.slurm.conf.settings import PARAMETERS
-from cosched.slurm.recordings.files import read_recording as read_recording
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical_run
 from cosched.slurm.recordings.recorded_runs import (
     RecordedRun as RecordedRun,
     Recording as Recording,
     node_shares,
 )
+from cosched.slurm.recordings.recording_files import read_recording as read_recording
 from cosched.slurm.recordings.wait_errors import (
     DAY,
     Makespans,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from cosched.errors import InvalidInstance
 from cosched.slurm.recordings.agreement import simulated_run
 from cosched.slurm.recordings.recorded_runs import RecordedRun, Recording
-from cosched.slurm.trace.records import Trace
 from cosched.slurm.trace.selection import TraceSelection
+from cosched.slurm.trace.trace_records import Trace
 
 
 def row_of_label(recording: Recording, label: str) -> int:

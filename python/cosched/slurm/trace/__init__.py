@@ -1,6 +1,7 @@
 """What each backfill cycle and each main pass of a simulation did, and why."""
 
-from cosched.slurm.trace.records import (
+from cosched.slurm.trace.selection import TraceSelection as TraceSelection
+from cosched.slurm.trace.trace_records import (
     Cycle as Cycle,
     JobTest as JobTest,
     LockYield as LockYield,
@@ -10,4 +11,3 @@ from cosched.slurm.trace.records import (
     Trace as Trace,
     TracedJob as TracedJob,
 )
-from cosched.slurm.trace.selection import TraceSelection as TraceSelection

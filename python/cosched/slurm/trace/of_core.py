@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cosched import _core
-from cosched.slurm.trace.records import (
+from cosched.slurm.trace.trace_records import (
     Cycle,
     JobTest,
     LockYield,

@@ -16,8 +16,8 @@ from cosched.cluster.machine.node_types import host_list, hosts
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.accounting_dump import canonical_column
+from cosched.slurm.conf.known_keys import OPTIONS, Option, keys_of, option_of
 from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
-from cosched.slurm.conf.options import OPTIONS, Option, keys_of, option_of
 from cosched.slurm.conf.settings import settings_of, source_of
 from cosched.slurm.conf.values import canonical_value, value_by_word
 from cosched.slurm.machines import read_machine, with_lines

@@ -15,8 +15,8 @@ from cosched.cluster.result.groups import starts_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, printable
 from cosched.slurm.conf import settings as conf
+from cosched.slurm.conf.known_keys import Option, OptionClass, option_of
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.conf.options import Option, OptionClass, option_of
 from cosched.slurm.conf.settings import SlurmSettings, settings_of, source_of
 from cosched.slurm.conf.values import NO, YES, unsigned, value_by_word
 from cosched.slurm.requests.associations import Accounts

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from cosched.cluster.machine import Machine
+from cosched.slurm.conf.known_keys import option_of
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.conf.options import option_of
 from cosched.slurm.conf.settings import source_of
 from cosched.slurm.conf.values import value_by_word
 

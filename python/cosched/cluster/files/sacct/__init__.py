@@ -1,3 +1,3 @@
 """What ``sacct -P`` prints: rows, times, what jobs hold, and the jobs of an instance."""
 
-from cosched.cluster.files.sacct.jobs import read_sacct
+from cosched.cluster.files.sacct.sacct_jobs import read_sacct

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from cosched.cluster.files.batch_systems.json_stream import Member
 from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, SacctRow, sacct_rows
-from cosched.slurm.live.records import as_text, number
+from cosched.slurm.live.job_records import as_text, number
 from cosched.slurm.live.rest.fields import (
     cell,
     count_text,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from cosched.slurm.live.records import number
+from cosched.slurm.live.job_records import number
 from cosched.units import format_elapsed_time
 
 UNLIMITED = "UNLIMITED"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.notes import Note, NoteKind
-from cosched.slurm.live.outputs import read_outputs
-from cosched.slurm.live.records import as_text
+from cosched.slurm.live.command_outputs import read_outputs
+from cosched.slurm.live.job_records import as_text
 from cosched.slurm.live.rest.accounting_texts import (
     QOS_LIMITS_SINCE_42,
     associations_text,

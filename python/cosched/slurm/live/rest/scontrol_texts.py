@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cosched.slurm.live.records import as_text
+from cosched.slurm.live.job_records import as_text
 from cosched.slurm.live.rest.fields import (
     UNLIMITED,
     count_text,

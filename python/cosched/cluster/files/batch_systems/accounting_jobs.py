@@ -15,8 +15,8 @@ from cosched.cluster.files.batch_systems.record_table import (
 )
 from cosched.cluster.files.log_options import LogOptions
 from cosched.cluster.files.sacct.finished_jobs import JobsOfLog, ParsedJobs, finish_jobs
-from cosched.cluster.files.sacct.jobs import jobs_of_rows
 from cosched.cluster.files.sacct.rows import SacctRows
+from cosched.cluster.files.sacct.sacct_jobs import jobs_of_rows
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from cosched.cluster.machine.node_types import Spans
 from cosched.notes import Note, NoteKind
 from cosched.slurm.conf import settings as conf
+from cosched.slurm.conf.known_keys import option_of
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.conf.options import option_of
 from cosched.slurm.conf.values import value_by_word
 
 #: Those that matter with licences, and with limits of accounts.

@@ -13,6 +13,7 @@ from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.notes import Note
 from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.live.command_outputs import records
 from cosched.slurm.live.model import (
     Allocated,
     FinishedJob,
@@ -20,7 +21,6 @@ from cosched.slurm.live.model import (
     parse_record,
     require_unique_ids,
 )
-from cosched.slurm.live.outputs import records
 from cosched.units import parse_megabytes, parse_slurm_time
 
 #: Larger ones are codes of Slurm: no value, infinite.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched import io
-from cosched.cluster.files.batch_systems.jobs import read_batch_log
+from cosched.cluster.files.batch_systems.accounting_jobs import read_batch_log
 from cosched.cluster.files.batch_systems.recognition import LogFormat, recognize_log
 from cosched.cluster.files.conventions import (
     after_preceding,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from cosched.cli.groups import GroupedOption
+from cosched.cli.command_groups import GroupedOption
 from cosched.cli.option_types import (
     MAX_SEED,
     AnyInteger,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from cosched.cluster.machine.node_types import host_list
-from cosched.slurm.trace.records import Cycle, JobTest, MainPass, Trace, TracedJob
+from cosched.slurm.trace.trace_records import Cycle, JobTest, MainPass, Trace, TracedJob
 
 #: What a verdict without nodes means.
 VERDICTS = {

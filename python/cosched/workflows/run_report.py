@@ -8,7 +8,7 @@ from os import PathLike
 from cosched.core.installed import call_report_writer
 from cosched.execution import Execution, TaskRun
 from cosched.lazy import pd
-from cosched.workflows.planned import Course
+from cosched.workflows.run_expectation import Course
 
 
 def execution_of(

@@ -14,7 +14,7 @@ from cosched.slurm.live.nodes import out_of_service
 from cosched.slurm.live.reservations import Reservation
 from cosched.slurm.live.snapshot import limit_of
 from cosched.slurm.live.snapshot_simulation import Simulation
-from cosched.slurm.live.times import duration, limit_text, local_date
+from cosched.slurm.live.time_texts import duration, limit_text, local_date
 
 _NEVER_BECAUSE = {
     "JobHeldUser": "held by its user: never, unless it is released",
