@@ -66,17 +66,17 @@ TEST(SlurmMainPass, BehindManyOfABlockedPartitionOthersStart) {
 // A traced pass looks at all entries, one without a trace leaves out those that cannot start any
 // more.
 TEST(SlurmMainPass, StartsTheSameJobsWhereItIsTraced) {
-  constexpr int kNodes = 8;
+  constexpr int kMachineNodes = 8;
   Rng rng(5);
   int started_count = 0;
   for (int round = 0; round < 300; ++round) {
     SHOW_ON_FAILURE(round);
-    Machine machine = plain_machine(kNodes);
+    Machine machine = plain_machine(kMachineNodes);
     machine.partitions.clear();
     for (int part = 0; part < 4; ++part) {
-      const int first = static_cast<int>(rng.below(kNodes - 2));
-      const int last = static_cast<int>(rng.between(first + 3, kNodes));
-      machine.partitions.push_back({nodes_from(first, last, kNodes), 1, kNever, 0});
+      const int first = static_cast<int>(rng.below(kMachineNodes - 2));
+      const int last = static_cast<int>(rng.between(first + 3, kMachineNodes));
+      machine.partitions.push_back({nodes_from(first, last, kMachineNodes), 1, kNever, 0});
     }
     std::vector<Job> jobs;
     for (int job = 0; job < 20; ++job)
