@@ -7,6 +7,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("repeatable")
 
+#: It runs in the Python that has SAGA, by bench_saga.py, and imports what this one may lack.
+collect_ignore = ["bench/saga_peer.py"]
 
 #: Files that take longest and cannot be shared: first, for the workers to end together.
 LONGEST = (

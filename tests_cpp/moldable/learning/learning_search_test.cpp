@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::moldable::learning {
 namespace {
@@ -68,6 +69,7 @@ int least_makespan(const RigidProject& project, std::vector<int>& starts, int be
 
 TEST(LearningSearch, FindsTheOptimumAndProvesIt) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const RigidProject project = random_project_of(5, seed);
     std::vector<int> no_starts;
     const int optimum = least_makespan(project, no_starts, project.horizon + 1);
@@ -88,6 +90,7 @@ TEST(LearningSearch, FindsTheOptimumAndProvesIt) {
 
 TEST(LearningSearch, LearnsWhatHoldsForOtherMakespans) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const RigidProject project = random_project_of(14, seed);
     LearningSearch search(project);
     int low = 0, high = project.horizon + 1;

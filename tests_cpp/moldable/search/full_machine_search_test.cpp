@@ -125,6 +125,7 @@ TEST(FullMachineSearch, FindsAScheduleExactlyWhereThereIsOne) {
 TEST(FullMachineSearch, GoesOnWhereItsStepsEnded) {
   Rng rng(3);
   const Instance instance = rigid_instance(cut_rectangles(40, 40, 30, rng), 40);
+  SHOW_ON_FAILURE(instance);
   auto search = FullMachineSearch::create(instance, 0);
   ASSERT_TRUE(search);
   EXPECT_FALSE(search->run(1000));

@@ -195,7 +195,7 @@ def test_the_command_line_says_links_and_memories(tmp_path, capsys):
     assert bound("--bandwidth", "8e9", "--memories", "3,3") == pytest.approx(7, rel=1e-3)
     capsys.readouterr()
     for flag, value, part in (
-        ("--bandwidth", "fast", "--bandwidth fast: entry: 'fast': expected a number, or a row"),
+        ("--bandwidth", "fast", "--bandwidth fast: entry: 'fast': expected a number, or one row"),
         ("--bandwidth", "1,2;3", "bandwidth"),
         ("--memories", "gpu", "--memories: 'gpu': expected 'host', 'unit' or an integer a unit"),
         ("--memories", "0,1,2", "memories has 3 entries: expected one for each of the 2 units"),

@@ -272,6 +272,7 @@ def test_a_second_runner_ends_what_the_first_one_and_its_agent_have_left(tmp_pat
     first = start(path)
     until(noted.exists)
     pid, agent = map(int, noted.read_text().split())
+    os.kill(agent, signal.SIGSTOP)  # or it ends its tasks when the runner is gone
     os.kill(first.pid, signal.SIGKILL)
     os.kill(agent, signal.SIGKILL)
     first.wait(30)
@@ -360,6 +361,7 @@ def test_short_tasks_begin_in_their_order_and_never_beyond_what_the_node_has(tmp
 
 
 def test_an_agent_gives_back_what_it_cannot_begin_soon(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # and back at the end: an agent goes to the folders of its tasks
     monkeypatch.delenv("COSCHED_AGENT", raising=False)
     reads, writes = os.pipe()
     node_agent = batches.runner.Agent(writes, (reads, writes), None)
