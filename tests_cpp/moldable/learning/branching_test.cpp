@@ -32,7 +32,7 @@ TEST(Branching, FollowsItsGuide) {
   Trail trail;
   trail.add_variable(0, 9);
   Branching branching(1);
-  branching.guide(0, 6);
+  branching.save_value(0, 6);
   branching.bump(at_least(0, 6));
   EXPECT_EQ(branching.choose(trail), at_least(0, 6));
   branching.bump(at_least(0, 7));
@@ -49,7 +49,7 @@ TEST(Branching, OffersWhatIsOpenAgain) {
   EXPECT_EQ(branching.choose(trail), at_most(0, 7));  // the others are decided
   EXPECT_EQ(branching.choose(trail), std::nullopt);
   branching.reopen(trail, trail[trail.size() - 1]);
-  trail.return_to(0);
+  trail.backjump_to(0);
   EXPECT_EQ(branching.choose(trail), at_most(0, 1));
   EXPECT_EQ(branching.choose(trail), at_most(0, 4));
   EXPECT_EQ(branching.choose(trail), std::nullopt);

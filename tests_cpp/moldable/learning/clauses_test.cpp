@@ -43,7 +43,7 @@ TEST(Clauses, HoldAfterTheirWatchesHaveMoved) {
   three.clauses.add({at_least(0, 5), at_least(1, 5), at_least(2, 5)}, 2);
   three.trail.open_level();
   EXPECT_TRUE(three.raise(at_most(0, 4)));
-  three.trail.return_to(0);
+  three.trail.backjump_to(0);
   EXPECT_TRUE(three.raise(at_most(2, 4)));
   EXPECT_TRUE(three.raise(at_most(1, 4)));
   EXPECT_EQ(three.trail.low(0), 5);

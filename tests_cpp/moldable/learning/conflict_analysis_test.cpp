@@ -37,11 +37,11 @@ TEST(ConflictAnalysis, LearnsWhichBoundsExcludeEachOther) {
   (void)chain.trail.raise(at_least(3, 2), {});
   EXPECT_FALSE(chain.trail.raise(at_least(0, 8), {Reason::Kind::clause, number, 0}));
   ConflictAnalysis analysis(chain.trail, chain.delays, chain.clauses);
-  const Lesson lesson = analysis.analyse();
+  const LearntClause learnt_clause = analysis.analyse();
   // What made a <= 5 is level 1; a <= 7 was enough.
-  EXPECT_EQ(lesson.literals, (std::vector<Literal>{at_most(3, 1), at_least(0, 8)}));
-  EXPECT_EQ(lesson.return_level, 1);
-  EXPECT_EQ(lesson.levels, 2);
+  EXPECT_EQ(learnt_clause.literals, (std::vector<Literal>{at_most(3, 1), at_least(0, 8)}));
+  EXPECT_EQ(learnt_clause.backjump_level, 1);
+  EXPECT_EQ(learnt_clause.lbd, 2);
 }
 
 TEST(ConflictAnalysis, LearnsABoundWhereOneLevelIsEnough) {
@@ -52,10 +52,10 @@ TEST(ConflictAnalysis, LearnsABoundWhereOneLevelIsEnough) {
   ASSERT_TRUE(chain.propagate());
   EXPECT_FALSE(chain.trail.raise(at_most(2, 15), {}));
   ConflictAnalysis analysis(chain.trail, chain.delays, chain.clauses);
-  const Lesson lesson = analysis.analyse();
-  EXPECT_EQ(lesson.literals, (std::vector<Literal>{at_most(2, 15)}));
-  EXPECT_EQ(lesson.return_level, 0);
-  EXPECT_EQ(analysis.met_literals(), (std::vector<Literal>{at_least(2, 16)}));
+  const LearntClause learnt_clause = analysis.analyse();
+  EXPECT_EQ(learnt_clause.literals, (std::vector<Literal>{at_most(2, 15)}));
+  EXPECT_EQ(learnt_clause.backjump_level, 0);
+  EXPECT_EQ(analysis.bumped_literals(), (std::vector<Literal>{at_least(2, 16)}));
 }
 
 TEST(ConflictAnalysis, LeavesOutWhatFollowsFromTheRest) {
@@ -66,13 +66,13 @@ TEST(ConflictAnalysis, LeavesOutWhatFollowsFromTheRest) {
   ASSERT_TRUE(chain.propagate());
   chain.trail.open_level();
   (void)chain.trail.raise(at_least(3, 9), {});
-  chain.trail.begin_list();
+  chain.trail.begin_explanation();
   for (const Literal literal : {at_least(0, 4), at_least(1, 7), at_least(3, 9)})
-    chain.trail.list(literal);
-  EXPECT_FALSE(chain.trail.raise(at_most(2, 9), chain.trail.list_reason()));
+    chain.trail.add_to_explanation(literal);
+  EXPECT_FALSE(chain.trail.raise(at_most(2, 9), chain.trail.explanation_reason()));
   ConflictAnalysis analysis(chain.trail, chain.delays, chain.clauses);
-  const Lesson lesson = analysis.analyse();
-  EXPECT_EQ(lesson.literals, (std::vector<Literal>{at_most(3, 8), at_most(0, 3)}));
+  const LearntClause learnt_clause = analysis.analyse();
+  EXPECT_EQ(learnt_clause.literals, (std::vector<Literal>{at_most(3, 8), at_most(0, 3)}));
 }
 
 }  // namespace

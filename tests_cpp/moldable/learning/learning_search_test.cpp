@@ -121,7 +121,7 @@ TEST(LearningSearch, KeepsConflictsApart) {
   RigidProject project;
   project.seconds = {3, 4};
   project.releases = {0, 0};
-  project.conflicts = {{0, 1}};
+  project.disjunctive_pairs = {{0, 1}};
   project.horizon = 20;
   LearningSearch search(project);
   EXPECT_EQ(search.search(6, false, kPlenty), LearningSearch::Answer::refuted);
@@ -135,7 +135,7 @@ TEST(LearningSearch, TakesAGuide) {
   project.resources = {{{0, 2, 1.0}, {1, 2, 1.0}, {2, 2, 1.0}}};
   project.horizon = 6;
   LearningSearch search(project);
-  search.guide({4, 0, 2});
+  search.save_values({4, 0, 2});
   ASSERT_EQ(search.search(6, true, kPlenty), LearningSearch::Answer::schedule);
   EXPECT_TRUE(is_schedule(project, search.starts()));
 }

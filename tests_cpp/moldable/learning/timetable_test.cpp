@@ -8,7 +8,7 @@ namespace {
 std::vector<Literal> reasons_of(const Trail& trail, const Trail::Entry& entry) {
   std::vector<Literal> reasons;
   for (int k = 0; k < entry.reason.detail; ++k)
-    reasons.push_back(trail.listed(entry.reason.number + k));
+    reasons.push_back(trail.explanation_literal(entry.reason.number + k));
   return reasons;
 }
 
@@ -54,8 +54,8 @@ TEST(Timetable, RefusesAnOverload) {
   Timetable timetable({{first, 5, 0.5}, {second, 5, 0.6}});
   EXPECT_FALSE(timetable.propagate(trail));
   // Both run at second 3: the larger one cannot start later.
-  EXPECT_EQ(trail.refused().literal, at_least(second, 4));
-  EXPECT_EQ(reasons_of(trail, trail.refused()),
+  EXPECT_EQ(trail.conflict().literal, at_least(second, 4));
+  EXPECT_EQ(reasons_of(trail, trail.conflict()),
             (std::vector<Literal>{at_least(second, -1), at_most(first, 3), at_least(first, -1)}));
 }
 

@@ -18,10 +18,10 @@ TEST(Trail, KeepsBoundsByLevels) {
   trail.open_level();
   EXPECT_TRUE(trail.raise(at_most(variable, 4), {}));
   EXPECT_TRUE(trail.is_fixed(variable));
-  trail.return_to(1);
+  trail.backjump_to(1);
   EXPECT_EQ(trail.low(variable), 4);
   EXPECT_EQ(trail.high(variable), 9);
-  trail.return_to(0);
+  trail.backjump_to(0);
   EXPECT_EQ(trail.low(variable), 0);
   EXPECT_EQ(trail.level(), 0);
 }
@@ -30,8 +30,8 @@ TEST(Trail, RefusesWhatContradictsABound) {
   Trail trail;
   const int variable = trail.add_variable(0, 9);
   EXPECT_FALSE(trail.raise(at_least(variable, 10), {Reason::Kind::clause, 3, 0}));
-  EXPECT_EQ(trail.refused().literal, at_least(variable, 10));
-  EXPECT_EQ(trail.refused().reason.number, 3);
+  EXPECT_EQ(trail.conflict().literal, at_least(variable, 10));
+  EXPECT_EQ(trail.conflict().reason.number, 3);
   EXPECT_EQ(trail.low(variable), 0);
 }
 
@@ -52,16 +52,16 @@ TEST(Trail, KeepsListedReasonsUntilTheirLevelIsTakenBack) {
   Trail trail;
   const int variable = trail.add_variable(0, 9);
   trail.open_level();
-  trail.begin_list();
-  trail.list(at_least(variable, 1));
-  trail.list(at_most(variable, 8));
-  const Reason reason = trail.list_reason();
+  trail.begin_explanation();
+  trail.add_to_explanation(at_least(variable, 1));
+  trail.add_to_explanation(at_most(variable, 8));
+  const Reason reason = trail.explanation_reason();
   EXPECT_EQ(reason.detail, 2);
-  EXPECT_EQ(trail.listed(reason.number + 1), at_most(variable, 8));
-  trail.return_to(0);
+  EXPECT_EQ(trail.explanation_literal(reason.number + 1), at_most(variable, 8));
+  trail.backjump_to(0);
   trail.open_level();
-  trail.begin_list();
-  EXPECT_EQ(trail.list_reason().number, reason.number);
+  trail.begin_explanation();
+  EXPECT_EQ(trail.explanation_reason().number, reason.number);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ learning::RigidProject project_of(const Instance& instance, const ProjectWindows
     for (const int next : graph->successors(i)) project.edges.push_back({i, next});
   }
   for (const auto& [first, second] : windows.conflicts())
-    project.conflicts.push_back({first, second});
+    project.disjunctive_pairs.push_back({first, second});
   for (int row = 0; row < windows.rows(); ++row) {
     std::vector<learning::ResourceUser> users = users_of(windows, row);
     if (can_exceed_capacity(users)) project.resources.push_back(std::move(users));
@@ -98,7 +98,7 @@ void ProjectSearch::offer(const Placement& placement) {
   high_ = value;
   std::vector<int> starts;
   for (const double start : placement.start) starts.push_back(static_cast<int>(start));
-  search_.guide(starts);
+  search_.save_values(starts);
 }
 
 void ProjectSearch::raise_bound(double bound) {

@@ -48,9 +48,9 @@ std::optional<Literal> Branching::choose(const Trail& trail) {
       move_down(0);
     }
     if (trail.is_true(literal) || trail.is_false(literal)) continue;
-    const bool is_true_in_guide =
-        has_guide_[candidate.variable] && guide_[candidate.variable] >= candidate.value;
-    return is_true_in_guide ? literal : negation(literal);
+    const bool is_true_for_saved_value = has_saved_value_[candidate.variable] &&
+                                         saved_values_[candidate.variable] >= candidate.value;
+    return is_true_for_saved_value ? literal : negation(literal);
   }
   return std::nullopt;
 }
@@ -60,7 +60,7 @@ void Branching::reopen(const Trail& trail, const Trail::Entry& entry) {
   const int variable = side / 2;
   const int previous_least = trail[entry.previous].literal.least;
   const bool is_lower = side == lower_side(variable);
-  // "At least v" was open for these v.
+  // The entry had decided "at least v" for the values v of the half-open interval (above, last].
   const int above = is_lower ? previous_least : -entry.literal.least;
   const int last = is_lower ? entry.literal.least : -previous_least;
   const std::map<int, int>& numbers = numbers_[variable];

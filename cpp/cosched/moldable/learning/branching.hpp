@@ -11,21 +11,22 @@ namespace cosched::moldable::learning {
 
 /// Decides the open literal that most conflicts had of late (Moskewicz, Madigan, Zhao, Zhang,
 /// Malik, Chaff, DAC 2001; for bounds: Ohrimenko, Stuckey, Codish, Propagation via lazy clause
-/// generation, Constraints 2009).  It takes the value that the literal has in the guide, a solution.
+/// generation, Constraints 2009).  It decides the literal as it is for the
+/// saved value of its variable, which is that of a solution.
 class Branching {
  public:
   explicit Branching(int variables)
-      : guide_(variables), has_guide_(variables, 0), numbers_(variables) {}
+      : saved_values_(variables), has_saved_value_(variables, 0), numbers_(variables) {}
 
   /// Notes that a conflict had the literal.
   void bump(Literal literal);
   /// Makes earlier conflicts count less.
   void decay();
 
-  /// The value to try first for a variable.
-  void guide(int variable, int value) {
-    guide_[variable] = value;
-    has_guide_[variable] = 1;
+  /// Saves the value to try first for a variable.
+  void save_value(int variable, int value) {
+    saved_values_[variable] = value;
+    has_saved_value_[variable] = 1;
   }
 
   /// An open literal of a conflict; none: there is none.
@@ -52,8 +53,8 @@ class Branching {
   }
   int number_of(Literal literal);
 
-  std::vector<int> guide_;
-  std::vector<char> has_guide_;
+  std::vector<int> saved_values_;
+  std::vector<char> has_saved_value_;
   std::vector<Candidate> candidates_;
   std::vector<std::map<int, int>> numbers_;  // of candidates: by variable, and by value
   std::vector<int> heap_;

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
+#include "cosched/core/assert.hpp"
+
 namespace cosched::moldable::learning {
 namespace {
 
 // Clauses on so few levels are never forgotten (Audemard and Simon, Glucose, IJCAI 2009).
-constexpr int kKeptLevels = 2;
+constexpr int kKeptLbd = 2;
 
 }  // namespace
 
-int Clauses::add(const std::vector<Literal>& literals, int levels) {
+int Clauses::add(const std::vector<Literal>& literals, int lbd) {
   const int number = size();
-  clauses_.push_back({literals, levels, ++uses_});
+  clauses_.push_back({literals, lbd, ++uses_});
   watch(number, 0);
   watch(number, 1);
   return number;
@@ -67,6 +69,7 @@ void Clauses::explain(int number, Literal consequence, std::vector<Literal>& rea
 }
 
 void Clauses::forget(const Trail& trail) {
+  COSCHED_ASSERT(trail.level() == 0);
   const auto holds = [&](const Clause& clause) {
     return std::any_of(clause.literals.begin(), clause.literals.end(),
                        [&](Literal literal) { return trail.is_true(literal); });
@@ -74,17 +77,18 @@ void Clauses::forget(const Trail& trail) {
   std::erase_if(clauses_, holds);
   const auto middle = clauses_.begin() + static_cast<std::ptrdiff_t>(clauses_.size() / 2);
   std::stable_sort(clauses_.begin(), clauses_.end(), [](const Clause& a, const Clause& b) {
-    if (a.levels != b.levels) return a.levels < b.levels;
+    if (a.lbd != b.lbd) return a.lbd < b.lbd;
     return a.last_use > b.last_use;
   });
   clauses_.erase(std::find_if(middle, clauses_.end(),
-                              [](const Clause& clause) { return clause.levels > kKeptLevels; }),
+                              [](const Clause& clause) { return clause.lbd > kKeptLbd; }),
                  clauses_.end());
   for (std::vector<Watch>& watches : watches_) watches.clear();
   for (int number = 0; number < size(); ++number) {
     // False literals of level 0 stay false: the watched ones are others.
     std::vector<Literal>& literals = clauses_[number].literals;
     std::erase_if(literals, [&](Literal literal) { return trail.is_false(literal); });
+    COSCHED_ASSERT(literals.size() >= 2);  // else the propagation has not finished
     watch(number, 0);
     watch(number, 1);
   }

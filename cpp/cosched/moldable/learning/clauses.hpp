@@ -17,9 +17,9 @@ class Clauses {
   int size() const { return static_cast<int>(clauses_.size()); }
 
   /// Adds a clause of two literals or more of different sides.  The first is not false, the second
-  /// is the last that became false.  `levels`: on how many levels its literals are.  Returns its
-  /// number.
-  int add(const std::vector<Literal>& literals, int levels);
+  /// is the last that became false.  `lbd` is the literal block distance: on how many levels its
+  /// literals are.  Returns its number.
+  int add(const std::vector<Literal>& literals, int lbd);
 
   /// What follows from a new bound of a side, which was `previous_least`.  False: it contradicts a
   /// bound.
@@ -31,8 +31,9 @@ class Clauses {
   /// Notes that a conflict used the clause.
   void use(int number) { clauses_[number].last_use = ++uses_; }
 
-  /// At level 0: forgets clauses that hold, and about half of the others, those on many levels and
-  /// not used for long.  Numbers of clauses change.
+  /// Forgets clauses that hold, and about half of the others, those on many levels and not used for
+  /// long.  Numbers of clauses change.  Requires level 0 and finished propagation: each clause that
+  /// does not hold then has two literals that are not false, and these become the watched ones.
   void forget(const Trail& trail);
 
   /// Watches that were looked at.
@@ -41,7 +42,7 @@ class Clauses {
  private:
   struct Clause {
     std::vector<Literal> literals;  // the first two are watched
-    int levels;
+    int lbd;
     std::int64_t last_use;
   };
   // In the list of the side that makes the watched literal false, from `least` on.

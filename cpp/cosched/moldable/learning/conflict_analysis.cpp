@@ -4,18 +4,18 @@
 
 namespace cosched::moldable::learning {
 
-Lesson ConflictAnalysis::analyse() {
+LearntClause ConflictAnalysis::analyse() {
   needed_sides_.clear();
-  met_literals_.clear();
+  bumped_literals_.clear();
   needs_of_last_level_ = 0;
-  const Trail::Entry& refused = trail_.refused();
-  need(negation(refused.literal));
-  need_reasons(refused.literal, refused.reason);
+  const Trail::Entry& conflict = trail_.conflict();
+  need(negation(conflict.literal));
+  need_reasons(conflict.literal, conflict.reason);
   for (int number = trail_.size() - 1;; --number) {
     const Trail::Entry& entry = trail_[number];
     const int side = entry.literal.side;
     if (needs_[side].entry != number) continue;
-    if (needs_of_last_level_ == 1) return make_lesson(side);
+    if (needs_of_last_level_ == 1) return make_learnt_clause(side);
     const Literal literal{side, needs_[side].least};
     drop_need(side);
     --needs_of_last_level_;
@@ -37,8 +37,9 @@ void ConflictAnalysis::explain(Literal literal, const Reason& reason) {
     case Reason::Kind::impossible:
       delays_.explain_impossible(reason.number, reason.detail, reasons_);
       break;
-    case Reason::Kind::listed:
-      for (int k = 0; k < reason.detail; ++k) reasons_.push_back(trail_.listed(reason.number + k));
+    case Reason::Kind::explanation:
+      for (int k = 0; k < reason.detail; ++k)
+        reasons_.push_back(trail_.explanation_literal(reason.number + k));
       break;
   }
 }
@@ -54,14 +55,14 @@ void ConflictAnalysis::need(Literal literal) {
   if (known.entry != kNoEntry && known.least >= literal.least) return;
   const int entry = trail_.entry_of(literal);
   if (trail_[entry].level == 0) return;
-  met_literals_.push_back(literal);
+  bumped_literals_.push_back(literal);
   if (known.entry >= trail_.level_start()) --needs_of_last_level_;
   if (entry >= trail_.level_start()) ++needs_of_last_level_;
   needed_sides_.push_back(literal.side);
   known = {entry, literal.least};
 }
 
-bool ConflictAnalysis::is_implied(int side) {
+bool ConflictAnalysis::is_redundant(int side) {
   const Need& need = needs_[side];
   const Reason& reason = trail_[need.entry].reason;
   if (reason.kind == Reason::Kind::decision) return false;
@@ -74,26 +75,26 @@ bool ConflictAnalysis::is_implied(int side) {
   });
 }
 
-Lesson ConflictAnalysis::make_lesson(int last_side) {
-  Lesson lesson;
-  lesson.literals.push_back(negation({last_side, needs_[last_side].least}));
+LearntClause ConflictAnalysis::make_learnt_clause(int last_side) {
+  LearntClause learnt_clause;
+  learnt_clause.literals.push_back(negation({last_side, needs_[last_side].least}));
   std::vector<int> entry_levels;
   std::sort(needed_sides_.begin(), needed_sides_.end());
   needed_sides_.erase(std::unique(needed_sides_.begin(), needed_sides_.end()), needed_sides_.end());
   for (const int side : needed_sides_) {
-    if (side == last_side || needs_[side].entry == kNoEntry || is_implied(side)) continue;
-    lesson.literals.push_back(negation({side, needs_[side].least}));
+    if (side == last_side || needs_[side].entry == kNoEntry || is_redundant(side)) continue;
+    learnt_clause.literals.push_back(negation({side, needs_[side].least}));
     const int level = trail_[needs_[side].entry].level;
     entry_levels.push_back(level);
-    if (level <= lesson.return_level) continue;
-    lesson.return_level = level;
-    std::swap(lesson.literals[1], lesson.literals.back());
+    if (level <= learnt_clause.backjump_level) continue;
+    learnt_clause.backjump_level = level;
+    std::swap(learnt_clause.literals[1], learnt_clause.literals.back());
   }
   std::sort(entry_levels.begin(), entry_levels.end());
   entry_levels.erase(std::unique(entry_levels.begin(), entry_levels.end()), entry_levels.end());
-  lesson.levels = 1 + static_cast<int>(entry_levels.size());
+  learnt_clause.lbd = 1 + static_cast<int>(entry_levels.size());
   for (const int side : needed_sides_) drop_need(side);
-  return lesson;
+  return learnt_clause;
 }
 
 }  // namespace cosched::moldable::learning

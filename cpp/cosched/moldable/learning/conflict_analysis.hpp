@@ -10,11 +10,11 @@
 namespace cosched::moldable::learning {
 
 /// A clause that a conflict proves.  Its first literal is the only one of the last level; where all
-/// levels above `return_level` are taken back, it is the only one that is not false.
-struct Lesson {
+/// levels above `backjump_level` are taken back, it is the only one that is not false.
+struct LearntClause {
   std::vector<Literal> literals;
-  int return_level = 0;
-  int levels = 1;  // on how many levels its literals are
+  int backjump_level = 0;
+  int lbd = 1;  // literal block distance: on how many levels its literals are
 };
 
 /// Replaces literals of a conflict by their reasons, until one of the last level is left (first
@@ -28,10 +28,10 @@ class ConflictAnalysis {
         clauses_(clauses),
         needs_(2 * static_cast<std::size_t>(trail.variables()), Need{kNoEntry, 0}) {}
 
-  /// Learns from the literal that the trail refused last.  Requires a level above 0.
-  Lesson analyse();
-  /// The literals that the last analysis met.
-  const std::vector<Literal>& met_literals() const { return met_literals_; }
+  /// Learns from the last conflict of the trail.  Requires a level above 0.
+  LearntClause analyse();
+  /// The literals that the last analysis needed: their activity is bumped.
+  const std::vector<Literal>& bumped_literals() const { return bumped_literals_; }
 
  private:
   static constexpr int kNoEntry = -1;
@@ -46,16 +46,16 @@ class ConflictAnalysis {
   void need_reasons(Literal literal, const Reason& reason);
   void need(Literal literal);
   void drop_need(int side) { needs_[side].entry = kNoEntry; }
-  // Whether other needs imply this one.
-  bool is_implied(int side);
-  Lesson make_lesson(int last_side);
+  // Whether other needs imply this one, so that the clause does without it.
+  bool is_redundant(int side);
+  LearntClause make_learnt_clause(int last_side);
 
   const Trail& trail_;
   const Delays& delays_;
   Clauses& clauses_;
   std::vector<Need> needs_;  // of each side
   std::vector<int> needed_sides_;
-  std::vector<Literal> reasons_, met_literals_;
+  std::vector<Literal> reasons_, bumped_literals_;
   int needs_of_last_level_ = 0;
 };
 

@@ -2,9 +2,9 @@
 
 namespace cosched::moldable::learning {
 
-void Delays::add(int first, int second, int seconds, Literal condition) {
-  for (const Arc& arc : {Arc{lower_side(first), lower_side(second), seconds, condition},
-                         Arc{upper_side(second), upper_side(first), seconds, condition}}) {
+void Delays::add(int before, int after, int delay, Literal condition) {
+  for (const Arc& arc : {Arc{lower_side(before), lower_side(after), delay, condition},
+                         Arc{upper_side(after), upper_side(before), delay, condition}}) {
     const int number = static_cast<int>(arcs_.size());
     arcs_.push_back(arc);
     arcs_of_side_[arc.from].push_back(number);
@@ -25,7 +25,7 @@ bool Delays::propagate(Trail& trail, int side) {
 bool Delays::propagate_arc(Trail& trail, int number) const {
   const Arc& arc = arcs_[number];
   const int from_least = trail.least(arc.from);
-  const Literal consequence{arc.to, from_least + arc.seconds};
+  const Literal consequence{arc.to, from_least + arc.delay};
   if (arc.condition == kAlways || trail.is_true(arc.condition))
     return trail.raise(consequence, {Reason::Kind::delay, number, 0});
   if (!trail.is_false(consequence)) return true;
@@ -34,14 +34,14 @@ bool Delays::propagate_arc(Trail& trail, int number) const {
 
 void Delays::explain_delay(int number, Literal literal, std::vector<Literal>& reasons) const {
   const Arc& arc = arcs_[number];
-  reasons.push_back({arc.from, literal.least - arc.seconds});
+  reasons.push_back({arc.from, literal.least - arc.delay});
   if (arc.condition != kAlways) reasons.push_back(arc.condition);
 }
 
 void Delays::explain_impossible(int number, int least, std::vector<Literal>& reasons) const {
   const Arc& arc = arcs_[number];
   reasons.push_back({arc.from, least});
-  reasons.push_back(negation({arc.to, least + arc.seconds}));
+  reasons.push_back(negation({arc.to, least + arc.delay}));
 }
 
 }  // namespace cosched::moldable::learning

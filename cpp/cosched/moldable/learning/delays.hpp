@@ -8,16 +8,16 @@
 
 namespace cosched::moldable::learning {
 
-/// Keeps "second >= first + seconds" for pairs of variables: always, or where a literal is true.
-/// Each delay is two arcs between sides: first >= t gives second >= t + seconds, and
-/// second <= t gives first <= t - seconds.
+/// Keeps "after >= before + delay" for pairs of variables: always, or where a literal is true.
+/// Each delay is two arcs between sides: before >= t gives after >= t + delay, and
+/// after <= t gives before <= t - delay.
 class Delays {
  public:
   explicit Delays(int variables)
       : arcs_of_side_(2 * variables), arcs_of_condition_(2 * variables) {}
 
-  void add(int first, int second, int seconds) { add(first, second, seconds, kAlways); }
-  void add(int first, int second, int seconds, Literal condition);
+  void add(int before, int after, int delay) { add(before, after, delay, kAlways); }
+  void add(int before, int after, int delay, Literal condition);
 
   /// What follows from a new bound of a side.  False: it contradicts another bound.
   bool propagate(Trail& trail, int side);
@@ -34,7 +34,7 @@ class Delays {
  private:
   static constexpr Literal kAlways{-1, 0};
   struct Arc {
-    int from, to, seconds;
+    int from, to, delay;
     Literal condition;
   };
 

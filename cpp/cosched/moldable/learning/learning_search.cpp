@@ -26,7 +26,7 @@ Trail make_trail(const RigidProject& project) {
   for (int i = 0; i < project.jobs(); ++i)
     trail.add_variable(project.releases[i], project.horizon - project.seconds[i]);
   trail.add_variable(0, project.horizon);
-  for (std::size_t k = 0; k < project.conflicts.size(); ++k) trail.add_variable(0, 1);
+  for (std::size_t k = 0; k < project.disjunctive_pairs.size(); ++k) trail.add_variable(0, 1);
   return trail;
 }
 
@@ -45,7 +45,7 @@ LearningSearch::LearningSearch(const RigidProject& project)
     delays_.add(before, after, project.seconds[before]);
   for (int i = 0; i < jobs_; ++i) delays_.add(i, makespan_variable(), project.seconds[i]);
   int variable = makespan_variable();
-  for (const auto& [first, second] : project.conflicts) {
+  for (const auto& [first, second] : project.disjunctive_pairs) {
     ++variable;
     delays_.add(first, second, project.seconds[first], at_least(variable, 1));
     delays_.add(second, first, project.seconds[second], at_most(variable, 0));
@@ -58,8 +58,8 @@ LearningSearch::LearningSearch(const RigidProject& project)
   is_waiting_.assign(timetables_.size(), 1);
 }
 
-void LearningSearch::guide(const std::vector<int>& starts) {
-  for (int i = 0; i < jobs_; ++i) branching_.guide(i, starts[i]);
+void LearningSearch::save_values(const std::vector<int>& starts) {
+  for (int i = 0; i < jobs_; ++i) branching_.save_value(i, starts[i]);
 }
 
 std::int64_t LearningSearch::operations() const {
@@ -88,27 +88,27 @@ bool LearningSearch::propagate() {
   }
 }
 
-void LearningSearch::return_to(int level) {
+void LearningSearch::backjump_to(int level) {
   if (level >= trail_.level()) return;
   const int size = trail_.size();
   // Entries above the level, from the last on.
   for (int k = size - 1; k >= 0 && trail_[k].level > level; --k)
     branching_.reopen(trail_, trail_[k]);
-  trail_.return_to(level);
+  trail_.backjump_to(level);
   propagated_entries_ = trail_.size();
   std::fill(is_waiting_.begin(), is_waiting_.end(), 0);
 }
 
 bool LearningSearch::learn() {
   if (trail_.level() == 0) return false;
-  const Lesson lesson = analysis_.analyse();
-  for (const Literal literal : analysis_.met_literals()) branching_.bump(literal);
+  const LearntClause learnt_clause = analysis_.analyse();
+  for (const Literal literal : analysis_.bumped_literals()) branching_.bump(literal);
   branching_.decay();
-  return_to(lesson.return_level);
+  backjump_to(learnt_clause.backjump_level);
   Reason reason;
-  if (lesson.literals.size() > 1)
-    reason = {Reason::Kind::clause, clauses_.add(lesson.literals, lesson.levels), 0};
-  return trail_.raise(lesson.literals[0], reason);
+  if (learnt_clause.literals.size() > 1)
+    reason = {Reason::Kind::clause, clauses_.add(learnt_clause.literals, learnt_clause.lbd), 0};
+  return trail_.raise(learnt_clause.literals[0], reason);
 }
 
 std::optional<Literal> LearningSearch::choose() {
@@ -123,7 +123,7 @@ std::optional<Literal> LearningSearch::choose() {
 LearningSearch::Answer LearningSearch::search(int makespan, bool is_final, std::int64_t work) {
   operations_before_ = operations();
   const Literal limit = at_most(makespan_variable(), makespan);
-  return_to(0);
+  backjump_to(0);
   if (is_final && !trail_.raise(limit, {})) is_feasible_ = false;
   std::int64_t conflicts_left = kRestartConflicts * luby(restarts_);
   std::int64_t counted = 0;
@@ -137,7 +137,7 @@ LearningSearch::Answer LearningSearch::search(int makespan, bool is_final, std::
     }
     if (counted >= work) return Answer::unknown;
     if (conflicts_left <= 0) {
-      return_to(0);
+      backjump_to(0);
       conflicts_left = kRestartConflicts * luby(++restarts_);
       if (clauses_.size() > max_clauses_) {
         clauses_.forget(trail_);
@@ -150,7 +150,7 @@ LearningSearch::Answer LearningSearch::search(int makespan, bool is_final, std::
     if (!decision) {
       starts_.resize(jobs_);
       for (int i = 0; i < jobs_; ++i) starts_[i] = trail_.low(i);
-      guide(starts_);
+      save_values(starts_);
       return Answer::schedule;
     }
     trail_.open_level();

@@ -22,7 +22,7 @@ struct RigidProject {
   };
   std::vector<int> seconds, releases;                // of each job
   std::vector<Edge> edges;                           // `after` starts when `before` has ended
-  std::vector<Edge> conflicts;                       // one of the two ends before the other starts
+  std::vector<Edge> disjunctive_pairs;               // one of the two ends before the other starts
   std::vector<std::vector<ResourceUser>> resources;  // start variable i is job i's
   int horizon = 0;                                   // all jobs end by then
   int jobs() const { return static_cast<int>(seconds.size()); }
@@ -48,16 +48,16 @@ class LearningSearch {
 
   /// Starts of the last schedule.
   const std::vector<int>& starts() const { return starts_; }
-  /// Tries first what these starts say.
-  void guide(const std::vector<int>& starts);
+  /// Saves these starts as the values to try first.
+  void save_values(const std::vector<int>& starts);
   /// Work of the last search: about a nanosecond each.
   std::int64_t work() const { return operations() - operations_before_; }
 
  private:
   int makespan_variable() const { return jobs_; }
   bool propagate();
-  void return_to(int level);
-  // Learns from the refused literal; false: there is no schedule at all.
+  void backjump_to(int level);
+  // Learns from the last conflict; false: there is no schedule at all.
   bool learn();
   // The next decision; none: all starts are known.
   std::optional<Literal> choose();

@@ -14,36 +14,36 @@ constexpr double kFullShare = 1 + 1e-8;
 Timetable::Timetable(std::vector<ResourceUser> users) : users_(std::move(users)) {
   std::stable_sort(users_.begin(), users_.end(),
                    [](const ResourceUser& a, const ResourceUser& b) { return a.share > b.share; });
-  cores_.resize(users_.size());
+  compulsory_parts_.resize(users_.size());
 }
 
 bool Timetable::propagate(Trail& trail) {
-  find_cores(trail);
+  find_compulsory_parts(trail);
   make_profile();
   operations_ += static_cast<std::int64_t>(users_.size() + 4 * changes_.size());
   if (highest_share_ > kFullShare) {
     const auto overloaded = std::find_if(profile_.begin(), profile_.end(),
                                          [](const Step& step) { return step.share > kFullShare; });
-    return refuse_overload(trail, *overloaded);
+    return raise_overload_conflict(trail, *overloaded);
   }
   for (int user = 0; user < static_cast<int>(users_.size()); ++user) {
     if (highest_share_ + users_[user].share <= kFullShare) return true;  // the others need less
     if (trail.is_fixed(users_[user].start_variable)) continue;
     operations_ += static_cast<std::int64_t>(2 * profile_.size());
-    if (!raise_start(trail, user) || !lower_start(trail, user)) return false;
+    if (!raise_earliest_start(trail, user) || !lower_latest_start(trail, user)) return false;
   }
   return true;
 }
 
-void Timetable::find_cores(const Trail& trail) {
+void Timetable::find_compulsory_parts(const Trail& trail) {
   changes_.clear();
   for (std::size_t k = 0; k < users_.size(); ++k) {
     const ResourceUser& user = users_[k];
-    Core& core = cores_[k];
-    core = {trail.high(user.start_variable), trail.low(user.start_variable) + user.seconds};
-    if (core.begin >= core.end) continue;
-    changes_.emplace_back(core.begin, user.share);
-    changes_.emplace_back(core.end, -user.share);
+    CompulsoryPart& part = compulsory_parts_[k];
+    part = {trail.high(user.start_variable), trail.low(user.start_variable) + user.seconds};
+    if (part.begin >= part.end) continue;
+    changes_.emplace_back(part.begin, user.share);
+    changes_.emplace_back(part.end, -user.share);
   }
 }
 
@@ -61,68 +61,68 @@ void Timetable::make_profile() {
 }
 
 bool Timetable::has_room(const Step& step, int user) const {
-  const Core& core = cores_[user];
-  const bool is_in_core = core.begin <= step.begin && step.end <= core.end;
-  return is_in_core || step.share + users_[user].share <= kFullShare;
+  const CompulsoryPart& part = compulsory_parts_[user];
+  const bool is_in_part = part.begin <= step.begin && step.end <= part.end;
+  return is_in_part || step.share + users_[user].share <= kFullShare;
 }
 
-bool Timetable::raise_start(Trail& trail, int k) const {
+bool Timetable::raise_earliest_start(Trail& trail, int k) const {
   const auto& [variable, seconds, share] = users_[k];
   int start = trail.low(variable);
   for (const Step& step : profile_) {
     if (step.begin >= start + seconds) break;
     if (step.end <= start || has_room(step, k)) continue;
     while (start < step.end) {
-      const int second = std::min(step.end, start + seconds) - 1;
-      trail.begin_list();
-      trail.list(at_least(variable, second - seconds + 1));
-      list_users_at(trail, second, kFullShare - share, k);
-      start = second + 1;
-      if (!trail.raise(at_least(variable, start), trail.list_reason())) return false;
+      const int time = std::min(step.end, start + seconds) - 1;
+      trail.begin_explanation();
+      trail.add_to_explanation(at_least(variable, time - seconds + 1));
+      explain_by_users_at(trail, time, kFullShare - share, k);
+      start = time + 1;
+      if (!trail.raise(at_least(variable, start), trail.explanation_reason())) return false;
     }
   }
   return true;
 }
 
-bool Timetable::lower_start(Trail& trail, int k) const {
+bool Timetable::lower_latest_start(Trail& trail, int k) const {
   const auto& [variable, seconds, share] = users_[k];
   int start = trail.high(variable);
   for (auto step = profile_.rbegin(); step != profile_.rend(); ++step) {
     if (step->end <= start) break;
     if (step->begin >= start + seconds || has_room(*step, k)) continue;
     while (start + seconds > step->begin) {
-      const int second = std::max(step->begin, start);
-      trail.begin_list();
-      trail.list(at_most(variable, second));
-      list_users_at(trail, second, kFullShare - share, k);
-      start = second - seconds;
-      if (!trail.raise(at_most(variable, start), trail.list_reason())) return false;
+      const int time = std::max(step->begin, start);
+      trail.begin_explanation();
+      trail.add_to_explanation(at_most(variable, time));
+      explain_by_users_at(trail, time, kFullShare - share, k);
+      start = time - seconds;
+      if (!trail.raise(at_most(variable, start), trail.explanation_reason())) return false;
     }
   }
   return true;
 }
 
-void Timetable::list_users_at(Trail& trail, int second, double share, int without) const {
+void Timetable::explain_by_users_at(Trail& trail, int time, double share, int without) const {
   double sum = 0;
   for (int k = 0; k < static_cast<int>(users_.size()) && sum <= share; ++k) {
-    if (k == without || !cores_[k].covers(second)) continue;
+    if (k == without || !compulsory_parts_[k].covers(time)) continue;
     const auto& [variable, seconds, user_share] = users_[k];
-    trail.list(at_most(variable, second));
-    trail.list(at_least(variable, second - seconds + 1));
+    trail.add_to_explanation(at_most(variable, time));
+    trail.add_to_explanation(at_least(variable, time - seconds + 1));
     sum += user_share;
   }
 }
 
-bool Timetable::refuse_overload(Trail& trail, const Step& step) const {
-  const int second = step.begin + (step.end - 1 - step.begin) / 2;
-  // The statement that the largest of the jobs starts later contradicts its bounds.
+bool Timetable::raise_overload_conflict(Trail& trail, const Step& step) const {
+  const int time = step.begin + (step.end - 1 - step.begin) / 2;
+  // Asserting a start after `time` must fail; its explanation is the conflict.
   int largest = 0;
-  while (!cores_[largest].covers(second)) ++largest;
+  while (!compulsory_parts_[largest].covers(time)) ++largest;
   const auto& [variable, seconds, share] = users_[largest];
-  trail.begin_list();
-  trail.list(at_least(variable, second - seconds + 1));
-  list_users_at(trail, second, kFullShare - share, largest);
-  return trail.raise(at_least(variable, second + 1), trail.list_reason());
+  trail.begin_explanation();
+  trail.add_to_explanation(at_least(variable, time - seconds + 1));
+  explain_by_users_at(trail, time, kFullShare - share, largest);
+  return trail.raise(at_least(variable, time + 1), trail.explanation_reason());
 }
 
 }  // namespace cosched::moldable::learning

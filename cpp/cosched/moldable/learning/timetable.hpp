@@ -15,7 +15,8 @@ struct ResourceUser {
   double share;  // of the capacity
 };
 
-/// Timetabling: a job whose latest start is before its earliest end surely runs between them.
+/// Timetabling: a job whose latest start is before its earliest end surely runs between them, in
+/// its compulsory part.
 /// Where such jobs exceed the capacity, or leave no room for a job at a second within which its
 /// bounds let it run, that follows; each consequence is explained by the jobs that run at one
 /// second (Schutt, Feydy, Stuckey, Wallace, Explaining the cumulative propagator, Constraints 2011).
@@ -35,23 +36,24 @@ class Timetable {
     int begin, end;
     double share;
   };
-  // Between which seconds a user surely runs; begin >= end: it does not.
-  struct Core {
+  // The interval [begin, end) in which a user surely runs; empty where begin >= end.
+  struct CompulsoryPart {
     int begin, end;
-    bool covers(int second) const { return begin <= second && second < end; }
+    bool covers(int time) const { return begin <= time && time < end; }
   };
 
-  void find_cores(const Trail& trail);
+  void find_compulsory_parts(const Trail& trail);
   void make_profile();
-  bool raise_start(Trail& trail, int user) const;
-  bool lower_start(Trail& trail, int user) const;
+  bool raise_earliest_start(Trail& trail, int user) const;
+  bool lower_latest_start(Trail& trail, int user) const;
   bool has_room(const Step& step, int user) const;
-  // Lists literals of users that run at a second, without one, until they need more than `share`.
-  void list_users_at(Trail& trail, int second, double share, int without) const;
-  bool refuse_overload(Trail& trail, const Step& step) const;
+  // Adds to the explanation the literals of users that run at `time`, but for user `without`, until
+  // these users need more than `share`.
+  void explain_by_users_at(Trail& trail, int time, double share, int without) const;
+  bool raise_overload_conflict(Trail& trail, const Step& step) const;
 
   std::vector<ResourceUser> users_;  // by decreasing share, so that few explain much
-  std::vector<Core> cores_;
+  std::vector<CompulsoryPart> compulsory_parts_;
   std::vector<std::pair<int, double>> changes_;
   std::vector<Step> profile_;
   double highest_share_ = 0;

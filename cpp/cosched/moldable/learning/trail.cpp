@@ -16,7 +16,7 @@ bool Trail::raise(Literal literal, Reason reason) {
   if (is_true(literal)) return true;
   const Entry entry{literal, last_entries_[literal.side], level(), reason};
   if (is_false(literal)) {
-    refused_ = entry;
+    conflict_ = entry;
     return false;
   }
   least_[literal.side] = literal.least;
@@ -25,7 +25,7 @@ bool Trail::raise(Literal literal, Reason reason) {
   return true;
 }
 
-void Trail::return_to(int level) {
+void Trail::backjump_to(int level) {
   if (level >= this->level()) return;
   const int end = level_starts_[level];
   for (int k = size() - 1; k >= end; --k) {
@@ -34,9 +34,9 @@ void Trail::return_to(int level) {
     last_entries_[entry.literal.side] = entry.previous;
   }
   entries_.resize(end);
-  listed_literals_.resize(level_lists_[level]);
+  explanation_literals_.resize(level_explanations_[level]);
   level_starts_.resize(level);
-  level_lists_.resize(level);
+  level_explanations_.resize(level);
 }
 
 int Trail::entry_of(Literal literal) const {

@@ -10,12 +10,12 @@ namespace cosched::moldable::learning {
 /// Why a bound holds.
 struct Reason {
   enum class Kind {
-    decision,    // the search tries it; or it is known from the start
-    clause,      // clause `number` has no other literal left
-    delay,       // by arc `number` (delays.hpp)
-    impossible,  // arc `number` would be broken if its condition held; its side `from` was at
-                 // least `detail` then
-    listed,      // `detail` literals of the trail's list, from `number` on
+    decision,     // the search tries it; or it is known from the start
+    clause,       // clause `number` has no other literal left
+    delay,        // by arc `number` (delays.hpp)
+    impossible,   // arc `number` would be broken if its condition held; its side `from` was at
+                  // least `detail` then
+    explanation,  // `detail` literals of the trail's explanations, from `number` on
   };
   Kind kind = Kind::decision;
   int number = 0;
@@ -49,25 +49,25 @@ class Trail {
   int level_start() const { return level_starts_.empty() ? 0 : level_starts_.back(); }
   void open_level() {
     level_starts_.push_back(size());
-    level_lists_.push_back(static_cast<int>(listed_literals_.size()));
+    level_explanations_.push_back(static_cast<int>(explanation_literals_.size()));
   }
-  /// Takes back all levels above this one.
-  void return_to(int level);
+  /// Backjumps: takes back all levels above this one.
+  void backjump_to(int level);
 
-  /// Makes a literal true.  False where it contradicts a bound: refused() then is that literal, and
+  /// Makes a literal true.  False where it contradicts a bound: conflict() then is that entry, and
   /// the bounds remain.
   bool raise(Literal literal, Reason reason);
-  const Entry& refused() const { return refused_; }
+  const Entry& conflict() const { return conflict_; }
 
-  /// For reasons: literals between begin_list() and list_reason() are kept until the level is
-  /// taken back.
-  void begin_list() { list_begin_ = static_cast<int>(listed_literals_.size()); }
-  void list(Literal literal) { listed_literals_.push_back(literal); }
-  Reason list_reason() const {
-    return {Reason::Kind::listed, list_begin_,
-            static_cast<int>(listed_literals_.size()) - list_begin_};
+  /// For reasons: literals between begin_explanation() and explanation_reason() are kept until the
+  /// level is taken back.
+  void begin_explanation() { explanation_begin_ = static_cast<int>(explanation_literals_.size()); }
+  void add_to_explanation(Literal literal) { explanation_literals_.push_back(literal); }
+  Reason explanation_reason() const {
+    return {Reason::Kind::explanation, explanation_begin_,
+            static_cast<int>(explanation_literals_.size()) - explanation_begin_};
   }
-  Literal listed(int place) const { return listed_literals_[place]; }
+  Literal explanation_literal(int place) const { return explanation_literals_[place]; }
 
   int size() const { return static_cast<int>(entries_.size()); }
   const Entry& operator[](int entry) const { return entries_[entry]; }
@@ -77,10 +77,10 @@ class Trail {
  private:
   std::vector<int> least_, last_entries_;  // of each side
   std::vector<Entry> entries_;
-  std::vector<int> level_starts_, level_lists_;  // where each level begins
-  std::vector<Literal> listed_literals_;
-  int list_begin_ = 0;
-  Entry refused_{};
+  std::vector<int> level_starts_, level_explanations_;  // where each level begins
+  std::vector<Literal> explanation_literals_;
+  int explanation_begin_ = 0;
+  Entry conflict_{};
 };
 
 }  // namespace cosched::moldable::learning
