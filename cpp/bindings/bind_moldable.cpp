@@ -304,7 +304,7 @@ void bind_bounds(py::module_& module) {
         return std::pair(bound.value, bound.complete);
       },
       "instance"_a, "low"_a, "high"_a, "work"_a, "time_limit"_a);
-  def(module, "suits_project_search", &graph::ProjectSearch::suits, "instance"_a);
+  def(module, "suits_project_search", &graph::ProjectSearch::is_suitable, "instance"_a);
   def(
       module, "project_bound",
       [](const Instance& instance, double low, std::int64_t work) {

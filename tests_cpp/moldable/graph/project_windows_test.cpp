@@ -24,7 +24,7 @@ TEST(ProjectWindows, KeepTheStartsOfAnOptimalSchedule) {
     const double optimum = enumeration.least_makespan();
     for (const bool with_energy : {false, true}) {
       ProjectWindows propagation(instance);
-      Windows windows = propagation.within(optimum);
+      Windows windows = propagation.initial_windows(optimum);
       const Windows untouched = windows;
       propagation.allow_work(kUnlimitedWork);
       ASSERT_TRUE(propagation.shrink(windows, with_energy)) << seed;
@@ -55,7 +55,7 @@ TEST(ProjectWindows, RefuteWhatIsFarBelowTheOptimum) {
     const Instance instance = random_project({}, seed);
     const double optimum = ProjectEnumeration(instance).least_makespan();
     ProjectWindows propagation(instance);
-    Windows windows = propagation.within(std::floor(0.8 * optimum));
+    Windows windows = propagation.initial_windows(std::floor(0.8 * optimum));
     propagation.allow_work(kUnlimitedWork);
     refuted += !propagation.shrink(windows, true);
   }
@@ -67,10 +67,10 @@ TEST(ProjectWindows, EnergyRefutesWhatTimetablesDoNot) {
   const Instance instance(Times(Table(7, 1, 1.0)), std::vector<double>(7, 1.0), {}, 2);
   ProjectWindows propagation(instance);
   for (const bool with_energy : {false, true}) {
-    Windows windows = propagation.within(3);
+    Windows windows = propagation.initial_windows(3);
     propagation.allow_work(kUnlimitedWork);
     EXPECT_EQ(propagation.shrink(windows, with_energy), !with_energy);
-    windows = propagation.within(4);
+    windows = propagation.initial_windows(4);
     EXPECT_TRUE(propagation.shrink(windows, with_energy));
   }
 }
@@ -78,7 +78,7 @@ TEST(ProjectWindows, EnergyRefutesWhatTimetablesDoNot) {
 TEST(ProjectWindows, ChangeNothingWithoutWork) {
   const Instance instance = random_project({}, 1);
   ProjectWindows propagation(instance);
-  Windows windows = propagation.within(1000);
+  Windows windows = propagation.initial_windows(1000);
   propagation.allow_work(0);
   EXPECT_TRUE(propagation.shrink(windows, true));
   EXPECT_EQ(windows.latest_end, std::vector<double>(6, 1000.0));

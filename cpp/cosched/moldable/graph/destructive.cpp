@@ -19,33 +19,33 @@ constexpr std::int64_t kMaxWindowWork = 3'000'000'000;
 constexpr double kWorkShare = 0.25;
 // Share of the old rating in the new one: Vilim, Laborie and Shaw use 0.9 to 0.99.
 constexpr double kRatingDecay = 0.9;
-// Decisions on a path of the search: each keeps the windows before it in memory.
-constexpr int kMostDepth = 1000;
+// Decisions on a path of the search at most: each keeps the windows before it in memory.
+constexpr int kMaxDepth = 1000;
 // Windows are not halved where a job can move by less than this share of its time: times that are
 // no integers would be halved for ever.
 constexpr double kLeastFreedom = 1e-3;
 
-// A choice between two ways: the order of a conflict, or the half of a window in which a job
+// A choice between two branches: the order of a conflict, or the half of a window in which a job
 // starts.
 struct Decision {
   bool is_order;
   int number;  // of the conflict, or of the job
 };
 
-// Refutes makespans by a search; see destructive.hpp.
-class Refutation {
+// Refutes makespans by failure-directed search (Vilim, Laborie, Shaw 2015); see destructive.hpp.
+class FailureDirectedSearch {
  public:
   // `propagation` must outlive it.
-  explicit Refutation(ProjectWindows& propagation) : propagation_(propagation) {
+  explicit FailureDirectedSearch(ProjectWindows& propagation) : propagation_(propagation) {
     order_ratings_.assign(propagation_.conflicts().size(), {1, 1});
     half_ratings_.assign(propagation_.jobs(), {1, 1});
-    local_ratings_at_depth_.assign(kMostDepth, {0, 0});
+    local_ratings_at_depth_.assign(kMaxDepth, {0, 0});
   }
 
   // True: no schedule has this makespan.  False, too, where so much work does not suffice to tell.
   // What the search has learnt about decisions helps with the next makespan.
   bool refute(double makespan, std::int64_t work) {
-    Windows windows = propagation_.within(makespan);
+    Windows windows = propagation_.initial_windows(makespan);
     propagation_.allow_work(work);
     size_unit_ = has_integer_times() ? 1 : kLeastFreedom * makespan;
     const bool is_consistent = propagation_.shrink(windows, true);
@@ -55,25 +55,27 @@ class Refutation {
  private:
   bool has_integer_times() const { return propagation_.has_integer_times(); }
 
-  // True: no schedule keeps the windows, which are shrunk.  Takes the decision by whose ways most
-  // searches failed, or windows shrank most, and first the better of its ways.  Energetic reasoning
-  // is left out: below the root it cost ten times what it saved (generated projects of 60 jobs).
+  // True: no schedule keeps the windows, which are shrunk.  Takes the decision by whose branches
+  // most searches failed, or windows shrank most, and first the better of its branches.  Energetic
+  // reasoning is left out: below the root it cost ten times what it saved (generated projects of 60
+  // jobs).
   bool refute(const Windows& windows, int depth) {
-    if (propagation_.remaining_work() <= 0 || depth == kMostDepth) return false;
+    if (propagation_.remaining_work() <= 0 || depth == kMaxDepth) return false;
     const std::optional<Decision> decision = choose_decision(windows);
     if (!decision) return false;
     const double size = log_size(windows);
     std::array<double, 2>& ratings =
         decision->is_order ? order_ratings_[decision->number] : half_ratings_[decision->number];
-    const int first_way = ratings[0] <= ratings[1] ? 0 : 1;
-    for (const int way : {first_way, 1 - first_way}) {
-      Windows decided = windows;
-      decide(decided, *decision, way);
-      const bool is_consistent = propagation_.shrink(decided, false);
-      const double local_rating = is_consistent ? 1 + std::exp2(log_size(decided) - size) : 0;
-      rate(ratings[way], local_rating, depth);
-      const bool is_way_refuted = !is_consistent || refute(decided, depth + 1);
-      if (!is_way_refuted) return false;
+    const int first_branch = ratings[0] <= ratings[1] ? 0 : 1;
+    for (const int branch : {first_branch, 1 - first_branch}) {
+      Windows branch_windows = windows;
+      decide(branch_windows, *decision, branch);
+      const bool is_consistent = propagation_.shrink(branch_windows, false);
+      const double local_rating =
+          is_consistent ? 1 + std::exp2(log_size(branch_windows) - size) : 0;
+      rate(ratings[branch], local_rating, depth);
+      const bool is_branch_refuted = !is_consistent || refute(branch_windows, depth + 1);
+      if (!is_branch_refuted) return false;
     }
     return true;
   }
@@ -89,7 +91,7 @@ class Refutation {
     return sum;
   }
 
-  // Notes the local rating of a way: 0 where it failed, else 1 and the share of the starts left;
+  // Notes the local rating of a branch: 0 where it failed, else 1 and the share of the starts left;
   // relative to what is usual at that depth.
   void rate(double& rating, double local_rating, int depth) {
     auto& [sum, count] = local_ratings_at_depth_[depth];
@@ -99,10 +101,10 @@ class Refutation {
     rating = kRatingDecay * rating + (1 - kRatingDecay) * relative;
   }
 
-  void decide(Windows& windows, const Decision& decision, int way) const {
+  void decide(Windows& windows, const Decision& decision, int branch) const {
     if (decision.is_order) {
       const auto& [i, k] = propagation_.conflicts()[decision.number];
-      propagation_.set_order(windows, way == 0 ? i : k, way == 0 ? k : i);
+      propagation_.set_order(windows, branch == 0 ? i : k, branch == 0 ? k : i);
       return;
     }
     const int job = decision.number;
@@ -110,7 +112,7 @@ class Refutation {
     const double latest_start = windows.latest_end[job] - time;
     double middle = (windows.earliest_start[job] + latest_start) / 2;
     if (has_integer_times()) middle = std::floor(middle);
-    if (way == 0)
+    if (branch == 0)
       windows.latest_end[job] = middle + time;
     else
       windows.earliest_start[job] = has_integer_times() ? middle + 1 : middle;
@@ -143,7 +145,7 @@ class Refutation {
   }
 
   ProjectWindows& propagation_;
-  // Of the ways of each decision: low where it fails, or shrinks windows.
+  // Of the branches of each decision: low where it fails, or shrinks windows.
   std::vector<std::array<double, 2>> order_ratings_, half_ratings_;
   std::vector<std::pair<double, double>> local_ratings_at_depth_;  // sum and number
   double size_unit_ = 1;                                           // seconds
@@ -181,19 +183,20 @@ class DestructiveBound {
   // Searches for the makespan just below the schedule's, and then, by bisection, for others while
   // work is left.
   void raise_by_search(std::int64_t work) {
-    Refutation refutation(windows_);
-    double open = std::isfinite(high_) ? high_ : 2 * low_ + 1;
-    double makespan = windows_.has_integer_times() ? std::ceil(open - kIntegerTolerance) - 1
-                                                   : std::max(low_, open * (1 - kBoundGap));
-    while (work > 0 && !is_gap_closed(windows_, low_, open)) {
+    FailureDirectedSearch search(windows_);
+    double unrefuted_makespan = std::isfinite(high_) ? high_ : 2 * low_ + 1;
+    double makespan = windows_.has_integer_times()
+                          ? std::ceil(unrefuted_makespan - kIntegerTolerance) - 1
+                          : std::max(low_, unrefuted_makespan * (1 - kBoundGap));
+    while (work > 0 && !is_gap_closed(windows_, low_, unrefuted_makespan)) {
       const auto share = static_cast<std::int64_t>(kWorkShare * static_cast<double>(work)) + 1;
-      const bool is_refuted = refutation.refute(makespan, share);
+      const bool is_refuted = search.refute(makespan, share);
       work -= share - std::max<std::int64_t>(0, windows_.remaining_work());
       if (is_refuted)
         low_ = std::max(low_, above_refuted(windows_, makespan));
       else
-        open = makespan;
-      makespan = halfway(windows_, low_, open);
+        unrefuted_makespan = makespan;
+      makespan = halfway(windows_, low_, unrefuted_makespan);
     }
   }
 

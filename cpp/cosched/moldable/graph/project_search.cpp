@@ -27,11 +27,12 @@ double horizon_of(const Instance& instance, const ProjectWindows& windows) {
   return latest_release + sum;
 }
 
-std::vector<learning::ResourceUser> users_of(const ProjectWindows& windows, int row) {
+std::vector<learning::ResourceUser> users_of(const ProjectWindows& windows, int resource) {
   std::vector<learning::ResourceUser> users;
   for (int i = 0; i < windows.jobs(); ++i) {
     const Mode& mode = windows.modes(i).front();
-    if (mode.shares[row] > 0) users.push_back({i, static_cast<int>(mode.time), mode.shares[row]});
+    if (mode.shares[resource] > 0)
+      users.push_back({i, static_cast<int>(mode.time), mode.shares[resource]});
   }
   return users;
 }
@@ -53,14 +54,14 @@ learning::RigidProject project_of(const Instance& instance, const ProjectWindows
   }
   for (const auto& [first, second] : windows.conflicts())
     project.disjunctive_pairs.push_back({first, second});
-  for (int row = 0; row < windows.rows(); ++row) {
-    std::vector<learning::ResourceUser> users = users_of(windows, row);
+  for (int resource = 0; resource < windows.resources(); ++resource) {
+    std::vector<learning::ResourceUser> users = users_of(windows, resource);
     if (can_exceed_capacity(users)) project.resources.push_back(std::move(users));
   }
   return project;
 }
 
-bool is_suitable(const Instance& instance, const ProjectWindows& windows) {
+bool can_search(const Instance& instance, const ProjectWindows& windows) {
   if (!windows.has_integer_times()) return false;
   for (int i = 0; i < windows.jobs(); ++i)
     if (windows.modes(i).size() != 1) return false;
@@ -69,15 +70,15 @@ bool is_suitable(const Instance& instance, const ProjectWindows& windows) {
 
 }  // namespace
 
-bool ProjectSearch::suits(const Instance& instance) {
-  return instance.jobs() <= kMaxProjectJobs && is_suitable(instance, ProjectWindows(instance));
+bool ProjectSearch::is_suitable(const Instance& instance) {
+  return instance.jobs() <= kMaxProjectJobs && can_search(instance, ProjectWindows(instance));
 }
 
 std::unique_ptr<ProjectSearch> ProjectSearch::make(const Instance& instance, double low,
                                                    double high) {
   if (instance.jobs() > kMaxProjectJobs) return nullptr;
   ProjectWindows windows(instance);
-  if (!is_suitable(instance, windows)) return nullptr;
+  if (!can_search(instance, windows)) return nullptr;
   return std::unique_ptr<ProjectSearch>(new ProjectSearch(instance, std::move(windows), low, high));
 }
 
@@ -106,7 +107,7 @@ void ProjectSearch::raise_bound(double bound) {
 }
 
 void ProjectSearch::improve(std::int64_t work) {
-  while (work > 0 && !is_closed() && !is_exhausted_) {
+  while (work > 0 && !is_closed() && !has_invalid_schedule_) {
     if (searched_work_ >= kWorkBeforeWindows && !has_window_bound_) {
       work -= raise_bound_by_windows();
       continue;
@@ -125,16 +126,16 @@ std::int64_t ProjectSearch::raise_bound_by_windows() {
 
 std::int64_t ProjectSearch::search_one_side(std::int64_t work) {
   const double shorter = std::ceil(high_ - kIntegerTolerance) - 1;
-  const auto makespan = static_cast<int>(shortens_ ? shorter : low_);
-  switch (search_.search(makespan, shortens_, work)) {
+  const auto makespan = static_cast<int>(seeks_schedule_ ? shorter : low_);
+  switch (search_.search(makespan, seeks_schedule_, work)) {
     case learning::LearningSearch::Answer::schedule:
       keep_schedule(search_.starts());
       break;
     case learning::LearningSearch::Answer::refuted:
-      low_ = shortens_ ? high_ : makespan + 1;
+      low_ = seeks_schedule_ ? high_ : makespan + 1;
       break;
     case learning::LearningSearch::Answer::unknown:
-      shortens_ = !shortens_;
+      seeks_schedule_ = !seeks_schedule_;
       break;
   }
   return std::max<std::int64_t>(1, search_.work());
@@ -142,7 +143,7 @@ std::int64_t ProjectSearch::search_one_side(std::int64_t work) {
 
 void ProjectSearch::keep_schedule(const std::vector<int>& starts) {
   if (exceeds_a_capacity(starts)) {
-    is_exhausted_ = true;
+    has_invalid_schedule_ = true;
     return;
   }
   Placement placement = empty_placement(instance_.jobs());

@@ -20,7 +20,7 @@ class ProjectSearch {
  public:
   /// Whether each job fits on one count only, all times and releases are integers and sum up to at
   /// most some hundred million, jobs do not slow each other, and there are at most kMaxProjectJobs.
-  static bool suits(const Instance& instance);
+  static bool is_suitable(const Instance& instance);
 
   /// `low`: a bound.  `high`: the makespan of a schedule that is known; infinite: none is.
   /// `instance` must outlive it.  Null where the search does not suit it.
@@ -60,8 +60,8 @@ class ProjectSearch {
   std::optional<Placement> placement_;
   std::int64_t searched_work_ = 0;
   bool has_window_bound_ = false;
-  bool shortens_ = true;       // the next search wants a shorter schedule, else a higher bound
-  bool is_exhausted_ = false;  // a schedule of the search exceeded a capacity a little
+  bool seeks_schedule_ = true;  // the next search wants a shorter schedule, else a higher bound
+  bool has_invalid_schedule_ = false;  // a schedule of the search exceeded a capacity a little
 };
 
 /// Beyond so many jobs no ProjectSearch is made: it orders pairs of jobs.

@@ -43,7 +43,7 @@ void ProjectWindows::read_modes() {
 
 Mode ProjectWindows::mode_of(int i, int q, double time) const {
   Mode mode{q, time, {q / static_cast<double>(instance_.machines())}};
-  for (int r = 0; r + 1 < rows(); ++r) {
+  for (int r = 0; r + 1 < resources(); ++r) {
     const double need = instance_.sharing()->need(r, i, q);
     mode.shares.push_back(need > 0 ? need / instance_.sharing()->capacity(r) : 0.0);
   }
@@ -66,25 +66,25 @@ void ProjectWindows::find_conflicts() {
     for (int k = i + 1; k < jobs_; ++k) {
       const bool has_path =
           is_before_by_graph_[pair_index(i, k)] || is_before_by_graph_[pair_index(k, i)];
-      if (!has_path && exceed_a_row(i, k)) conflicts_.emplace_back(i, k);
+      if (!has_path && exceed_a_resource(i, k)) conflicts_.emplace_back(i, k);
     }
 }
 
-bool ProjectWindows::exceed_a_row(int i, int k) const {
-  for (int row = 0; row < rows(); ++row)
-    if (least_share(i, row) + least_share(k, row) > 1 + kWindowTolerance) return true;
+bool ProjectWindows::exceed_a_resource(int i, int k) const {
+  for (int resource = 0; resource < resources(); ++resource)
+    if (least_share(i, resource) + least_share(k, resource) > 1 + kWindowTolerance) return true;
   return false;
 }
 
-double ProjectWindows::least_share(int i, int row) const {
+double ProjectWindows::least_share(int i, int resource) const {
   double least = kInfinity;
-  for (const Mode& mode : modes_[i]) least = std::min(least, mode.shares[row]);
+  for (const Mode& mode : modes_[i]) least = std::min(least, mode.shares[resource]);
   return least;
 }
 
 // Windows.
 
-Windows ProjectWindows::within(double makespan) {
+Windows ProjectWindows::initial_windows(double makespan) {
   tolerance_ = kWindowTolerance * makespan;
   Windows windows{instance_.releases(), std::vector<double>(jobs_, makespan), is_before_by_graph_};
   windows.earliest_start.resize(jobs_, 0.0);
@@ -112,11 +112,11 @@ bool ProjectWindows::shrink(Windows& windows, bool with_energy) {
     has_changed = false;
     is_consistent = shrink_by_orders(windows);
     if (is_consistent) is_consistent = order_conflicts(windows, has_changed);
-    for (int row = 0; is_consistent && row < rows(); ++row)
-      is_consistent = shrink_by_profile(windows, row, has_changed);
+    for (int resource = 0; is_consistent && resource < resources(); ++resource)
+      is_consistent = shrink_by_profile(windows, resource, has_changed);
     if (has_changed || !with_energy) continue;
-    for (int row = 0; is_consistent && row < rows(); ++row)
-      is_consistent = shrink_by_energy(windows, row, has_changed);
+    for (int resource = 0; is_consistent && resource < resources(); ++resource)
+      is_consistent = shrink_by_energy(windows, resource, has_changed);
   }
   return is_consistent;
 }
@@ -166,13 +166,13 @@ bool ProjectWindows::order_conflicts(Windows& windows, bool& has_changed) {
 
 // Timetabling.
 
-void ProjectWindows::choose_profile_users(const Windows& windows, int row) {
+void ProjectWindows::choose_profile_users(const Windows& windows, int resource) {
   users_.clear();
   least_shares_.assign(jobs_, kInfinity);
   for (int i = 0; i < jobs_; ++i) {
     for (const Mode& mode : modes_[i])
       if (mode.time <= length(windows, i) + tolerance_)
-        least_shares_[i] = std::min(least_shares_[i], mode.shares[row]);
+        least_shares_[i] = std::min(least_shares_[i], mode.shares[resource]);
     if (least_shares_[i] > 0) users_.push_back(i);
   }
 }
@@ -197,8 +197,8 @@ void ProjectWindows::make_profile(const Windows& windows) {
   }
 }
 
-bool ProjectWindows::shrink_by_profile(Windows& windows, int row, bool& has_changed) {
-  choose_profile_users(windows, row);
+bool ProjectWindows::shrink_by_profile(Windows& windows, int resource, bool& has_changed) {
+  choose_profile_users(windows, resource);
   make_profile(windows);
   spend(users_.size() * (1 + profile_.size()));
   for (const ProfileStep& step : profile_)
@@ -216,11 +216,11 @@ bool ProjectWindows::shrink_by_profile(Windows& windows, int row, bool& has_chan
   return true;
 }
 
-bool ProjectWindows::is_closed(const Windows& windows, int i, double time,
-                               const ProfileStep& step) const {
-  const bool is_own = step.begin >= windows.latest_end[i] - time - tolerance_ &&
-                      step.end <= windows.earliest_start[i] + time + tolerance_;
-  const double others_share = is_own ? step.share - least_shares_[i] : step.share;
+bool ProjectWindows::lacks_room(const Windows& windows, int i, double time,
+                                const ProfileStep& step) const {
+  const bool is_in_compulsory_part = step.begin >= windows.latest_end[i] - time - tolerance_ &&
+                                     step.end <= windows.earliest_start[i] + time + tolerance_;
+  const double others_share = is_in_compulsory_part ? step.share - least_shares_[i] : step.share;
   return others_share + least_shares_[i] > 1 + kWindowTolerance;
 }
 
@@ -229,7 +229,7 @@ double ProjectWindows::first_start_beside_profile(const Windows& windows, int i,
   double start = windows.earliest_start[i];
   for (const ProfileStep& step : profile_) {
     const bool overlaps = step.end > start + tolerance_ && step.begin < start + time - tolerance_;
-    if (overlaps && is_closed(windows, i, time, step)) start = step.end;
+    if (overlaps && lacks_room(windows, i, time, step)) start = step.end;
   }
   return start;
 }
@@ -238,7 +238,7 @@ double ProjectWindows::last_end_beside_profile(const Windows& windows, int i, do
   double end = windows.latest_end[i];
   for (auto step = profile_.rbegin(); step != profile_.rend(); ++step) {
     const bool overlaps = step->begin < end - tolerance_ && step->end > end - time + tolerance_;
-    if (overlaps && is_closed(windows, i, time, *step)) end = step->begin;
+    if (overlaps && lacks_room(windows, i, time, *step)) end = step->begin;
   }
   return end;
 }
@@ -249,27 +249,28 @@ double ProjectWindows::overlap(double begin, double end, double start, double ti
   return std::max(0.0, std::min(end, start + time) - std::max(begin, start));
 }
 
-double ProjectWindows::least_energy(const Windows& windows, int i, int row, double begin,
+double ProjectWindows::least_energy(const Windows& windows, int i, int resource, double begin,
                                     double end) const {
   double least = kInfinity;
   for (const Mode& mode : modes_[i]) {
     if (mode.time > length(windows, i) + tolerance_) continue;
     const double first = overlap(begin, end, windows.earliest_start[i], mode.time);
     const double last = overlap(begin, end, windows.latest_end[i] - mode.time, mode.time);
-    least = std::min(least, mode.shares[row] * std::min(first, last));
+    least = std::min(least, mode.shares[resource] * std::min(first, last));
   }
   return least;
 }
 
-void ProjectWindows::choose_intervals(const Windows& windows, int row) {
+void ProjectWindows::choose_intervals(const Windows& windows, int resource) {
   begins_.clear();
   ends_.clear();
   users_.clear();
   for (int i = 0; i < jobs_; ++i) {
     const double time = least_time(windows, i);
-    const bool needs_row = std::any_of(modes_[i].begin(), modes_[i].end(),
-                                       [&](const Mode& mode) { return mode.shares[row] > 0; });
-    if (!needs_row) continue;
+    const bool needs_resource =
+        std::any_of(modes_[i].begin(), modes_[i].end(),
+                    [&](const Mode& mode) { return mode.shares[resource] > 0; });
+    if (!needs_resource) continue;
     users_.push_back(i);
     begins_.insert(begins_.end(), {windows.earliest_start[i], windows.latest_end[i] - time});
     ends_.insert(ends_.end(), {windows.latest_end[i], windows.earliest_start[i] + time});
@@ -280,8 +281,8 @@ void ProjectWindows::choose_intervals(const Windows& windows, int row) {
   }
 }
 
-bool ProjectWindows::shrink_by_energy(Windows& windows, int row, bool& has_changed) {
-  choose_intervals(windows, row);
+bool ProjectWindows::shrink_by_energy(Windows& windows, int resource, bool& has_changed) {
+  choose_intervals(windows, resource);
   energies_.resize(jobs_);
   for (const double begin : begins_)
     for (const double end : ends_) {
@@ -290,26 +291,26 @@ bool ProjectWindows::shrink_by_energy(Windows& windows, int row, bool& has_chang
       spend(2 * users_.size());
       double slack = end - begin;
       for (const int i : users_) {
-        energies_[i] = least_energy(windows, i, row, begin, end);
+        energies_[i] = least_energy(windows, i, resource, begin, end);
         slack -= energies_[i];
       }
       if (slack < -tolerance_) return false;
       for (const int i : users_) {
         const double available = std::max(0.0, slack + energies_[i]);
         const bool is_possible =
-            shrink_by_slack(windows, i, row, begin, end, available, has_changed);
+            shrink_by_slack(windows, i, resource, begin, end, available, has_changed);
         if (!is_possible) return false;
       }
     }
   return true;
 }
 
-bool ProjectWindows::shrink_by_slack(Windows& windows, int i, int row, double begin, double end,
-                                     double available, bool& has_changed) const {
+bool ProjectWindows::shrink_by_slack(Windows& windows, int i, int resource, double begin,
+                                     double end, double available, bool& has_changed) const {
   double start = kInfinity, latest_end = -kInfinity;
   for (const Mode& mode : modes_[i]) {
     if (mode.time > length(windows, i) + tolerance_) continue;
-    const double share = mode.shares[row];
+    const double share = mode.shares[resource];
     const auto takes_too_much = [&](double mode_start) {
       return share * overlap(begin, end, mode_start, mode.time) > available + tolerance_;
     };

@@ -31,15 +31,15 @@ struct Windows {
 
 /// Shrinks windows without losing a schedule that keeps them: by precedence, by pairs of jobs that
 /// do not fit next to each other (conflicts), by what surely runs (timetabling), and by energetic
-/// reasoning.  A row is the machine (0) or a resource.  Slow-downs are left out: they make jobs
-/// longer.
+/// reasoning.  Here the machine is a resource, too: it has number 0, and those of the instance
+/// follow.  Slow-downs are left out: they make jobs longer.
 class ProjectWindows {
  public:
   /// `instance` must outlive it.
   explicit ProjectWindows(const Instance& instance);
 
   int jobs() const { return jobs_; }
-  int rows() const { return 1 + (instance_.sharing() ? instance_.sharing()->resources() : 0); }
+  int resources() const { return 1 + (instance_.sharing() ? instance_.sharing()->resources() : 0); }
   /// The counts on which a job fits.
   const std::vector<Mode>& modes(int i) const { return modes_[i]; }
   /// Pairs that exceed a capacity on whatever counts they run, so that one ends before the other.
@@ -57,8 +57,9 @@ class ProjectWindows {
   void set_order(Windows& windows, int first, int second) const {
     windows.is_before[pair_index(first, second)] = 1;
   }
-  /// The windows of the jobs in a makespan, before anything is known of them.
-  Windows within(double makespan);
+  /// The windows of the jobs in a makespan before they shrink: from the release to the makespan.
+  /// Sets the tolerance().
+  Windows initial_windows(double makespan);
   /// Seconds between the earliest start and the latest end of a job.
   static double length(const Windows& windows, int i) {
     return windows.latest_end[i] - windows.earliest_start[i];
@@ -70,7 +71,8 @@ class ProjectWindows {
     return least <= length(windows, i) + tolerance_ ? least : kInfinity;
   }
   /// Shrinks windows until nothing changes, or the work is spent; false: no schedule keeps them.
-  /// O(jobs^2 + jobs x steps of the profile) a round, with energetic reasoning O(rows x jobs^3).
+  /// A round takes O(jobs^2 + jobs x steps of the profile), with energetic reasoning
+  /// O(resources x jobs^3).
   bool shrink(Windows& windows, bool with_energy);
   /// Whether one of two jobs has to end before the other starts.
   bool has_order(const Windows& windows, int i, int k) const {
@@ -78,7 +80,7 @@ class ProjectWindows {
   }
 
  private:
-  // A part of the time, and the share of a row that those need which surely run then.
+  // A part of the time, and the share of a resource that those need which surely run then.
   struct ProfileStep {
     double begin, end, share;
   };
@@ -93,8 +95,8 @@ class ProjectWindows {
   }
   // Pairs that exceed a capacity on whatever counts they run, so that one ends before the other.
   void find_conflicts();
-  bool exceed_a_row(int i, int k) const;
-  double least_share(int i, int row) const;
+  bool exceed_a_resource(int i, int k) const;
+  double least_share(int i, int resource) const;
   // Counts about a nanosecond for each term of a sum.
   void spend(std::size_t terms) {
     remaining_work_ -= static_cast<std::int64_t>(terms);
@@ -111,31 +113,32 @@ class ProjectWindows {
   bool can_precede(const Windows& windows, int i, int k) const;
   // Orders the conflicts of which only one order is possible; false: of one of them none is.
   bool order_conflicts(Windows& windows, bool& has_changed);
-  // The jobs that surely need some of a row for some time, and the least share that each needs.
-  void choose_profile_users(const Windows& windows, int row);
+  // The jobs that surely need some of a resource for some time, and the least share that each
+  // needs.
+  void choose_profile_users(const Windows& windows, int resource);
   // What surely runs: each job from its latest start to its earliest end.
   void make_profile(const Windows& windows);
   // No job runs where too little is left beside what surely runs; false: a capacity is exceeded,
   // or a window too short.
-  bool shrink_by_profile(Windows& windows, int row, bool& has_changed);
-  // Whether a job does not fit beside the others that surely run in a step.
-  bool is_closed(const Windows& windows, int i, double time, const ProfileStep& step) const;
+  bool shrink_by_profile(Windows& windows, int resource, bool& has_changed);
+  // Whether a step lacks room for a job beside the others that surely run in it.
+  bool lacks_room(const Windows& windows, int i, double time, const ProfileStep& step) const;
   double first_start_beside_profile(const Windows& windows, int i, double time) const;
   double last_end_beside_profile(const Windows& windows, int i, double time) const;
   // Seconds of [begin, end) in which a job runs that starts at `start` and takes `time`.
   static double overlap(double begin, double end, double start, double time);
   // The least energy of a job in an interval, over the counts and starts that its window allows:
   // that of its first or of its last start.
-  double least_energy(const Windows& windows, int i, int row, double begin, double end) const;
-  // Intervals begin at earliest and latest starts of the jobs that need some of a row, and end at
-  // their earliest and latest ends.
-  void choose_intervals(const Windows& windows, int row);
+  double least_energy(const Windows& windows, int i, int resource, double begin, double end) const;
+  // Intervals begin at earliest and latest starts of the jobs that need some of a resource, and end
+  // at their earliest and latest ends.
+  void choose_intervals(const Windows& windows, int resource);
   // False: the jobs need more in an interval than there is, or a window is too short.
-  bool shrink_by_energy(Windows& windows, int row, bool& has_changed);
+  bool shrink_by_energy(Windows& windows, int resource, bool& has_changed);
   // A job that may have at most `available` energy in an interval starts no earlier, and ends no
   // later, than that lets it; false: its window is too short then.
-  bool shrink_by_slack(Windows& windows, int i, int row, double begin, double end, double available,
-                       bool& has_changed) const;
+  bool shrink_by_slack(Windows& windows, int i, int resource, double begin, double end,
+                       double available, bool& has_changed) const;
 
   const Instance& instance_;
   const int jobs_;

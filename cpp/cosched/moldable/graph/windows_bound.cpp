@@ -8,7 +8,7 @@ namespace {
 
 // The latest end of a job that runs alone from its release on.
 double latest_lone_end(ProjectWindows& windows) {
-  const Windows unbounded = windows.within(kInfinity);
+  const Windows unbounded = windows.initial_windows(kInfinity);
   double latest = 0;
   for (int i = 0; i < windows.jobs(); ++i) {
     double least_time = kInfinity;
@@ -24,33 +24,34 @@ double above_refuted(const ProjectWindows& windows, double makespan) {
   return windows.has_integer_times() ? makespan + 1 : makespan;
 }
 
-double halfway(const ProjectWindows& windows, double low, double open) {
-  const double middle = low + (open - low) / 2;
+double halfway(const ProjectWindows& windows, double low, double unrefuted_makespan) {
+  const double middle = low + (unrefuted_makespan - low) / 2;
   return windows.has_integer_times() ? std::floor(middle) : middle;
 }
 
-bool is_gap_closed(const ProjectWindows& windows, double low, double open) {
-  return windows.has_integer_times() ? low > open - 0.5 : low > open * (1 - kBoundGap);
+bool is_gap_closed(const ProjectWindows& windows, double low, double unrefuted_makespan) {
+  return windows.has_integer_times() ? low > unrefuted_makespan - 0.5
+                                     : low > unrefuted_makespan * (1 - kBoundGap);
 }
 
 void raise_by_windows(ProjectWindows& windows, double& low, double high, std::int64_t work) {
   low = std::max(low, latest_lone_end(windows));  // above 0, so that doubling leads somewhere
   windows.allow_work(work);
   const auto is_refuted = [&](double makespan) {
-    Windows of_jobs = windows.within(makespan);
-    return !windows.shrink(of_jobs, true);
+    Windows windows_of_makespan = windows.initial_windows(makespan);
+    return !windows.shrink(windows_of_makespan, true);
   };
-  double open = low;
-  while (open < high && is_refuted(open)) {
-    low = std::max(low, above_refuted(windows, open));
-    open = std::min(2 * open, high);
+  double unrefuted_makespan = low;
+  while (unrefuted_makespan < high && is_refuted(unrefuted_makespan)) {
+    low = std::max(low, above_refuted(windows, unrefuted_makespan));
+    unrefuted_makespan = std::min(2 * unrefuted_makespan, high);
   }
-  while (!is_gap_closed(windows, low, open)) {
-    const double middle = halfway(windows, low, open);
+  while (!is_gap_closed(windows, low, unrefuted_makespan)) {
+    const double middle = halfway(windows, low, unrefuted_makespan);
     if (is_refuted(middle))
       low = std::max(low, above_refuted(windows, middle));
     else
-      open = middle;
+      unrefuted_makespan = middle;
   }
 }
 

@@ -19,7 +19,7 @@ void raise_by_windows(ProjectWindows& windows, double& low, double high, std::in
 
 /// Helpers of searches for the longest makespan that is refuted.
 double above_refuted(const ProjectWindows& windows, double makespan);
-double halfway(const ProjectWindows& windows, double low, double open);
-bool is_gap_closed(const ProjectWindows& windows, double low, double open);
+double halfway(const ProjectWindows& windows, double low, double unrefuted_makespan);
+bool is_gap_closed(const ProjectWindows& windows, double low, double unrefuted_makespan);
 
 }  // namespace cosched::moldable::graph

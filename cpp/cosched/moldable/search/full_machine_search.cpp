@@ -132,47 +132,48 @@ bool FullMachineSearch::descend(const std::vector<RunningJob>& running) {
       free_procs += job.procs;
   }
   spend(running.size() + order_.size());
-  const std::optional<StartTime> start_time = find_waiting_jobs(time, still_running, free_procs);
-  if (!start_time) return false;
-  spend(start_time->reachable_sums.size());
-  if (!start_time->can_reach(0, free_procs)) return false;
+  const std::optional<StartEvent> start_event =
+      prepare_start_event(time, still_running, free_procs);
+  if (!start_event) return false;
+  spend(start_event->reachable_sums.size());
+  if (!start_event->can_reach(0, free_procs)) return false;
   const std::uint64_t hash = hash_state(still_running);
   std::uint64_t& failed_state = failed_states_[hash & (failed_states_.size() - 1)];
   if (failed_state == hash) return false;
-  if (start_jobs(*start_time, 0, free_procs, still_running)) return true;
+  if (start_jobs(*start_event, 0, free_procs, still_running)) return true;
   if (!is_cut_off()) failed_state = hash;
   return false;
 }
 
-std::optional<FullMachineSearch::StartTime> FullMachineSearch::find_waiting_jobs(
+std::optional<FullMachineSearch::StartEvent> FullMachineSearch::prepare_start_event(
     std::int64_t time, const std::vector<RunningJob>& running, int free_procs) const {
-  StartTime start_time{time, std::numeric_limits<std::int64_t>::max(), {}, {}, 0};
+  StartEvent start_event{time, std::numeric_limits<std::int64_t>::max(), {}, {}, 0};
   // Processors of the jobs that run, or must run, in the middle of the remaining time.
   std::int64_t procs_in_the_middle = 0;
   for (const int i : order_) {
     if (!is_waiting_[i]) continue;
     const RigidJob& job = jobs_[i];
     if (time + job.length > horizon_) return std::nullopt;
-    start_time.jobs.push_back(i);
-    start_time.shortest_length = std::min(start_time.shortest_length, job.length);
+    start_event.jobs.push_back(i);
+    start_event.shortest_length = std::min(start_event.shortest_length, job.length);
     if (2 * job.length > horizon_ - time) procs_in_the_middle += job.procs;
   }
   for (const RunningJob& job : running) {
     if (2 * job.end > time + horizon_) procs_in_the_middle += job.procs;
     const std::int64_t rest = horizon_ - job.end;
-    if (rest > 0 && rest < start_time.shortest_length) return std::nullopt;
+    if (rest > 0 && rest < start_event.shortest_length) return std::nullopt;
   }
   if (procs_in_the_middle > instance_->machines()) return std::nullopt;
   const auto sums = static_cast<std::size_t>(free_procs) + 1;
   const std::size_t words = (sums + 63) / 64;
-  start_time.words_per_row = words;
-  start_time.reachable_sums.assign((start_time.jobs.size() + 1) * words, 0);
-  start_time.reachable_sums[start_time.jobs.size() * words] = 1;
-  for (std::size_t place = start_time.jobs.size(); place-- > 0;) {
-    const std::uint64_t* from = &start_time.reachable_sums[(place + 1) * words];
-    std::uint64_t* to = &start_time.reachable_sums[place * words];
+  start_event.words_per_row = words;
+  start_event.reachable_sums.assign((start_event.jobs.size() + 1) * words, 0);
+  start_event.reachable_sums[start_event.jobs.size() * words] = 1;
+  for (std::size_t place = start_event.jobs.size(); place-- > 0;) {
+    const std::uint64_t* from = &start_event.reachable_sums[(place + 1) * words];
+    std::uint64_t* to = &start_event.reachable_sums[place * words];
     std::copy_n(from, words, to);
-    const auto procs = static_cast<std::size_t>(jobs_[start_time.jobs[place]].procs);
+    const auto procs = static_cast<std::size_t>(jobs_[start_event.jobs[place]].procs);
     const std::size_t shifted_words = procs / 64, shifted_bits = procs % 64;
     for (std::size_t word = words; word-- > shifted_words;) {
       to[word] |= from[word - shifted_words] << shifted_bits;
@@ -180,50 +181,50 @@ std::optional<FullMachineSearch::StartTime> FullMachineSearch::find_waiting_jobs
         to[word] |= from[word - shifted_words - 1] >> (64 - shifted_bits);
     }
   }
-  return start_time;
+  return start_event;
 }
 
-bool FullMachineSearch::can_start(const StartTime& start_time, std::size_t place,
+bool FullMachineSearch::can_start(const StartEvent& start_event, std::size_t place,
                                   int free_procs) const {
-  const RigidJob& job = jobs_[start_time.jobs[place]];
-  if (job.procs > free_procs || !start_time.can_reach(place + 1, free_procs - job.procs))
+  const RigidJob& job = jobs_[start_event.jobs[place]];
+  if (job.procs > free_procs || !start_event.can_reach(place + 1, free_procs - job.procs))
     return false;
-  const std::int64_t rest = horizon_ - (start_time.time + job.length);
-  return rest == 0 || rest >= start_time.shortest_length;
+  const std::int64_t rest = horizon_ - (start_event.time + job.length);
+  return rest == 0 || rest >= start_event.shortest_length;
 }
 
-bool FullMachineSearch::start_jobs(const StartTime& start_time, std::size_t first_place,
+bool FullMachineSearch::start_jobs(const StartEvent& start_event, std::size_t first_place,
                                    int free_procs, std::vector<RunningJob>& running) {
   --remaining_nodes_;
   if (is_cut_off()) return false;
   if (free_procs == 0) return waiting_jobs_ == 0 || descend(running);
   const RigidJob* last_tried_job = nullptr;
-  for (std::size_t place = first_place; place < start_time.jobs.size(); ++place) {
-    const int i = start_time.jobs[place];
+  for (std::size_t place = first_place; place < start_event.jobs.size(); ++place) {
+    const int i = start_event.jobs[place];
     const RigidJob& job = jobs_[i];
-    if (!can_start(start_time, place, free_procs)) continue;
+    if (!can_start(start_event, place, free_procs)) continue;
     if (last_tried_job && last_tried_job->procs == job.procs &&
         last_tried_job->length == job.length)
       continue;
     last_tried_job = &job;
-    const RunningJob run{start_time.time + job.length, job.procs};
+    const RunningJob run{start_event.time + job.length, job.procs};
     const auto later_job =
         std::upper_bound(running.begin(), running.end(), run,
                          [](const RunningJob& a, const RunningJob& b) { return a.end < b.end; });
     const auto position = later_job - running.begin();
     running.insert(later_job, run);
-    starts_[i] = start_time.time;
+    starts_[i] = start_event.time;
     is_waiting_[i] = 0;
     --waiting_jobs_;
     waiting_hash_ -= job_keys_[i];
-    if (start_jobs(start_time, place + 1, free_procs - job.procs, running)) return true;
+    if (start_jobs(start_event, place + 1, free_procs - job.procs, running)) return true;
     running.erase(running.begin() + position);
     is_waiting_[i] = 1;
     ++waiting_jobs_;
     waiting_hash_ += job_keys_[i];
     if (is_cut_off()) return false;
   }
-  spend(start_time.jobs.size() - first_place);
+  spend(start_event.jobs.size() - first_place);
   return false;
 }
 

@@ -61,8 +61,8 @@ class FullMachineSearch {
     std::int64_t end;
     int procs;
   };
-  // The jobs that may start at one time.
-  struct StartTime {
+  // A time at which jobs start, and the waiting jobs that may start then.
+  struct StartEvent {
     std::int64_t time;
     std::int64_t shortest_length;  // of them
     std::vector<int> jobs;         // in the order of the descent
@@ -82,14 +82,16 @@ class FullMachineSearch {
   void draw_order();
   // Whether a schedule follows from these running jobs, the first of which ends next.
   bool descend(const std::vector<RunningJob>& running);
-  // The same where jobs of `start_time` from this place on may start on the free processors.
-  bool start_jobs(const StartTime& start_time, std::size_t first_place, int free_procs,
+  // Whether a schedule follows where, of the jobs of `start_event`, those from `first_place` on may
+  // start on the free processors beside the running ones.
+  bool start_jobs(const StartEvent& start_event, std::size_t first_place, int free_procs,
                   std::vector<RunningJob>& running);
-  bool can_start(const StartTime& start_time, std::size_t place, int free_procs) const;
-  // The waiting jobs; none where some job cannot end in time.
-  std::optional<StartTime> find_waiting_jobs(std::int64_t time,
-                                             const std::vector<RunningJob>& running,
-                                             int free_procs) const;
+  bool can_start(const StartEvent& start_event, std::size_t place, int free_procs) const;
+  // The waiting jobs at `time`, and which sums of processors they reach; none where some job cannot
+  // end in time, or the long ones need more than the machine.
+  std::optional<StartEvent> prepare_start_event(std::int64_t time,
+                                                const std::vector<RunningJob>& running,
+                                                int free_procs) const;
   std::uint64_t hash_state(const std::vector<RunningJob>& running) const;
   void spend(std::size_t steps) { budget_.spend(static_cast<std::int64_t>(steps)); }
   Placement make_placement() const;
