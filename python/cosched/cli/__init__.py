@@ -1,8 +1,9 @@
 """The ``cosched`` command.
 
-``program`` lists the commands, ``commands`` has one file for each, ``options`` has the options that
-several share, ``option_types`` reads what is typed. The module of a command is imported when the
-command is asked for: most of what a short command costs would be the imports of all others.
+``program`` lists the commands, ``commands`` has one file for each, ``shared_options`` has the
+options that several share, ``option_types`` reads what is typed. The module of a command is
+imported when the command is asked for: most of what a short command costs would be the imports of
+all others.
 """
 
 import os

@@ -334,7 +334,7 @@ def _groups(of: Presentation, ranked: pd.DataFrame, keys: list[str]) -> tuple[se
 
 
 def _says_nothing(column: pd.Series) -> bool:
-    """Return the same in all rows that have it."""
+    """Whether all rows that have a value have the same one."""
     return bool(column.dropna().nunique() <= 1)
 
 

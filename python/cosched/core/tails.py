@@ -43,7 +43,7 @@ def conformal_quantiles(
     Kaplan and Meier's estimator, with the next job as one more that outlives all others.
 
     `group` (0..groups - 1), `value` (what it used) and `ended` of each job are in order of group,
-    value, and at one value those that ended by themselves first (see :func:`in_order`). O(n).
+    value, and at one value those that ended by themselves first (see :func:`order_by_value`). O(n).
     """
     count = np.bincount(group, minlength=groups)
     first = np.cumsum(count) - count
@@ -60,8 +60,8 @@ def conformal_quantiles(
 
 
 def tolerance_risks(counts: NDArray[np.int64], risk: float) -> NDArray[np.float64]:
-    """The risk to ask of :func:`tails` so that its answer is a tolerance limit: it holds for 90% of
-    all pasts.
+    """The risk to ask of :func:`conformal_quantiles` so that its answer is a tolerance limit: it
+    holds for 90% of all pasts.
 
     With `risk` itself the next job exceeds the answer with that chance on average over all pasts.
     Where limits cut off some pasts, those that have an answer are the ones in which few jobs met
@@ -95,7 +95,7 @@ def min_tolerance_count(risk: float) -> int:
 
 
 def order_by_value(value: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The order of rows that :func:`tails` wants in each group."""
+    """The order of rows that :func:`conformal_quantiles` expects in each group."""
     return np.lexsort((~ended, value))
 
 
@@ -107,12 +107,12 @@ def conformal_quantile(values: NDArray[np.float64], risk: float) -> float:
 
 
 def min_sample_count(risk: float) -> int:
-    """So many values :func:`tail` needs."""
+    """The number of values that :func:`conformal_quantile` needs."""
     return math.ceil(1.0 / risk - 1e-9) - 1
 
 
 def conformal_limit(values: Sequence[float], risk: float, margin: float) -> float:
-    """:func:`tail`; of too few values the largest, times `margin`."""
+    """:func:`conformal_quantile`; of too few values the largest, times `margin`."""
     quantile = conformal_quantile(np.asarray(values), risk)
     return margin * max(values) if math.isnan(quantile) else quantile
 
@@ -131,8 +131,8 @@ def first_allocations(
     reaches its peak at its end), and then `full_amount` once more. The best is one of the values of
     the past. A job that was ended before its time needs `full_amount`, which is the group's.
 
-    `group`, `value` and `ended` are as for :func:`tails`, in any order; `value` as it would be
-    asked for. `seconds`: how long each ran.
+    `group`, `value` and `ended` are as for :func:`conformal_quantiles`, in any order; `value`
+    as it would be asked for. `seconds`: how long each ran.
 
     Tovar, da Silva, Juve, Deelman, Allcock, Thain, Livny: *A Job Sizing Strategy for
     High-Throughput Scientific Workflows*, IEEE TPDS 29(2), 2018: "minimum waste", slow peaks.

@@ -120,7 +120,7 @@ class Advice:
         return [text]
 
     def _proof(self) -> str:
-        """Return what is proved is said of the plan, not of what the machine will do."""
+        """Return the optimality gap in words; it concerns the plan only."""
         if self.gap < 1e-5:
             far = "the plan is the best possible"
         else:

@@ -81,7 +81,7 @@ def _corunner_shares(
     neighbour_seconds: Iterable[tuple[TaskRun, float]],
     profile: Callable[[TaskRun], str],
 ) -> str:
-    """Return what ran beside a task, as :attr:`Run.corunners`."""
+    """Return what ran beside a task, as :attr:`MeasuredRun.corunners`."""
     shares: dict[str, float] = {}
     for other, seconds in neighbour_seconds:
         name = profile(other)

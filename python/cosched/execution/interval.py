@@ -110,9 +110,9 @@ def interval_of(
     """The interval of a schedule's end; None where nothing is known of what may move it.
 
     `barriers`: packs wait for each other. `errors`: real / promised end of earlier executions.
-    `stretch`: least and largest length of each placement / its planned one, by slow-downs. `held`:
-    what each placement needs of a resource, and how much of it there is. `edges`: of two tasks the
-    first has to end before the second starts.
+    `stretch`: least and largest length of each placement / its planned one, by slow-downs.
+    `resource_uses`: what each placement needs of a resource, and how much of it there is. `edges`:
+    of two tasks the first has to end before the second starts.
     """
     if (noise is None and not errors) or not len(schedule):
         return None
@@ -143,8 +143,8 @@ def common_factors(
 ) -> np.ndarray:
     """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution.
 
-    What the tasks' `own` noise does to the end is in the errors of executions too, and is taken
-    out of them: it does not count twice.
+    The errors of executions also have what `run_factors` do to the end (`log_stretch`). This part
+    is taken out of them, so that it does not count twice.
     """
     stretches = np.zeros(1) if noise is None else noise.stretch_factors
     mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2

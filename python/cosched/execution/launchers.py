@@ -296,7 +296,7 @@ class Slurm(Launcher):
 
 
 def _gres(code: Code, nodes: int, plan: Plan) -> list[str]:
-    """Return GPUs are those of a node; a step that says nothing takes all of the job's."""
+    """GPUs are those of a node; a step without ``--gres`` takes all GPUs of the job."""
     if code.gpus:
         return [f"--gres=gpu:{-(-code.gpus // nodes)}"]
     return ["--gres=none"] if np.any(plan.resources.get("gpus", 0)) else []

@@ -90,7 +90,7 @@ class Bench:
         return run
 
     def _run_alone(self, code: Code, count: int, attempt: int) -> MeasuredRun:
-        """Return a code alone, with what it uses where that can be seen."""
+        """Run a code alone and return its measured run."""
         (step,) = _steps([(code.name, range(count))])
         plan = Plan(family="moldable", steps=(step,))
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")

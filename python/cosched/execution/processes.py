@@ -52,7 +52,7 @@ class Launch:
 class EndedProcess:
     """How a process of a task ended, and what it used."""
 
-    #: As given to :meth:`Pool.start`.
+    #: As given to :meth:`ProcessPool.start`.
     key: Any
     #: Below 0: the number of the signal that ended it.
     exit_code: int
@@ -246,7 +246,7 @@ class ProcessPool:
 
 @contextlib.contextmanager
 def _pinned(cores: frozenset[int] | None) -> Iterator[None]:
-    """Yield what is started within has these cores from its first instruction on: it inherits them.
+    """What is started within has these cores from its first instruction on: it inherits them.
 
     A function of ours between fork and exec could set them too, but would make every start copy
     the page tables of this process: tens of milliseconds, where a start takes one.

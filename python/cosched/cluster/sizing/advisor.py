@@ -88,19 +88,18 @@ class QuantileAdvisor:
         return self.measure.usage, self.measure.usage / self.measure.request
 
     @cached_property
-    def _step_tables(self) -> list[tuple[np.ndarray, ...]]:
-        """Per advice step: rows in the order of `tails`, their groups, scores and completion."""
+    def _step_tables(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Per advice step: rows by group and in the order of `order_by_value`; their groups."""
         orders = []
         for score in self._scores:
             rows = np.flatnonzero(~np.isnan(score))
             orders.append(rows[order_by_value(score[rows], self.measure.is_uncensored[rows])])
-        step_tables: list[tuple[np.ndarray, ...]] = []
+        step_tables: list[tuple[np.ndarray, np.ndarray]] = []
         for _, group, by_part in self._advice_steps:
             small = group.astype(np.uint16) if group.max() < 2**16 else group  # sorted by radix
             rows = orders[by_part]
             rows = rows[np.argsort(small[rows], kind="stable")]
-            score = self._scores[by_part]
-            step_tables.append((rows, group[rows], score[rows], self.measure.is_uncensored[rows]))
+            step_tables.append((rows, group[rows]))
         return step_tables
 
     @cached_property
@@ -113,7 +112,7 @@ class QuantileAdvisor:
         return place
 
     def _varies_less_by_part(self, is_past: np.ndarray) -> np.ndarray:
-        """True for groups in which jobs with larger requests use more."""
+        """True for groups whose used fractions have a smaller log variance than the amounts."""
         rows = np.flatnonzero(is_past & ~np.isnan(self._scores[1]))
         group_ids, size = self.group_ids[rows], len(self._first_rows)
         count = np.maximum(np.bincount(group_ids, minlength=size), 1)
@@ -125,7 +124,7 @@ class QuantileAdvisor:
         return by_part < by_amount - 1e-6
 
     def _tails(self, by_part: bool, group: np.ndarray, rows: np.ndarray, size: int) -> np.ndarray:
-        """Return the quantile of each group, from `rows` in the order of `tails`.
+        """Return the quantile of each group, from `rows` in the order of `order_by_value`.
 
         Where limits cut off jobs of a group, or where its past is short and half of its jobs use a
         good part of what they ask for, so that limits may cut off the next ones, the answer has to
@@ -166,7 +165,7 @@ class QuantileAdvisor:
         level, n_samples = np.full((2, n_groups), -1)
         chooses_fraction = self._varies_less_by_part(is_choosing)
         group_amount = amount
-        for (depth, group, by_part), (rows, groups_of_rows, *_) in zip(
+        for (depth, group, by_part), (rows, groups_of_rows) in zip(
             self._advice_steps, self._step_tables, strict=True
         ):
             parent = group[self._first_rows]

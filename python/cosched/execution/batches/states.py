@@ -215,7 +215,7 @@ def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[Note, 
 
 @contextmanager
 def _written_rounds(place: Path) -> Iterator[None]:
-    """Refuse damaged files that name the later rounds; return the rounds."""
+    """Refuse damaged files that name the later rounds."""
     try:
         yield
     except (KeyError, TypeError, ValueError, RecursionError) as error:

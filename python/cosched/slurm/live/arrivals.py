@@ -36,7 +36,8 @@ _PRIOR_HOURS = 2.0
 _PRIOR_DAYS = 0.5
 #: Levels, as multiples of the expected rate.
 _LEVELS = 2.0 ** np.linspace(-9.0, 6.0, 46)
-#: Mean holding times of a level (s), and shapes of the distribution of levels: all are as likely.
+#: Mean holding times of a level (s), and shapes of the distribution of levels. A priori the
+#: probability of a holding time is proportional to its inverse; all shapes are equally likely.
 _HOLDING_TIMES = HOUR * 2.0 ** np.arange(-2.0, 7.0)
 _SHAPES = 2.0 ** np.arange(-2.0, 5.0)
 
@@ -101,6 +102,7 @@ class ArrivalModel:
         self._rates = self._hourly_rates(hours, begin, end, mean_rate)
         rng = np.random.default_rng([seed, 5])
         days = _PRIOR_DAYS + span / DAY
+        #: Mean level of each future, as a factor of the hourly rates: as uncertain as these are.
         self._mean_level = rng.gamma(days, 1 / days, draws)
         self._fit(observed, begin, end, rng)
 

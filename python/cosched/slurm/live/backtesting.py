@@ -1,4 +1,4 @@
-"""Whether the bands held: asked at moments of the past, compared with what happened then."""
+"""Predict past start times and measure the coverage of the intervals."""
 
 from __future__ import annotations
 

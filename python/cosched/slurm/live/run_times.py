@@ -95,7 +95,7 @@ class RunTimes:
 
     Parameters
     ----------
-    history : iterable of Ended
+    history : iterable of FinishedJob
         Jobs that have ended.
     draws, seed : int
         Number of futures, and what makes them the same ones again.
@@ -141,7 +141,7 @@ class RunTimes:
         self.draws, self._seed = draws, seed
 
     def _draw_weights(self, draws: int, seed: int) -> None:
-        """Return weights and places of all kernels by future, in the order of their ratios."""
+        """Draw the weights and the places of all kernels for each future; sort the places."""
         rng = np.random.default_rng([seed, 0])
         low, high = np.log(_EXPONENTS)
         prior = _PRIOR_POINTS ** np.exp(rng.uniform(low, high, (draws, 1)))

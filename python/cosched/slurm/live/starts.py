@@ -291,7 +291,8 @@ def _requests_of_pending_jobs(snapshot: Snapshot) -> dict[int, dict[str, Any]]:
 def _coarse_step_error(futures: Futures) -> Note:
     """Return a note of how far starts in coarser steps are from those with all cycles.
 
-    They are compared in these few futures, for the jobs that start first.
+    In coarser steps backfill cycles are at least 30 minutes apart; those between are left out. The
+    starts are compared in these few futures, for the jobs that start first.
     """
     coarse_simulation = Simulation(futures.snapshot)
     rows = [coarse_simulation.rows[job.id] for job in futures.snapshot.pending]

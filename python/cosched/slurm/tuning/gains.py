@@ -67,7 +67,7 @@ def held_out_gain(
     Parameters
     ----------
     measure : TuningMeasure
-    judged : sequence of JudgedBlock
+    judged_blocks : sequence of JudgedBlock
         In the order of time; each has the same number of draws.
     confidence : float
         Of the interval; its lower end alone is above the truth with half the doubt.

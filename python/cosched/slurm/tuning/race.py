@@ -64,7 +64,7 @@ class RaceSetup:
         return len(self.blocks) * self.runs.context.draws
 
     def counts(self, total: int) -> list[int]:
-        """Draws of each block of the world, `total` in all, spread evenly over the course."""
+        """Draws of each block of the context, `total` in all, spread evenly over the race's blocks."""
         counts = [0] * len(self.runs.context.blocks)
         for place, block in enumerate(self.blocks):
             counts[block] = total // len(self.blocks) + (place < total % len(self.blocks))
