@@ -60,7 +60,7 @@ class ProcessTree:
         self.alive = self.processes()
         for process in self.alive:
             self._waits(process)
-            self.largest = max(self.largest, kilobytes(_of(process, "status"), "VmHWM"))
+            self.largest = max(self.largest, bytes_of_line(_of(process, "status"), "VmHWM"))
         looked = time.thread_time()
         # The kernel walks all pages for it: of large processes more seldom than it tells VmHWM.
         if time.monotonic() >= self._next_hold:
@@ -77,7 +77,7 @@ class ProcessTree:
 
     def _proportional_memory(self) -> float:
         """Return bytes of all processes together; shared pages count once."""
-        return sum(kilobytes(_of(process, "smaps_rollup"), "Pss") for process in self.alive)
+        return sum(bytes_of_line(_of(process, "smaps_rollup"), "Pss") for process in self.alive)
 
     def processes(self, more: Iterable[int] = ()) -> set[int]:
         """The processes of the last look and `more` ones, with all that they started."""
@@ -117,7 +117,7 @@ def _children(process: int) -> Iterable[int]:
             yield from map(int, _of(process, f"task/{thread}/children").split())
 
 
-def kilobytes(text: str, key: str) -> float:
+def bytes_of_line(text: str, key: str) -> float:
     """Bytes of a line ``key:  1234 kB``."""
     match = re.search(rf"^{key}:\s*(\d+) kB", text, re.MULTILINE)
     return 1024.0 * int(match[1]) if match else 0.0
@@ -186,7 +186,7 @@ def main() -> None:
     """Run a command, and write what it used; see above."""
     notes, how, *command = sys.argv[1:]
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    tree, wrapper_peak = ProcessTree(), kilobytes(text_of("/proc/self/status"), "VmHWM")
+    tree, wrapper_peak = ProcessTree(), bytes_of_line(text_of("/proc/self/status"), "VmHWM")
     child = _run(command)
     tree.begin(child)
     while True:

@@ -26,7 +26,7 @@ from typing import Any
 
 from cosched.errors import Terminated
 from cosched.execution import watchdog
-from cosched.execution.process_tree import ProcessTree, kilobytes, text_of, usage_written
+from cosched.execution.process_tree import ProcessTree, bytes_of_line, text_of, usage_written
 
 #: Exit codes of shells, where a command cannot be started.
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -291,7 +291,7 @@ class Meter(ProcessTree):
     def __init__(self, run: str) -> None:
         super().__init__()
         self._run = run
-        self._own_peak = kilobytes(text_of("/proc/self/status"), "VmHWM")
+        self._own_peak = bytes_of_line(text_of("/proc/self/status"), "VmHWM")
         self._searched = time.monotonic()
 
     def processes(self, more: Iterable[int] = ()) -> set[int]:

@@ -94,10 +94,11 @@ class RunState:
         amounts of memory, GPUs and licences."""
         self.plan = plan
         self.tokens.needs = Tokens.of(plan, self.codes).needs
-        self._waits, needs = plan.waits_for(self.options.barrier), plan.needs()
+        self._waits = plan.waits_for(self.options.barrier)
+        predecessors = plan.needs()
         self._places = {step.task: place for place, step in enumerate(plan.steps)}
         self._ready = ReadySteps(
-            self._waits, needs, [self._places[t] for t in self.attempted_tasks]
+            self._waits, predecessors, [self._places[t] for t in self.attempted_tasks]
         )
         for step in plan.steps:
             if self.has_ended(step):

@@ -46,13 +46,12 @@ def difference_in_words(comparison: Comparison) -> str:
         return mean
     if comparison.replications == 1:
         return f"{mean}, one replication"
-    interval = (
-        f"({format_signed_duration(difference.low)} to {format_signed_duration(difference.high)})"
-    )
+    interval = _interval(difference)
     return f"{mean} {interval}" if comparison.is_clear else f"{mean}, not clear {interval}"
 
 
 def _interval(difference: Spread) -> str:
+    """Return the prediction interval of a difference, in parentheses."""
     return (
         f"({format_signed_duration(difference.low)} to {format_signed_duration(difference.high)})"
     )
@@ -68,9 +67,7 @@ def spread_in_words(difference: Spread) -> str:
     """Return a difference with its prediction interval."""
     if difference.low == difference.high:
         return format_signed_duration(difference.mean) if difference.mean else "none"
-    interval = (
-        f"({format_signed_duration(difference.low)} to {format_signed_duration(difference.high)})"
-    )
+    interval = _interval(difference)
     if difference.includes_zero:
         return f"not clear {interval}"
     return f"{format_signed_duration(difference.mean)} {interval}"

@@ -88,18 +88,17 @@ def rightsize_report(
     backtest = Section("Backtest", _backtest_blocks(right_size))
     title = f"Recommended requests: {subject_of(instance)}"
     if user is None:
-        lead, sections = lead_of(right_size, replayed), (table, effect, backtest)
+        lead = lead_of(right_size, replayed)
     else:
         title += f", user {user}"
         lead = " ".join(for_user(right_size, replayed, user, 0))
-        sections = (table, effect, backtest)
     return Report(
         kind="rightsize",
         title=title,
         subtitle=period(instance, float(use.submit.min()), float(use.end.max())),
         lead=lead,
         key_figures=_key_figures(right_size, replayed, recommendations),
-        sections=sections,
+        sections=(table, effect, backtest),
         notes=notes_of_report((*right_size.notes, *instance.notes)),
         notes_heading="Data notes",
     )

@@ -75,7 +75,7 @@ def test_a_spike_is_seen_where_looking_at_all_pages_takes_long(tmp_path, monkeyp
             pass
 
     monkeypatch.setattr(processes.ProcessTree, "hold", slowly)
-    monkeypatch.setattr(processes, "kilobytes", lambda *_: math.inf)  # ours hides ru_maxrss
+    monkeypatch.setattr(processes, "bytes_of_line", lambda *_: math.inf)  # ours hides ru_maxrss
     row, expected = memory_of(tmp_path, "spike", tmp_path / "runs.csv")
     assert expected <= row.memory + 0.001
     assert row.memory_by == "rss"

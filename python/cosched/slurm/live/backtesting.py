@@ -19,13 +19,13 @@ from cosched.slurm.live.job_records import parse_history, spread_evenly
 from cosched.slurm.live.model import Allocated, FinishedJob, SnapshotJob
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.start_accuracy import start_accuracy
+from cosched.slurm.live.start_quantiles import MIN_INTERVAL_LENGTH
 from cosched.slurm.live.starts import when
 from cosched.slurm.requests.request import parse_gpus
 
 #: The twin knows a cluster where so many of its starts are within so many seconds.
 MIN_AGREEMENT, NEAR = 0.5, 300.0
 _COVERAGE = 0.9
-_MIN_WIDTH = 60.0  # s: narrower bands count as this wide
 _HORIZONS = ((3600.0, "below 1 h"), (4 * 3600.0, "1 to 4 h"), (np.inf, "4 h and more"))
 
 
@@ -255,7 +255,9 @@ def widening_of_bands(frame: pd.DataFrame) -> float:
     if not is_finite.any():
         return 0.0
     low, high, true = low[is_finite], high[is_finite], true[is_finite]
-    scores = np.sort(np.maximum(low - true, true - high) / np.maximum(high - low, _MIN_WIDTH))
+    scores = np.sort(
+        np.maximum(low - true, true - high) / np.maximum(high - low, MIN_INTERVAL_LENGTH)
+    )
     rank = min(int(np.ceil((len(scores) + 1) * _COVERAGE)), len(scores)) - 1
     return float(scores[rank])
 
@@ -264,7 +266,9 @@ def is_covered(frame: pd.DataFrame, widen: float) -> NDArray[np.bool_]:
     """True where a start is within its band, so widened."""
     low, high, true = (frame[key].to_numpy(dtype=float) for key in ("p05", "p95", "true"))
     with np.errstate(invalid="ignore"):
-        grow = np.where(np.isfinite(high - low), widen * np.maximum(high - low, _MIN_WIDTH), 0.0)
+        grow = np.where(
+            np.isfinite(high - low), widen * np.maximum(high - low, MIN_INTERVAL_LENGTH), 0.0
+        )
     return (low - grow <= true) & (true <= high + grow)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 #: Levels of the quantiles (percent): the ends of the 90% and 50% intervals, and the median.
 LEVELS = (5, 25, 50, 75, 95)
 #: An interval is widened as if it were at least so long (s).
-_MIN_LENGTH = 60.0
+MIN_INTERVAL_LENGTH = 60.0
 
 
 def start_quantiles(starts: np.ndarray) -> dict[str, float]:
@@ -45,7 +45,7 @@ def widened(row: Mapping[str, Any], widths: float) -> dict[str, Any]:
     """
     if not math.isfinite(row["p95"]):
         return dict(row)
-    extension = widths * max(row["p95"] - row["p05"], _MIN_LENGTH)
+    extension = widths * max(row["p95"] - row["p05"], MIN_INTERVAL_LENGTH)
     return {
         **row,
         "p05": min(max(row["p05"] - extension, 0.0), row["p25"]),

@@ -381,8 +381,8 @@ def _make_result(
     if killed.any() or has_restarts:
         instance = instance.replace(runtime=run_times)
     rows = twin.schedule_columns(instance, outcome, start, end)
-    start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
-    pauses = np.bincount(rows[0], rows[-1], len(instance)).astype(int)
+    start = rows.start[np.searchsorted(rows.job, np.arange(len(instance)))]
+    pauses = np.bincount(rows.job, rows.cause, len(instance)).astype(int)
     columns_of_result: dict[str, Any] = {
         "start": start,
         "end": end,

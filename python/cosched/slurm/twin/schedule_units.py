@@ -5,6 +5,7 @@ Slurm's words.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,27 @@ from cosched.cluster.machine.parts import cells_of_nodes
 from cosched.errors import InvalidInstance
 
 
+class ScheduleColumns(NamedTuple):
+    """The columns of a schedule, in the order in which `ScheduleRows` takes them."""
+
+    #: Row of the job in its instance.
+    job: np.ndarray
+    #: First entry of each row in `unit`, and the length of `unit`.
+    unit_begin: np.ndarray
+    #: Units of all rows, one row after the other.
+    unit: np.ndarray
+    #: Begin of each row (s).
+    start: np.ndarray
+    #: End of each row (s).
+    end: np.ndarray
+    #: Share of its CPU need that the job gets: 1.
+    yield_: np.ndarray
+    #: Work per second: 1.
+    progress: np.ndarray
+    #: Why the row began, a position in ``CAUSES``: 0, the job starts; 1, it resumes.
+    cause: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """What an instance calls the cores that its jobs get on a machine."""
@@ -24,19 +46,19 @@ class Units:
     tasks: np.ndarray
     #: Units by node of the machine.
     node_cores: np.ndarray
-    #: Of the instance, by core of the machine.
-    numbers: np.ndarray
+    #: The instance's unit of each core of the machine.
+    unit_of_core: np.ndarray
     #: Jobs have cores of their own, several on a node; else whole nodes.
     shares_nodes: bool
 
     @cached_property
-    def first(self) -> np.ndarray:
+    def first_core_of_node(self) -> np.ndarray:
         """The first core of each node, and the number of all cores behind the last."""
         return np.concatenate([[0], np.cumsum(self.node_cores)])
 
     def schedule_columns(
         self, outcome: _core.slurm.Outcome, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
+    ) -> ScheduleColumns:
         """Return the columns of the schedule: a row per job, a unit per task, on its nodes in
         order."""
         if self.shares_nodes and len(outcome.core_ids):
@@ -49,31 +71,33 @@ class Units:
         first_node, node = outcome.node_begin, outcome.node
         cores = self.node_cores[node]
         place = np.cumsum(cores) - cores  # of a node's first unit among all that are held
-        held_units = np.repeat(self.first[node] - place, cores) + np.arange(cores.sum())
+        held_units = np.repeat(self.first_core_of_node[node] - place, cores) + np.arange(
+            cores.sum()
+        )
         counts = np.add.reduceat(cores, first_node[:-1])
         rank = np.arange(len(held_units)) - np.repeat(np.cumsum(counts) - counts, counts)
         # A job is on all its nodes: the first core of each, then the others in order.
         job = np.repeat(np.arange(len(counts)), counts)
-        order = np.lexsort((~np.isin(held_units, self.first), job))
+        order = np.lexsort((~np.isin(held_units, self.first_core_of_node), job))
         units = held_units[order][rank < np.repeat(self.tasks, counts)]
         return self._columns(units, start, end)
 
-    def _columns(
-        self, units: np.ndarray, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
+    def _columns(self, units: np.ndarray, start: np.ndarray, end: np.ndarray) -> ScheduleColumns:
         """Return the columns of a schedule in which each job runs once, on these units."""
         jobs = np.arange(len(self.tasks))
         begin = np.concatenate([[0], np.cumsum(self.tasks)])
         full_share = np.ones(len(jobs))
         no_cause = np.zeros(len(jobs), dtype=np.int64)
         # The numbers are in another order than the machine's cores, where partitions overlap.
-        unit_numbers = self.numbers[units]
+        unit_numbers = self.unit_of_core[units]
         unit_numbers = unit_numbers[np.lexsort((unit_numbers, np.repeat(jobs, self.tasks)))]
-        return jobs, begin, unit_numbers, start, end, full_share, full_share, no_cause
+        return ScheduleColumns(
+            jobs, begin, unit_numbers, start, end, full_share, full_share, no_cause
+        )
 
     def _piece_columns(
         self, outcome: _core.slurm.Outcome, units: np.ndarray, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, ...]:
+    ) -> ScheduleColumns:
         """Return the columns of a schedule with a row per piece: suspensions part a job into
         pieces."""
         jobs, begin, units, start, end, *_ = self._columns(units, start, end)
@@ -97,13 +121,18 @@ class Units:
         first_unit = np.concatenate([[0], np.cumsum(lengths)])
         full_share = np.ones(len(job))
         all_units = np.concatenate(units_of_pieces)
-        return job, first_unit, all_units, since, until, full_share, full_share, cause
+        return ScheduleColumns(
+            job, first_unit, all_units, since, until, full_share, full_share, cause
+        )
 
     def _assign_cores(self, outcome: _core.slurm.Outcome) -> np.ndarray:
         """Return the units of each job: the lowest free cores of its nodes at its start."""
         begin, node = outcome.node_begin.tolist(), outcome.node.tolist()
         counts = outcome.cores.tolist()
-        free = [list(range(a, b)) for a, b in zip(self.first, self.first[1:], strict=False)]
+        free = [
+            list(range(a, b))
+            for a, b in zip(self.first_core_of_node, self.first_core_of_node[1:], strict=False)
+        ]
         #: A place is a job on one of its nodes.
         units_of_places: list[list[int]] = [[]] * len(node)
         starts, ends = outcome.start_exact.tolist(), outcome.end_exact.tolist()
@@ -133,7 +162,7 @@ class Units:
         tasks = self.tasks.tolist()
         for job, (units, n) in enumerate(zip(units_of_jobs, tasks, strict=True)):
             if len(units) > n:
-                node = np.searchsorted(self.first, units, side="right")
+                node = np.searchsorted(self.first_core_of_node, units, side="right")
                 is_further_core = np.concatenate([[False], node[1:] == node[:-1]])
                 units_of_jobs[job] = units[np.argsort(is_further_core, kind="stable")[:n]]
         return units_of_jobs

@@ -29,7 +29,13 @@ from cosched.slurm.twin.build_scenario import ScenarioBuilder
 from cosched.slurm.twin.core_clocks import ClocksLike, clocks_of_replications, core_clocks
 from cosched.slurm.twin.never_starts import why_no_nodes, why_out_of_bounds
 from cosched.slurm.twin.prepare_jobs import check_settings, check_time_range
-from cosched.slurm.twin.schedule_units import Units, node_cores_of, partition_ranges_of, units_of
+from cosched.slurm.twin.schedule_units import (
+    ScheduleColumns,
+    Units,
+    node_cores_of,
+    partition_ranges_of,
+    units_of,
+)
 
 #: How the core's messages name a job: by its row.
 _JOB_BY_ROW = re.compile(r"\bjob ([0-9]+)\b")
@@ -292,13 +298,13 @@ class Twin:
         outcome: _core.slurm.Outcome,
         start: np.ndarray,
         end: np.ndarray,
-    ) -> tuple[np.ndarray, ...]:
+    ) -> ScheduleColumns:
         """Return the columns of the schedule of an outcome, as :meth:`Units.schedule_columns`.
 
         `instance` has the jobs of the outcome; `start` and `end` are theirs (s).
         """
-        numbers = units_of(instance, self.machine, self.node_cores)
-        units = Units(instance.column("tasks"), self.node_cores, numbers, self.shares_nodes)
+        unit_of_core = units_of(instance, self.machine, self.node_cores)
+        units = Units(instance.column("tasks"), self.node_cores, unit_of_core, self.shares_nodes)
         return units.schedule_columns(outcome, start, end)
 
     def trace_names(self, name_of_job: Callable[[int], str] | None = None) -> TraceNames:
