@@ -205,7 +205,7 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
     tell instances apart. What did not run says why below.
     """
     ranked = _ranked(of, frame, list(keys))
-    first, last = _groups(of, ranked, list(keys))
+    best_rows, last_rows = _groups(of, ranked, list(keys))
     metrics = frame.columns[list(frame.columns).index("seconds") + 1 :]
     hidden = {"message", *of.family.result_type.deprecated_metrics}
     hidden.update(c for c in metrics if of.screen and c not in of.screen)
@@ -225,14 +225,14 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
         if c not in constant_columns
         or (c in ("value", "gap") and constant_columns[c] == constant_columns[c])
     ]
-    marks = ["*" if k in first and v == v else "" for k, v in enumerate(ranked["value"])]
+    marks = ["*" if k in best_rows and v == v else "" for k, v in enumerate(ranked["value"])]
     table_columns = [wrapped_tables.ScreenColumn("", marks)]
     table_columns.extend(
         wrapped_tables.column(wrapped_tables.title_of(name), ranked[name].tolist())
         for name in (*keys, "algorithm", *listed_columns)
     )
     title = f"{of.family.name}: value = {of.objective}{of.unit and ' (' + of.unit.strip() + ')'}"
-    wrapped_tables.show(title, table_columns, keys=2 + len(keys), ends=last if keys else ())
+    wrapped_tables.show(title, table_columns, keys=2 + len(keys), ends=last_rows if keys else ())
     if any(marks):
         median = "median of the " if _ranked_by(frame) != "value" else ""
         say(f"* the best {median}{of.objective}" + (" of each instance" if keys else ""))

@@ -165,7 +165,7 @@ def guarantee(
         upper=upper,
         plan=plan,
         bound=bound,
-        next=_worthiest(table, lower, upper, plan, bound),
+        next=_most_valuable_run(table, lower, upper, plan, bound),
     )
 
 
@@ -179,7 +179,7 @@ def any_schedule_bound(instance: moldable.Instance) -> core.Bound:
     )
 
 
-def _worthiest(
+def _most_valuable_run(
     table: np.ndarray, lower: np.ndarray, upper: np.ndarray, plan: Any, bound: float
 ) -> tuple[int, int] | None:
     """Return, among the counts that plan and bound rest on, the one with most work between its
@@ -187,7 +187,9 @@ def _worthiest(
     counts = np.arange(1, table.shape[1] + 1)
     tasks = np.arange(len(table))
     with np.errstate(invalid="ignore"):
-        doubt = np.where(np.isnan(table) & np.isfinite(lower), counts * (upper - lower), -1.0)
+        uncertain_work = np.where(
+            np.isnan(table) & np.isfinite(lower), counts * (upper - lower), -1.0
+        )
     # The bound counts each task's least work in time; the plan, what it was given.
     cheap = np.where(lower <= bound * (1 + 1e-12), counts * lower, np.inf)
     rests_on = [
@@ -198,7 +200,7 @@ def _worthiest(
     ]
     best: tuple[float, int, int] = (0.0, -1, -1)
     for columns in rests_on:
-        worth = doubt[tasks, columns]
+        worth = uncertain_work[tasks, columns]
         task = int(worth.argmax())
         if worth[task] > best[0]:
             best = (float(worth[task]), task, int(columns[task]) + 1)

@@ -1,8 +1,8 @@
 """How far the end of a plan may lie from what it says: the interval that a plan promises.
 
 Two things move the end. What moves all tasks together (the load of the machine, a clock that
-falls, the price of starting) does not cancel; it is seen in what the measurements of one stretch of
-time have in common, and in the errors of earlier executions. Its logarithm is taken as normal with
+falls, the price of starting) does not cancel; it is seen in what the measurements of one period
+have in common, and in the errors of earlier executions. Its logarithm is taken as normal with
 unknown mean and variance; the measurements are the first guess, each execution counts as one
 observation, and a new one is drawn from what is then known (Student's t). What moves each task by
 itself is drawn from its repeats, and the slow-downs of tasks in company from their own intervals.
@@ -21,15 +21,19 @@ from cosched.core.text import count_of
 from cosched.execution.measured_times import completed
 from cosched.execution.runs_file import MeasuredRun
 
-#: The first guess of the common part is worth so many executions, and never surer than this.
-_WORTH, _LEAST = 2.0, 0.05
-_FREEDOM = 4.0
-#: So many stretches make the tails of that guess as thin as one execution would, down to this.
-_LIKE_ONE, _MOST_FREEDOM = 4.0, 12.0
-#: Standard deviation of the first guess where nothing was measured twice.
-_UNKNOWN = 0.2
-#: A stretch of measurements shorter than this share of the plan says little about one so long.
-_STRETCHES = 40
+#: The prior mean of the common part counts as so many executions.
+_PRIOR_EXECUTIONS = 2.0
+#: Smallest standard deviation of the prior, where something was measured twice.
+_MIN_DEVIATION = 0.05
+#: Degrees of freedom of the prior variance, from one period.
+_PRIOR_DEGREES_OF_FREEDOM = 4.0
+#: So many more periods add as many degrees of freedom as one execution, up to the maximum.
+_PERIODS_PER_EXECUTION = 4.0
+_MAX_PRIOR_DEGREES_OF_FREEDOM = 12.0
+#: Standard deviation of the prior where nothing was measured twice.
+_DEVIATION_WITHOUT_REPEATS = 0.2
+#: A period is no shorter than all measured seconds divided by this.
+_MAX_PERIODS = 40
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,10 @@ class Interval:
 class Noise:
     """What the measurements say of their own reliability."""
 
-    #: Log factors of single runs within their stretch of time.
+    #: Log factors of single runs within their period of time.
     run_factors: np.ndarray
-    #: Log factors of the stretches.
-    stretch_factors: np.ndarray
+    #: Log factors of the periods.
+    period_factors: np.ndarray
     #: Log factor of the fastest run.
     least: float
     #: Number of runs that waited for a processor.
@@ -62,7 +66,7 @@ def noise_of(runs: Sequence[MeasuredRun], length: float) -> Noise | None:
     """From runs on counts that were measured twice; None where none was.
 
     `runs` in the order in which they were made; starved ones are what may happen again. They are
-    cut into stretches of `length`, the seconds of a plan.
+    cut into periods of `length`, the seconds of a plan.
     """
     completed_runs = completed(runs)
     medians = {
@@ -87,8 +91,8 @@ def noise_of(runs: Sequence[MeasuredRun], length: float) -> Noise | None:
     clock = np.cumsum(seconds)
     # A plan lasts as long as its tasks do, and those were starved, too.
     lasts = length * math.exp(float(np.average(logs, weights=seconds)))
-    width = max(lasts, clock[-1] / _STRETCHES)
-    place = np.minimum((clock - seconds / 2) / width, _STRETCHES).astype(int)
+    width = max(lasts, clock[-1] / _MAX_PERIODS)
+    place = np.minimum((clock - seconds / 2) / width, _MAX_PERIODS).astype(int)
     weight = np.bincount(place, seconds)
     has_weight = weight > 0
     mean = np.bincount(place, seconds * logs)[has_weight] / weight[has_weight]
@@ -102,7 +106,7 @@ def interval_of(
     barriers: bool,
     noise: Noise | None,
     errors: Sequence[float],
-    stretch: tuple[np.ndarray, np.ndarray] | None = None,
+    slowdown_bounds: tuple[np.ndarray, np.ndarray] | None = None,
     resource_uses: Sequence[tuple[np.ndarray, float]] = (),
     edges: Sequence[tuple[int, int]] = (),
     seed: int = 0,
@@ -110,7 +114,7 @@ def interval_of(
     """The interval of a schedule's end; None where nothing is known of what may move it.
 
     `barriers`: packs wait for each other. `errors`: real / promised end of earlier executions.
-    `stretch`: least and largest length of each placement / its planned one, by slow-downs.
+    `slowdown_bounds`: least and largest length of each placement / its planned one, by slow-downs.
     `resource_uses`: what each placement needs of a resource, and how much of it there is. `edges`:
     of two tasks the first has to end before the second starts.
     """
@@ -121,50 +125,56 @@ def interval_of(
     factors = np.ones(size)
     if noise is not None:
         factors *= np.exp(random.choice(noise.run_factors, size))
-    if stretch is not None:
-        low, high = stretch
+    if slowdown_bounds is not None:
+        low, high = slowdown_bounds
         factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
     times = (schedule.end - schedule.start)[:, None] * factors
     row = {task: k for k, task in enumerate(schedule.task.tolist())}
     pairs = ((row[before], row[after]) for before, after in edges)
-    awaited = before_of(pairs) if stretch is None else awaited_rows(schedule)
+    awaited = before_of(pairs) if slowdown_bounds is None else awaited_rows(schedule)
     ends = replayed(schedule, times, barriers, resource_uses, awaited)
-    log_stretch = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
-    ends = ends * np.exp(common_factors(noise, errors, log_stretch, random))
+    log_end_factors = (
+        np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
+    )
+    ends = ends * np.exp(common_factors(noise, errors, log_end_factors, random))
     low_end, high_end = np.percentile(ends, [5, 95])
-    return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
+    return Interval(float(low_end), float(high_end), _rests_on(noise, errors, slowdown_bounds))
 
 
 def common_factors(
     noise: Noise | None,
     errors: Sequence[float],
-    log_stretch: np.ndarray,
+    log_end_factors: np.ndarray,
     random: np.random.Generator,
 ) -> np.ndarray:
     """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution.
 
-    The errors of executions also have what `run_factors` do to the end (`log_stretch`). This part
-    is taken out of them, so that it does not count twice.
+    The errors of executions also have what `run_factors` do to the end (`log_end_factors`). This
+    part is taken out of them, so that it does not count twice.
     """
-    stretches = np.zeros(1) if noise is None else noise.stretch_factors
-    mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2
-    if len(stretches) > 1:
-        variance += float(np.var(stretches, ddof=1))
+    factors_of_periods = np.zeros(1) if noise is None else noise.period_factors
+    mean = float(np.mean(factors_of_periods))
+    variance = (_DEVIATION_WITHOUT_REPEATS if noise is None else _MIN_DEVIATION) ** 2
+    if len(factors_of_periods) > 1:
+        variance += float(np.var(factors_of_periods, ddof=1))
     elif noise is not None:
         variance += float(
             np.var(noise.run_factors)
-        )  # one stretch cannot tell: as if all were common
-    seen = np.log(np.asarray(errors, dtype=float)) - float(log_stretch.mean())
-    worth, freedom = _WORTH + len(seen), _FREEDOM + len(seen)
-    middle = (_WORTH * mean + float(seen.sum())) / worth
-    squares = _FREEDOM * variance
+        )  # one period cannot tell: as if all were common
+    seen = np.log(np.asarray(errors, dtype=float)) - float(log_end_factors.mean())
+    worth, freedom = _PRIOR_EXECUTIONS + len(seen), _PRIOR_DEGREES_OF_FREEDOM + len(seen)
+    middle = (_PRIOR_EXECUTIONS * mean + float(seen.sum())) / worth
+    squares = _PRIOR_DEGREES_OF_FREEDOM * variance
     if len(seen):
         scatter = float(((seen - seen.mean()) ** 2).sum())
-        squares += max(scatter - (len(seen) - 1) * float(log_stretch.var()), 0.0)
-        squares += _WORTH * len(seen) / worth * (float(seen.mean()) - mean) ** 2
+        squares += max(scatter - (len(seen) - 1) * float(log_end_factors.var()), 0.0)
+        squares += _PRIOR_EXECUTIONS * len(seen) / worth * (float(seen.mean()) - mean) ** 2
     scale = math.sqrt(squares / freedom * (1 + 1 / worth))
-    # Many stretches know their variance well, but not what that of executions is.
-    freedom += min((len(stretches) - 1) / _LIKE_ONE, _MOST_FREEDOM - _FREEDOM)
+    # Many periods tell their own variance well, but not that of executions.
+    freedom += min(
+        (len(factors_of_periods) - 1) / _PERIODS_PER_EXECUTION,
+        _MAX_PRIOR_DEGREES_OF_FREEDOM - _PRIOR_DEGREES_OF_FREEDOM,
+    )
     # Quantiles instead of draws, in an order that is drawn: the ends of the interval do not jump.
     steps = (np.arange(DRAWS) + 0.5) / DRAWS
     from scipy.stats import t
@@ -172,18 +182,20 @@ def common_factors(
     drawn = middle + scale * random.permutation(t.ppf(steps, freedom))
     # Load has no upper end, but nothing is faster than an idle machine.
     least = min([0.0, *seen, *([] if noise is None else [noise.least])])
-    return np.maximum(drawn, least - _LEAST)
+    return np.maximum(drawn, least - _MIN_DEVIATION)
 
 
 def _rests_on(
-    noise: Noise | None, errors: Sequence[float], stretch: tuple[np.ndarray, np.ndarray] | None
+    noise: Noise | None,
+    errors: Sequence[float],
+    slowdown_bounds: tuple[np.ndarray, np.ndarray] | None,
 ) -> tuple[str, ...]:
     sources = []
     if noise is not None:
         sources.append("the repeats")
         if noise.starved:
             sources.append(count_of(noise.starved, "starved run"))
-    if stretch is not None:
+    if slowdown_bounds is not None:
         sources.append("the slow-downs")
     if errors:
         sources.append(count_of(len(errors), "earlier execution"))

@@ -293,16 +293,17 @@ def profile(
     file = RunsFile(out)
     try:
         file.runs, changed = runs_of_current_codes(file.runs, codes)
-        units = _units(codes, alike)
+        codes_of_timed_name = _codes_of_timed_name(codes, alike)
         unit_counts = {
-            name: counts_of_profiles[members[0].profile_name] for name, members in units.items()
+            name: counts_of_profiles[members[0].profile_name]
+            for name, members in codes_of_timed_name.items()
         }
         pairs = [
             (name, count) for name, pair_counts in unit_counts.items() for count in pair_counts
         ]
         todo = _RunsToDo(
             codes,
-            units,
+            codes_of_timed_name,
             pairs,
             file,
             runs_each,
@@ -336,8 +337,8 @@ def profile(
         file.close()
 
 
-def _units(codes: Codes, alike: bool) -> dict[str, list[Code]]:
-    """Return what has times of its own: each code, or each sweep as a whole."""
+def _codes_of_timed_name(codes: Codes, alike: bool) -> dict[str, list[Code]]:
+    """Return the codes whose times have one name: each code, or all codes of a sweep."""
     return codes.profiles() if alike else {code.name: [code] for code in codes.values()}
 
 
@@ -354,7 +355,7 @@ class _RunsToDo:
 
     codes: Codes
     #: Name -> codes that share its times.
-    units: dict[str, list[Code]]
+    codes_of_timed_name: dict[str, list[Code]]
     pairs: list[tuple[str, int]]
     file: RunsFile
     repeat: int
@@ -367,14 +368,17 @@ class _RunsToDo:
     def __post_init__(self) -> None:
         levels = self.codes.levels()
         self.level = {
-            name: levels[unit_codes[0].profile_name] for name, unit_codes in self.units.items()
+            name: levels[unit_codes[0].profile_name]
+            for name, unit_codes in self.codes_of_timed_name.items()
         }
         if self.total is not None:
             self.total = sum(self.runs_left(pair) for pair in self.pairs)
 
     def runs(self) -> list[MeasuredRun]:
-        """The runs of the file under the names of these units."""
-        has_members = any(code.name in self.units for code in self.codes.values() if code.profile)
+        """The runs of the file under these names."""
+        has_members = any(
+            code.name in self.codes_of_timed_name for code in self.codes.values() if code.profile
+        )
         return by_member(self.file.runs, self.codes) if has_members else self.file.runs
 
     def runs_left(self, pair: tuple[str, int]) -> int:
@@ -411,7 +415,7 @@ class _RunsToDo:
 
     def run(self, bench: Bench, pair: tuple[str, int]) -> None:
         name, count = pair
-        unit_codes = self.units[name]
+        unit_codes = self.codes_of_timed_name[name]
         code = (
             unit_codes[int(self.random.integers(len(unit_codes)))]
             if len(unit_codes) > 1
@@ -451,7 +455,7 @@ class _RunsToDo:
         measured_seconds = seconds_of(self.runs())
         failed = [
             name
-            for name in self.units
+            for name in self.codes_of_timed_name
             if name in measured_seconds and not any(measured_seconds[name].values())
         ]
         named_runs = list(zip(self.file.runs, by_member(self.file.runs, self.codes), strict=True))

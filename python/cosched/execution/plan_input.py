@@ -33,12 +33,12 @@ MARGIN = 1.1
 
 
 def peaks_of(
-    every: Sequence[MeasuredRun], risk: float, margin: float
+    measured_runs: Sequence[MeasuredRun], risk: float, margin: float
 ) -> dict[str, dict[int, float]]:
     """GB of each task on each count that it was measured on: what the next run exceeds with `risk`
     where there are enough runs; of fewer the largest, times `margin`."""
     measured: dict[str, dict[int, list[float]]] = {}
-    for run in every:
+    for run in measured_runs:
         if not math.isnan(run.memory):
             measured.setdefault(run.task, {}).setdefault(run.processors, []).append(run.memory)
     return {
@@ -53,13 +53,13 @@ def toml_of(path: str | PathLike[str], risk: float) -> str:
     `risk`, below 1: that a run is ended for one of the two; each has half, where both were
     measured.
     """
-    every = runs_of_current_codes(read_runs(path), None)[0]
-    times = {task: of for task, of in completed(every).items() if any(of.values())}
+    measured_runs = runs_of_current_codes(read_runs(path), None)[0]
+    times = {task: of for task, of in completed(measured_runs).items() if any(of.values())}
     if not times:
         raise InvalidInstance(f"{path}: no run completed: expected what `cosched profile` wrote")
     chance = risk_of(risk)
-    judged = 2 if any(not math.isnan(run.memory) for run in every) else 1
-    peaks = peaks_of(every, chance / judged, MARGIN)
+    judged = 2 if any(not math.isnan(run.memory) for run in measured_runs) else 1
+    peaks = peaks_of(measured_runs, chance / judged, MARGIN)
     lines = [
         f"# ends at most {100 * chance:g}% of such runs, of {min_sample_count(chance / judged)} "
         f"runs on a count or more; of fewer: {MARGIN:g} times the most"
@@ -101,87 +101,110 @@ class Tasks:
     names: list[str]
     #: The profile of each task, which tasks of one sweep share.
     profiles: list[str]
-    #: Whose times each has: its own, or those of all of its sweep together.
-    units: list[str]
-    #: Unit -> count -> seconds.
+    #: Under which name the times of each task were measured: its own, or that of its sweep.
+    timed_name_of_task: list[str]
+    #: Timed name -> count -> seconds.
     seconds: dict[str, dict[int, list[float]]]
     #: What was assumed about the measurements.
     notes: tuple[Note, ...]
 
 
 def tasks_of(
-    every: Sequence[MeasuredRun], codes: Codes | None, runs: str | PathLike[str], strict: bool
+    measured_runs: Sequence[MeasuredRun],
+    codes: Codes | None,
+    runs: str | PathLike[str],
+    strict: bool,
 ) -> Tasks:
     """What can be planned; notes about what cannot."""
-    seconds = seconds_of(every)
-    of_units = {name: [name] for name in seconds}
+    seconds = seconds_of(measured_runs)
+    tasks_of_name = {name: [name] for name in seconds}
     profile_of = {name: name for name in seconds}
     foreign: list[str] = []
-    measured = list(every) if codes is None else by_member(every, codes)
+    measured = list(measured_runs) if codes is None else by_member(measured_runs, codes)
     if codes is not None:
         measured_tasks = {run.task for run in measured}
         foreign = [name for name in seconds if name not in codes.profiles()]
-        of_units, profile_of = {}, {}
+        tasks_of_name, profile_of = {}, {}
         for profile, members in codes.profiles().items():
             has_own_times = all(code.name in measured_tasks for code in members)
             for code in members:
-                unit = code.name if has_own_times else profile
-                of_units.setdefault(unit, []).append(code.name)
-                profile_of[unit] = profile
+                timed_name = code.name if has_own_times else profile
+                tasks_of_name.setdefault(timed_name, []).append(code.name)
+                profile_of[timed_name] = profile
         of_members = seconds_of(measured)
-        seconds |= {unit: of_members[unit] for unit in of_units if unit in measured_tasks}
-    never = [unit for unit in of_units if unit not in seconds]
+        seconds |= {
+            timed_name: of_members[timed_name]
+            for timed_name in tasks_of_name
+            if timed_name in measured_tasks
+        }
+    never = [timed_name for timed_name in tasks_of_name if timed_name not in seconds]
     for name in foreign:
         if "near: " in (message := unknown_name("task", name, never)):
             raise InvalidInstance(
                 f"{runs}: {message}: expected the name that it was measured under"
             )
-    failed = [unit for unit in of_units if unit in seconds and not any(seconds[unit].values())]
-    units = [unit for unit in of_units if unit in seconds and unit not in failed]
+    failed = [
+        timed_name
+        for timed_name in tasks_of_name
+        if timed_name in seconds and not any(seconds[timed_name].values())
+    ]
+    timed_names = [
+        timed_name
+        for timed_name in tasks_of_name
+        if timed_name in seconds and timed_name not in failed
+    ]
     notes = []
-    for unit in failed:
+    for timed_name in failed:
         own_runs = [
             run
-            for run, of_profile in zip(measured, every, strict=True)
-            if unit in (run.task, of_profile.task)
+            for run, of_profile in zip(measured, measured_runs, strict=True)
+            if timed_name in (run.task, of_profile.task)
         ]
-        text = f"{unit} failed on all counts: {last_words(own_runs, runs)}"
-        notes.append(Note(NoteKind.FAILED, text, subject=unit))
+        text = f"{timed_name} failed on all counts: {last_words(own_runs, runs)}"
+        notes.append(Note(NoteKind.FAILED, text, subject=timed_name))
     if never:
         text = f"not measured: {listed(never)} (`cosched profile` goes on with its file)"
         notes.append(Note(NoteKind.UNKNOWN, text, subject="tasks without times", count=len(never)))
     if strict and notes:
         raise InvalidInstance(f"{runs}: {notes[0]}")
-    tasks = [(task, unit) for unit in units for task in of_units[unit]]
+    tasks = [(task, timed_name) for timed_name in timed_names for task in tasks_of_name[timed_name]]
     if codes is not None and (never or failed):
-        behind = _behind(codes, {task for unit in (*never, *failed) for task in of_units[unit]})
-        tasks = [(task, unit) for task, unit in tasks if task not in behind]
-        units = list(dict.fromkeys(unit for _, unit in tasks))
+        behind = _behind(
+            codes, {task for timed_name in (*never, *failed) for task in tasks_of_name[timed_name]}
+        )
+        tasks = [(task, timed_name) for task, timed_name in tasks if task not in behind]
+        timed_names = list(dict.fromkeys(timed_name for _, timed_name in tasks))
         if behind:
             text = f"left out, because they come after what is: {listed(behind)}"
             notes.append(Note(NoteKind.DROPPED, text, subject="dependent tasks", count=len(behind)))
-    if not units:
+    if not timed_names:
         reason = notes[0] if notes else "no runs"
         raise InvalidInstance(f"{runs}: nothing to plan: {reason}")
     if never or failed:
         missing = [*failed, *never]
         text = f"planned without {listed(missing)}; --strict refuses that"
         notes.append(Note(NoteKind.DROPPED, text, subject="tasks", count=len(missing)))
-    for unit in units:
-        if (many := len(of_units[unit])) > 1:
-            tried = len({run.parameters for run in every if run.task == unit and run.parameters})
-            text = f"the {many} tasks of the sweep {unit} are planned with the same times"
+    for timed_name in timed_names:
+        if (many := len(tasks_of_name[timed_name])) > 1:
+            tried = len(
+                {
+                    run.parameters
+                    for run in measured_runs
+                    if run.task == timed_name and run.parameters
+                }
+            )
+            text = f"the {many} tasks of the sweep {timed_name} are planned with the same times"
             if tried:
                 text += f", measured on {tried} of their combinations"
-            notes.append(Note(NoteKind.ASSUMED, text, subject=f"sweep {unit}", count=many))
+            notes.append(Note(NoteKind.ASSUMED, text, subject=f"sweep {timed_name}", count=many))
     if foreign:
         text = f"measured, and not among the codes: {listed(foreign)}"
         notes.append(Note(NoteKind.NOT_USED, text, subject="other tasks", count=len(foreign)))
     return Tasks(
         names=[task for task, _ in tasks],
-        profiles=[profile_of[unit] for _, unit in tasks],
-        units=[unit for _, unit in tasks],
-        seconds={unit: seconds[unit] for unit in units},
+        profiles=[profile_of[timed_name] for _, timed_name in tasks],
+        timed_name_of_task=[timed_name for _, timed_name in tasks],
+        seconds={timed_name: seconds[timed_name] for timed_name in timed_names},
         notes=tuple(notes),
     )
 
@@ -244,7 +267,7 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
                 f"{where}: task {shorten(name)} was measured on none of the counts that it may "
                 f"run on, of 1..{p}: expected one"
             )
-    rows = [place[unit] for unit in tasks.units]
+    rows = [place[timed_name] for timed_name in tasks.timed_name_of_task]
     return Tables(
         times[rows],
         np.where(allowed, completion.origin, 0)[rows],
@@ -256,14 +279,14 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
 def shared_of(
     tasks: Tasks,
     tables: Tables,
-    every: Sequence[MeasuredRun],
+    measured_runs: Sequence[MeasuredRun],
     codes: Codes | None,
     margin: float = MARGIN,
 ) -> tuple[dict[str, Any], tuple[Note, ...]]:
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:
         return {}, ()
-    peaks = peaks_of(every, _RISK, margin)
+    peaks = peaks_of(measured_runs, _RISK, margin)
     counts = range(1, tables.times.shape[1] + 1)
     needs: dict[str, np.ndarray] = {}
     unknown = []

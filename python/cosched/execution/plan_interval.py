@@ -54,14 +54,14 @@ def plan_interval(
         barriers=result.family == "packs",
         noise=noise_of([run for run in runs if run.task in tasks.seconds], result.value),
         errors=_errors_of_executions(runs_file, tasks, tables),
-        stretch=None if slowdowns is None else _stretch_bounds(result, slowdowns),
+        slowdown_bounds=None if slowdowns is None else _slowdown_bounds(result, slowdowns),
         resource_uses=resource_needs(result.schedule, shared),
         edges=edges,
         seed=0 if seed is None else seed,
     )
 
 
-def _stretch_bounds(
+def _slowdown_bounds(
     result: core.Result, slowdowns: SlowdownTables
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and largest length of each placement over its planned length.
@@ -77,12 +77,12 @@ def _stretch_bounds(
         )
         shared_fraction = np.clip(overlap, 0, None) / max(length[row], _MIN_LENGTH)
         shared_fraction[row] = 0.0  # no task slows itself
-        planned_stretch, low_stretch, high_stretch = (
+        planned_slowdown, low_slowdown, high_slowdown = (
             1 + float((shared_fraction * (table[schedule.task[row], schedule.task] - 1)).sum())
             for table in (slowdowns.planned, slowdowns.low, slowdowns.high)
         )
-        low[row] = low_stretch / planned_stretch
-        high[row] = high_stretch / planned_stretch
+        low[row] = low_slowdown / planned_slowdown
+        high[row] = high_slowdown / planned_slowdown
     return low, high
 
 

@@ -187,7 +187,7 @@ def _processor_count(tasks: Tasks, codes: Codes | None, procs: int | None) -> in
         return integer(procs, "procs", 1)
     if codes is not None:
         return codes.procs
-    return max(count for unit in tasks.units for count in tasks.seconds[unit])
+    return max(count for name in tasks.timed_name_of_task for count in tasks.seconds[name])
 
 
 def _require_no_order(edges: Sequence[tuple[int, int]], slowdowns: str | PathLike[str]) -> None:
@@ -261,7 +261,7 @@ def _guarantee_of(tasks: Tasks, tables: Tables) -> Guarantee | None:
 
     None where all allowed times were measured, or where a task completed on none of its counts.
     """
-    measured_times = table_of(tasks.seconds, tasks.units, tables.allowed.shape[1])
+    measured_times = table_of(tasks.seconds, tasks.timed_name_of_task, tables.allowed.shape[1])
     table = np.where(tables.allowed, measured_times, np.nan)
     is_complete = not np.isnan(table[tables.allowed]).any()
     has_time_of_each_task = np.isfinite(table).any(axis=1).all()

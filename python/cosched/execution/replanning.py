@@ -22,7 +22,7 @@ _OVERTIME_FACTOR = 1.5
 _SLACK = 0.02
 _ALGORITHMS = ("list-shelf", "dual-approximation", "list-lptf")
 #: The same for tasks with an order; the second solves a programme, for so many tasks at most.
-_IN_ORDER, _MOST_SOLVED = ("list-local", "list-lp"), 200
+_IN_ORDER, _MAX_LP_TASKS = ("list-local", "list-lp"), 200
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Replanner:
     def __call__(self, moment: Situation, barrier: bool) -> Plan | None:
         """A plan with other placements of what has not started; None: go on as planned."""
         news = False
-        busy: dict[int, float] = {}
+        expected_ends: dict[int, float] = {}
         for step in moment.plan.steps:
             if step.task not in moment.started:
                 continue
@@ -90,25 +90,31 @@ class Replanner:
                 )
             if step.task not in moment.ended:
                 length = max(self._assumed.get(step.task, expected), had)
-                busy[step.task] = moment.started[step.task] + length
+                expected_ends[step.task] = moment.started[step.task] + length
         settled_tasks = {*moment.started, *moment.left_out}
         rest = [step for step in moment.plan.steps if step.task not in settled_tasks]
         if not news or not rest:
             return None
-        return self._better(moment, barrier, busy, rest)
+        return self._better(moment, barrier, expected_ends, rest)
 
     def _better(
-        self, moment: Situation, barrier: bool, busy: Mapping[int, float], rest: Sequence[PlanStep]
+        self,
+        moment: Situation,
+        barrier: bool,
+        expected_ends: Mapping[int, float],
+        rest: Sequence[PlanStep],
     ) -> Plan | None:
         ready = np.full(self.times.shape[1], moment.now)
         for step in moment.plan.steps:
-            if step.task in busy:
-                ready[list(step.units)] = np.maximum(ready[list(step.units)], busy[step.task])
-        as_planned = _as_planned(moment, barrier, busy)
+            if step.task in expected_ends:
+                ready[list(step.units)] = np.maximum(
+                    ready[list(step.units)], expected_ends[step.task]
+                )
+        planned_end = _end_as_planned(moment, barrier, expected_ends)
         best: list[PlanStep] | None = None
-        end = as_planned - max(_SLACK, 1e-3 * as_planned)
+        end = planned_end - max(_SLACK, 1e-3 * planned_end)
         edges = moment.plan.edges
-        awaited = Awaited(before_of(edges), {**moment.ended, **busy}) if edges else None
+        awaited = Awaited(before_of(edges), {**moment.ended, **expected_ends}) if edges else None
         for order, counts in self._candidates(rest, ready, moment.now, awaited):
             placed = _placed(order, counts, self.times, ready, awaited)
             last = max(step.end for step in placed)
@@ -134,7 +140,7 @@ class Replanner:
         links: dict[str, Any] = {} if awaited is None else awaited.among(rest, now)
         names: Sequence[str] = _ALGORITHMS
         if links:
-            names = _IN_ORDER if len(rest) <= _MOST_SOLVED else _IN_ORDER[:1]
+            names = _IN_ORDER if len(rest) <= _MAX_LP_TASKS else _IN_ORDER[:1]
         for procs in {len(ready), free} - {0}:
             table = self.times[rows, :procs]
             if not np.isfinite(table).any(axis=1).all():
@@ -199,7 +205,7 @@ def _placed(
     return placed
 
 
-def _as_planned(moment: Situation, barrier: bool, busy: Mapping[int, float]) -> float:
+def _end_as_planned(moment: Situation, barrier: bool, expected_ends: Mapping[int, float]) -> float:
     """Return the end if the plan is kept."""
     ends: list[float] = []
     waits = moment.plan.waits_for(barrier)
@@ -208,8 +214,8 @@ def _as_planned(moment: Situation, barrier: bool, busy: Mapping[int, float]) -> 
             ends.append(0.0)
         elif step.task in moment.ended:
             ends.append(moment.ended[step.task])
-        elif step.task in busy:
-            ends.append(busy[step.task])
+        elif step.task in expected_ends:
+            ends.append(expected_ends[step.task])
         else:
             start = max([moment.now, *(ends[k] for k in needed)])
             ends.append(start + step.end - step.start)

@@ -285,8 +285,8 @@ def test_starved_runs_widen_the_interval_and_not_the_plan(tmp_path):
     calm = noise_of(runs_csv(tmp_path, quiet), 7.0)
     busy = noise_of(runs_csv(tmp_path, [*quiet, ("a", 9.0, 1), ("b", 6.0, 1)]), 7.0)
     assert busy.starved == 2
-    assert max(busy.stretch_factors.max(), busy.run_factors.max()) > 5 * max(
-        calm.stretch_factors.max(), calm.run_factors.max()
+    assert max(busy.period_factors.max(), busy.run_factors.max()) > 5 * max(
+        calm.period_factors.max(), calm.run_factors.max()
     )
     assert noise_of(runs_csv(tmp_path, quiet[:2]), 7.0) is None
 

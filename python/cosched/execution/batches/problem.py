@@ -14,8 +14,10 @@ from cosched.execution.batches.task_list import BatchTask
 
 #: What a node has.
 OF_NODE = ("cores", "memory", "gpus")
-#: Memory of more tasks than this is rounded up to such parts of a node: few kinds are packed fast.
-_MANY, _STEPS = 100, 64
+#: The memory of more tasks than this is rounded up, as few different sizes are packed fast ...
+_MAX_EXACT_MEMORY_TASKS = 100
+#: ... to multiples of a node's memory divided by this.
+_MEMORY_STEPS = 64
 
 
 class Placed(NamedTuple):
@@ -99,8 +101,8 @@ def problem_of(
     """Tasks on the counts that were chosen for them."""
     place = {task.name: k for k, task in enumerate(tasks)}
     memory = [task.memory.get(q, 0.0) for task, q in zip(tasks, counts, strict=True)]
-    if len(tasks) > _MANY and 0 < node[1] < math.inf:
-        step = node[1] / _STEPS
+    if len(tasks) > _MAX_EXACT_MEMORY_TASKS and 0 < node[1] < math.inf:
+        step = node[1] / _MEMORY_STEPS
         memory = [min(math.ceil(need / step - 1e-9) * step, node[1]) for need in memory]
     return BatchProblem(
         nodes=nodes,
@@ -178,7 +180,7 @@ def same_or_less(a: float, b: float) -> bool:
 
 
 #: More tasks are not in the programmes over what fits together.
-_MOST = 40
+_MAX_CONFIGURATION_TASKS = 40
 #: Seconds for it: a ceiling.
 _PATIENCE = 1.0
 
@@ -218,7 +220,7 @@ def node_seconds_bound(
         [np.broadcast_to(gpus[:, None] / problem.node[2], table.shape)] if problem.node[2] else []
     )
     for resource_share in share:
-        for small in (0.0, *_steps(resource_share)):
+        for small in (0.0, *_dual_thresholds(resource_share)):
             with np.errstate(invalid="ignore"):  # no share of a count that is not allowed
                 area = np.where(np.isfinite(table), _dual(resource_share, small) * table, np.inf)
             bounds.append(float(area.min(axis=1).sum()))
@@ -237,7 +239,7 @@ def _dual(share: np.ndarray, small: float) -> np.ndarray:
     return np.where(share < small - 1e-12, 0.0, np.minimum(rounded, 1.0))
 
 
-def _steps(share: np.ndarray) -> list[float]:
+def _dual_thresholds(share: np.ndarray) -> list[float]:
     """Return where that function changes: at sizes up to a half."""
     steps = np.unique(np.concatenate([share, 1 - share + 1e-9], axis=None).round(9))
     steps = steps[(steps > 0) & (steps <= 0.5)]
@@ -263,7 +265,7 @@ def _programmes(
     pooled = instance(problem.nodes, edges)
     names = ["work-and-path"] if edges else ["area", "slots"]
     bounds = [problem.nodes * moldable.bound(pooled, name).value for name in names]
-    if len(table) <= _MOST and limiting_resources:
+    if len(table) <= _MAX_CONFIGURATION_TASKS and limiting_resources:
         mixes = moldable.bound(instance(1), "configurations", time_limit=_PATIENCE)
         bounds.append(mixes.value)
     return bounds

@@ -314,7 +314,7 @@ class CoreJobFactory:
         """
         qos_part = self._priority_parts("QOS", "qos").get(job.qos)
         if qos_part is None:
-            factor = self._accounts.of_log(job.user, job.account, job.qos).qos_factor
+            factor = self._accounts.owner_in_log(job.user, job.account, job.qos).qos_factor
             qos_part = self._weight("PriorityWeightQOS") * (factor or 0.0)
         partition = job.first_partition
         partition_part = self._priority_parts("PARTITION", "first_partition").get(partition)

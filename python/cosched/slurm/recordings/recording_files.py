@@ -316,7 +316,7 @@ def _refused_in_all_runs(data: Mapping[str, Any]) -> frozenset[int]:
 def _owner_of(number: int, job: Mapping[str, object], accounts: Accounts) -> Owner:
     """Return whose a job is; InvalidInstance names the job."""
     try:
-        return accounts.of(job)
+        return accounts.require_owner(job)
     except InvalidInstance as error:
         raise InvalidInstance(f"job {number}: {error}") from None
 

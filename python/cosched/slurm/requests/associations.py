@@ -306,7 +306,7 @@ class Accounts:
         account = self.account_of(_ROOT, account)
         return account, _ROOT if self.association_of(account, _ROOT) >= 0 else ""
 
-    def of(self, job: Mapping[str, object]) -> Owner:
+    def require_owner(self, job: Mapping[str, object]) -> Owner:
         """Return whose job it is, by the names that it says; without a user it is the root's.
 
         Raises
@@ -342,7 +342,7 @@ class Accounts:
             f"{listed(users) or 'the users'}, or sacctmgr add user {user} Account=..."
         )
 
-    def of_log(self, user: str, account: str, qos: str) -> Owner:
+    def owner_in_log(self, user: str, account: str, qos: str) -> Owner:
         """Return whose a job of a log is; empty names are the user's default account and QOS."""
         account = self.account_of(user, account)
         return self._make_owner(
@@ -387,7 +387,7 @@ def resolve_owners(
         note = not_followed("accounts: the log does not tell its users", subject="accounts")
         return None, {}, [*notes, note]
     names = (texts_of(instance, name).tolist() for name in ("user", "account", "qos"))
-    owners = [accounts.of_log(*names_of_job) for names_of_job in zip(*names, strict=True)]
+    owners = [accounts.owner_in_log(*names_of_job) for names_of_job in zip(*names, strict=True)]
     notes += _assumed_accounts(instance, accounts)
     has_limits = settings.limits_count
     associations, all_qos = accounts.rows, accounts.qos

@@ -46,8 +46,8 @@ class TuningProblem:
         """All settings, where they are few enough to be tried; else an optimiser proposes some."""
         return grid(self.dimensions, self.budget)
 
-    def course(self, blocks: tuple[int, ...]) -> RaceSetup:
-        """Return the course of a race in some of the training weeks."""
+    def race_setup(self, blocks: tuple[int, ...]) -> RaceSetup:
+        """Return the setup of a race in some of the training weeks."""
         return RaceSetup(self.runs, blocks, self.objectives, self.constraints)
 
 
@@ -116,12 +116,12 @@ def search(problem: TuningProblem, progress: Progress) -> FoldSearch:
     else:
         trials_of_folds = _race_grid_in_folds(problem, candidates, search_result, progress)
     for fold, trials in zip(folds, trials_of_folds, strict=True):
-        course = problem.course(fold.train)
+        race_setup = problem.race_setup(fold.train)
         candidate_trials = [trial for trial in trials if trial.is_candidate]
         if not candidate_trials:
             search_result.chosen.append(BASELINE)
             continue
-        simplified = simplify(course, rank_trials(candidate_trials)[0])
+        simplified = simplify(race_setup, rank_trials(candidate_trials)[0])
         search_result.chosen.append(simplified[-1].setting)
         if fold.train == explored:
             search_result.add(simplified[1:])
@@ -130,8 +130,8 @@ def search(problem: TuningProblem, progress: Progress) -> FoldSearch:
         and any(search_result.winner)
         and search_result.winner not in search_result.trials
     ):
-        course = problem.course(_all_weeks(problem))
-        search_result.add(race_settings(course, [search_result.winner]))
+        race_setup = problem.race_setup(_all_weeks(problem))
+        search_result.add(race_settings(race_setup, [search_result.winner]))
     return search_result
 
 
@@ -142,14 +142,14 @@ def _all_weeks(problem: TuningProblem) -> tuple[int, ...]:
 
 def _explore(problem: TuningProblem, search_result: FoldSearch, progress: Progress) -> None:
     """Race settings that an optimiser proposes, or a list, in the explored weeks."""
-    course = problem.course(problem.weeks.explored)
-    for trials in _race_batches(problem, course, search_result, progress):
+    race_setup = problem.race_setup(problem.weeks.explored)
+    for trials in _race_batches(problem, race_setup, search_result, progress):
         search_result.add(trials)
     search_result.tried = len(search_result.trials)
 
 
 def _race_batches(
-    problem: TuningProblem, course: RaceSetup, search_result: FoldSearch, progress: Progress
+    problem: TuningProblem, race_setup: RaceSetup, search_result: FoldSearch, progress: Progress
 ) -> Iterator[list[Trial]]:
     """Yield the trials of one batch after the other, until all are tried or the time is over."""
     settings = problem.settings
@@ -161,7 +161,7 @@ def _race_batches(
         problem.dimensions, problem.budget, runs.context.seed, problem.objectives
     )
     for batch, tell in proposals:
-        trials = race_settings(course, batch)
+        trials = race_settings(race_setup, batch)
         tried_count += len(trials)
         yield trials
         finished = [
@@ -182,9 +182,9 @@ def _race_in_folds(
     """Return the trials of each fold; where the time was over, those of the explored weeks."""
     trials_of_folds = []
     for fold in problem.weeks.folds:
-        trials = race_settings(problem.course(fold.train), settings)
+        trials = race_settings(problem.race_setup(fold.train), settings)
         if not any(trial.has_all_runs for trial in trials):
-            trials = race_settings(problem.course(explored), settings)
+            trials = race_settings(problem.race_setup(explored), settings)
         trials_of_folds.append(trials)
     return trials_of_folds
 
@@ -202,11 +202,11 @@ def _race_grid_in_folds(
     weeks would have a say in what is tested on them.
     """
     trials_of_folds: list[list[Trial]] = [[] for _ in problem.weeks.folds]
-    course = problem.course(_all_weeks(problem))
-    for trials in _race_batches(problem, course, search_result, progress):
+    race_setup = problem.race_setup(_all_weeks(problem))
+    for trials in _race_batches(problem, race_setup, search_result, progress):
         search_result.add(trials)
         batch = [trial.setting for trial in trials]
         for fold, fold_trials in zip(problem.weeks.folds, trials_of_folds, strict=True):
-            fold_trials.extend(race_settings(problem.course(fold.train), batch))
+            fold_trials.extend(race_settings(problem.race_setup(fold.train), batch))
     search_result.tried = len(search_result.trials)
     return trials_of_folds

@@ -32,7 +32,7 @@ class Trial:
     violation: float = 0.0
     #: Draws of weeks that ran.
     runs: int = 0
-    #: Whether all runs of the course were made; a race gives up losers before that.
+    #: Whether all runs of the race were made; a race gives up losers before that.
     has_all_runs: bool = False
     #: Whether a paired test says that it is better than today in the weeks of the search.
     beats_baseline: bool = False
@@ -64,7 +64,7 @@ class RaceSetup:
         return len(self.blocks) * self.runs.context.draws
 
     def counts(self, total: int) -> list[int]:
-        """Draws of each block of the context, `total` in all, spread evenly over the race's blocks."""
+        """Draws of each block of the context, `total` in all, spread evenly over `blocks`."""
         counts = [0] * len(self.runs.context.blocks)
         for place, block in enumerate(self.blocks):
             counts[block] = total // len(self.blocks) + (place < total % len(self.blocks))
@@ -84,7 +84,7 @@ class RaceSetup:
         )
 
 
-def race_settings(course: RaceSetup, settings: Sequence[Setting]) -> list[Trial]:
+def race_settings(race_setup: RaceSetup, settings: Sequence[Setting]) -> list[Trial]:
     """Return a trial for each setting, in their order; for the first of them where the time is
     over.
 
@@ -94,34 +94,39 @@ def race_settings(course: RaceSetup, settings: Sequence[Setting]) -> list[Trial]
     trials: dict[Setting, Trial] = {}
     contenders = list(dict.fromkeys(settings))
     for share in _HEATS:
-        size = min(max(-(-course.size // share), 2), course.size)
-        today, *values = course.values([BASELINE, *contenders], size)
+        size = min(max(-(-race_setup.size // share), 2), race_setup.size)
+        today, *values = race_setup.values([BASELINE, *contenders], size)
         if today is None:
             break
         assert not isinstance(today, str)
         values_of = dict(zip(contenders, values, strict=True))
         for setting, value in values_of.items():
             if isinstance(value, str):
-                ratios = (np.inf,) * course.objectives
+                ratios = (np.inf,) * race_setup.objectives
                 trials[setting] = Trial(setting, ratios, violation=np.inf, why=value)
             elif value is not None:
-                trials[setting] = _make_trial(course, setting, value, today)
-        if size == course.size:
+                trials[setting] = _make_trial(race_setup, setting, value, today)
+        if size == race_setup.size:
             break
         arrays = {s: value for s, value in values_of.items() if isinstance(value, np.ndarray)}
-        contenders = _keep_survivors([trials[setting] for setting in arrays], arrays, course)
+        contenders = _keep_survivors([trials[setting] for setting in arrays], arrays, race_setup)
     return [trials[setting] for setting in settings if setting in trials]
 
 
-def _make_trial(course: RaceSetup, setting: Setting, value: np.ndarray, today: np.ndarray) -> Trial:
+def _make_trial(
+    race_setup: RaceSetup, setting: Setting, value: np.ndarray, today: np.ndarray
+) -> Trial:
     """Return the trial of a setting from its measures and today's, a row per run."""
     means, today_means = value.mean(axis=0), today.mean(axis=0)
     without_today = np.where(means > 0, np.inf, 1.0)
     ratios = np.divide(means, today_means, out=without_today, where=today_means > 0).tolist()
-    objective_ratios, constraint_ratios = ratios[: course.objectives], ratios[course.objectives :]
+    objective_ratios, constraint_ratios = (
+        ratios[: race_setup.objectives],
+        ratios[race_setup.objectives :],
+    )
     violation = sum(
         constraint.violation(ratio)
-        for constraint, ratio in zip(course.constraints, constraint_ratios, strict=True)
+        for constraint, ratio in zip(race_setup.constraints, constraint_ratios, strict=True)
     )
     return Trial(
         setting,
@@ -129,8 +134,8 @@ def _make_trial(course: RaceSetup, setting: Setting, value: np.ndarray, today: n
         tuple(constraint_ratios),
         violation,
         len(value),
-        len(value) == course.size,
-        course.is_worse(today, value),
+        len(value) == race_setup.size,
+        race_setup.is_worse(today, value),
     )
 
 
@@ -148,7 +153,7 @@ def is_significantly_greater(
     )
 
 
-def simplify(course: RaceSetup, best: Trial) -> list[Trial]:
+def simplify(race_setup: RaceSetup, best: Trial) -> list[Trial]:
     """Return the setting with one value after the other as it is today, as long as that is no
     worse.
 
@@ -160,14 +165,16 @@ def simplify(course: RaceSetup, best: Trial) -> list[Trial]:
         simpler_setting = (*setting[:place], "", *setting[place + 1 :])
         if simpler_setting == setting or not any(simpler_setting):
             continue
-        for trial in race_settings(course, [simpler_setting]):
+        for trial in race_settings(race_setup, [simpler_setting]):
             if not trial.is_candidate:
                 continue
-            simpler, current = course.values([simpler_setting, setting], course.size)
+            simpler, current = race_setup.values([simpler_setting, setting], race_setup.size)
             assert isinstance(simpler, np.ndarray)
             assert isinstance(current, np.ndarray)
             changes_nothing = np.array_equal(simpler, current)
-            if changes_nothing or (trial.beats_baseline and not course.is_worse(simpler, current)):
+            if changes_nothing or (
+                trial.beats_baseline and not race_setup.is_worse(simpler, current)
+            ):
                 trials.append(trial)
     return trials
 
@@ -190,7 +197,7 @@ def dominates(trial: Trial, other: Trial) -> bool:
 
 
 def _keep_survivors(
-    trials: Sequence[Trial], values: dict[Setting, np.ndarray], course: RaceSetup
+    trials: Sequence[Trial], values: dict[Setting, np.ndarray], race_setup: RaceSetup
 ) -> list[Setting]:
     """Return the settings that no paired test finds worse than a better one, at most half."""
     ranked = [trial.setting for trial in rank_trials(trials)]
@@ -200,7 +207,7 @@ def _keep_survivors(
         if not any(
             all(
                 is_significantly_greater(values[setting][:, k], values[rival][:, k])
-                for k in range(course.objectives)
+                for k in range(race_setup.objectives)
             )
             for rival in ranked[:place]
         )
