@@ -16,10 +16,10 @@ struct ResourceUser {
 };
 
 /// Timetabling: a job whose latest start is before its earliest end surely runs between them, in
-/// its compulsory part.
-/// Where such jobs exceed the capacity, or leave no room for a job at a second within which its
-/// bounds let it run, that follows; each consequence is explained by the jobs that run at one
-/// second (Schutt, Feydy, Stuckey, Wallace, Explaining the cumulative propagator, Constraints 2011).
+/// its compulsory part.  Where such jobs exceed the capacity, or leave no room for a job at a
+/// second within which its bounds let it run, that follows; each consequence is explained by the
+/// jobs that run at one second (Schutt, Feydy, Stuckey, Wallace, Explaining the cumulative
+/// propagator, Constraints 2011).
 class Timetable {
  public:
   explicit Timetable(std::vector<ResourceUser> users);
