@@ -334,9 +334,11 @@ void TransferWindows::close_unfit_placements() {
         if (q != r)
           close_if_unfit(costs_->placement(q, r), end, cost[q * types_ + r], time_to_end_[r]);
       if (!is_open(j, q)) continue;
-      double same_memory_cost = cost[q * types_ + q], cross_memory_cost = cost[types_ * types_ + q];
-      if (costs_->units_per_memory(q) > 0)
-        std::swap(same_memory_cost, cross_memory_cost);  // the layout of cost_index()
+      const double diagonal_cost = cost[q * types_ + q], last_row_cost = cost[types_ * types_ + q];
+      // The layout of cost_index().
+      const bool is_cross_memory_on_diagonal = costs_->units_per_memory(q) > 0;
+      const double same_memory_cost = is_cross_memory_on_diagonal ? last_row_cost : diagonal_cost;
+      const double cross_memory_cost = is_cross_memory_on_diagonal ? diagonal_cost : last_row_cost;
       close_if_unfit(costs_->placement(q, q), end, same_memory_cost, time_to_end_[q]);
       close_if_unfit(costs_->cross_memory_placement(q), end, cross_memory_cost, time_to_end_[q]);
     }
