@@ -26,7 +26,8 @@ Nodes admitted(const std::map<std::string, double>& parameters) {
   for (int cycle = 0; cycle < 2; ++cycle) {
     counts.begin_cycle();
     for (int job = 0; job < 4; ++job)
-      if (counts.try_count_test(scenario.job(job), scenario.job(job).partition))
+      if (counts.try_count_against_bf_max_job_limits(scenario.job(job),
+                                                     scenario.job(job).partition))
         looked_at.push_back(10 * cycle + job);
   }
   return looked_at;

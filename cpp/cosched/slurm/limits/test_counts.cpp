@@ -28,7 +28,7 @@ bool TestCounts::can_test(const Job& job, int partition) const {
          !is_reached(count_by_user_[job.user], test_limits_.user);
 }
 
-bool TestCounts::try_count_test(const Job& job, int partition) {
+bool TestCounts::try_count_against_bf_max_job_limits(const Job& job, int partition) {
   if (!can_test(job, partition)) return false;
   ++count_by_pair_[pair_index(job, partition)];
   ++count_by_partition_[partition];

@@ -14,7 +14,7 @@ class TestCounts {
   /// True when the cycle may test one more job of this user in that partition.
   bool can_test(const Job& job, int partition) const;
   /// Counts the job if the cycle may test it; returns whether it may.
-  bool try_count_test(const Job& job, int partition);
+  bool try_count_against_bf_max_job_limits(const Job& job, int partition);
 
  private:
   std::size_t pair_index(const Job& job, int partition) const {

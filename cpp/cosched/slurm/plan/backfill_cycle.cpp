@@ -108,7 +108,8 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       continue;
     }
     TryOutcome outcome{LoopAction::continue_queue, Verdict::max_job_limit};
-    if (test_counts_.try_count_test(controller_.scenario().job(entry), entry.partition))
+    if (test_counts_.try_count_against_bf_max_job_limits(controller_.scenario().job(entry),
+                                                         entry.partition))
       outcome = recall_or_try(entry, now, retry_from);
     tracer_.end_job(outcome.verdict);
     const bool has_started = outcome.verdict == Verdict::started;
@@ -132,9 +133,9 @@ void BackfillCycle::finish_slice(Second now) {
   if (has_yielded()) return;
   tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), job_test_count_, node_space_);
   const bool marks_allocated_nodes = keep_planned_mark(now);
-  const bool has_later_second = cycle_clock_->is_recorded() || now > slice_start_second_ ||
-                                controller_.reservations().has_existing(slice_start_);
-  memory_.end_cycle(slice_start_second_, has_later_second, marks_allocated_nodes);
+  const bool can_differ_next_cycle = cycle_clock_->is_recorded() || now > slice_start_second_ ||
+                                     controller_.reservations().has_existing(slice_start_);
+  memory_.end_cycle(slice_start_second_, can_differ_next_cycle, marks_allocated_nodes);
 }
 
 // --- slices: parts of a cycle, between which it yields its locks ---
@@ -149,7 +150,7 @@ void BackfillCycle::begin_slice(double time) {
 std::vector<int> BackfillCycle::resume() {
   begin_slice(resume_time_);
   resume_time_ = kInfinity;
-  // Nodes that went down meanwhile are no nodes for plans: the node space still has them.
+  // Nodes that went down meanwhile are no nodes for reservations: the node space still has them.
   NodeBits gone_nodes = begin_nodes_;
   gone_nodes -= controller_.allocations().up_nodes();
   ignored_nodes_ |= gone_nodes;
@@ -199,8 +200,8 @@ void BackfillCycle::clear_planned_mark() {
   controller_.note_node_change(slice_start_second_);
 }
 
-// Idle nodes of plans keep the mark.  True: 24.11 took it off allocated nodes again, and that is a
-// change of nodes.
+// Idle nodes of reservations keep the mark.  Returns true where 24.11 had marked nodes: clearing
+// the mark counts as a node change.
 bool BackfillCycle::keep_planned_mark(Second now) {
   const Allocations& allocations = controller_.allocations();
   const bool is_24_11 = controller_.scenario().settings().is_24_11;
@@ -220,7 +221,7 @@ int BackfillCycle::array_of_entry(std::size_t index) const {
 }
 
 // The job that starts in place of the next entry.  Of an array that is the first pending task like
-// it, although that task may have a plan.
+// it, although that task may have a reservation.
 int BackfillCycle::first_pending_task() const {
   const Scenario& scenario = controller_.scenario();
   const int array = array_of_entry(next_entry_);
@@ -257,7 +258,8 @@ std::optional<Verdict> BackfillCycle::ineligibility(QueueEntry entry) const {
   return std::nullopt;
 }
 
-// True after a task of the same array, in the same partition, that has neither start nor plan.
+// True after a task of the same array, in the same partition, that has neither start nor
+// reservation.
 bool BackfillCycle::is_array_rejected(QueueEntry entry) const {
   const int array = controller_.scenario().array_of(entry.job);
   return array >= 0 && rejected_array_ == array && rejected_partition_ == entry.partition;
@@ -269,7 +271,7 @@ std::optional<Verdict> BackfillCycle::count_and_skip(QueueEntry entry) {
   if (const std::optional<Verdict> verdict = ineligibility(entry)) return verdict;
   if (is_array_rejected(entry)) return Verdict::array_rejected;
   if (const int array = controller_.scenario().array_of(entry.job); array >= 0) {
-    rejected_array_ = array;  // until this task starts or has a plan
+    rejected_array_ = array;  // until this task starts or has a reservation
     rejected_partition_ = entry.partition;
   }
   ++jobs_examined_;
@@ -324,7 +326,7 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool
   const Job& job = scenario.job(entry);
   JobTry attempt{entry, job, now, job.limit, is_dry_run};
   attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
-  // A job without a reservation only asks whether it can start.
+  // A job that gets no reservation only asks whether it can start.
   if (attempt.has_no_reserve && controller_.preemption().is_enabled())
     attempt.limit = kNoReserveLimit;
   const bool has_plan =
@@ -337,7 +339,7 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool
   return attempt;
 }
 
-// Tries the job from `retry_from` on.  A dry run starts and plans nothing, and ends with
+// Tries the job from `retry_from` on.  A dry run starts and reserves nothing, and ends with
 // `retry_job` where the first test does not decide.
 BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_from) {
   const bool is_24_11 = controller_.scenario().settings().is_24_11;
@@ -356,7 +358,7 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_f
     if (slot.begin <= now) {
       const std::optional<TryOutcome> outcome = start_now(attempt, *available, slot);
       if (outcome) return *outcome;
-      later_start = kNever;
+      later_start = kNever;  // a failed start is not retried in this cycle
     }
     const Classification classification = classify(attempt, slot, later_start, tests_overlap_first);
     switch (classification.kind) {
@@ -372,8 +374,8 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_f
   }
 }
 
-// Step 1: the nodes that no reservation takes from the job if it begins at `from`; none: it cannot
-// begin then or later.
+// Step 1: the nodes that no advance reservation takes from the job if it begins at `from`; none: it
+// cannot begin then or later.
 std::optional<BackfillCycle::AvailableNodes> BackfillCycle::nodes_at(JobTry& attempt, Second from) {
   const Scenario& scenario = controller_.scenario();
   const bool is_24_11 = scenario.settings().is_24_11;
@@ -399,7 +401,7 @@ std::optional<BackfillCycle::AvailableNodes> BackfillCycle::nodes_at(JobTry& att
   const NodeSpace::Window window =
       node_space_.find_window(*allowed_nodes, attempt.job.nodes, from, attempt.limit, is_24_11);
   AvailableNodes available{from, window.nodes.get(), window.later_start, window.valid_until};
-  // More nodes are available a second after a reservation ends (RULES.md 10.3).
+  // More nodes are available a second after an advance reservation ends (RULES.md 10.3).
   if (reservation_end > 0 && reservation_end + 1 < window_end_)
     available.later_start = std::min(available.later_start, reservation_end + 1);
   if (attempt.job.node_set >= 0) {
@@ -442,8 +444,8 @@ void BackfillCycle::observe_test(const JobTry& attempt, const AvailableNodes& av
                    slot.nodes.get());
 }
 
-// Step 3 of a job that can begin now: it starts.  None: it does not, and may have a plan; where a
-// node of its slot is completing, the slot begins a second later.
+// Step 3 of a job that can begin now: it starts.  None: it does not, and may get a reservation;
+// where a node of its slot is completing, the slot begins a second later.
 std::optional<BackfillCycle::TryOutcome> BackfillCycle::start_now(JobTry& attempt,
                                                                   const AvailableNodes& available,
                                                                   Select::Slot& slot) {
@@ -487,13 +489,13 @@ BackfillCycle::Classification BackfillCycle::classify(JobTry& attempt, const Sel
   return {Kind::reserve};
 }
 
-// Step 4 of a job that gets a plan: its nodes are taken out of the node space for its time.
+// Step 4 of a job that gets a reservation: its nodes are taken out of the node space for its time.
 BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Select::Slot& slot) {
   const Second begin = clocks_.round_down(slot.begin, settings_.resolution);
   const Second end = end_of_plan(slot.begin, attempt.limit);
   controller_.note_plan(attempt.entry, cycle_start_, slot.begin, end, *slot.nodes);
   planned_nodes_ |= *slot.nodes;
-  tracer_.set_nodes(attempt.entry.job, slot.begin, end, *slot.nodes);
+  tracer_.set_slot(attempt.entry.job, slot.begin, end, *slot.nodes);
   if (node_space_.records_created() >= settings_.node_space_size)
     return {LoopAction::stop_cycle, Verdict::node_space_full, slot.begin, end};
   node_space_.reserve(*slot.nodes, begin, end, settings_.resolution);
@@ -507,7 +509,7 @@ bool BackfillCycle::is_free_in_node_space(const Select::Slot& slot, Second limit
   return node_space_.is_free(*slot.nodes, begin, end_of_plan(slot.begin, limit));
 }
 
-// When a plan ends: 22.05 rounds down, 24.11 up.
+// When a reservation ends: 22.05 rounds down, 24.11 up.
 Second BackfillCycle::end_of_plan(Second begin, Second limit) const {
   const Second resolution = settings_.resolution;
   const Second rounding = controller_.scenario().settings().is_24_11 ? resolution - 1 : 0;
@@ -532,8 +534,8 @@ BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits
   controller_.start(entry, *choice, slice_start_, Scheduler::backfill);
   started_jobs_.push_back(entry.job);
   if (tracer_.is_on())
-    tracer_.set_nodes(entry.job, to_second(slice_start_),
-                      controller_.allocations().expected_end(entry.job), choice->nodes);
+    tracer_.set_slot(entry.job, to_second(slice_start_),
+                     controller_.allocations().expected_end(entry.job), choice->nodes);
   rejected_array_ = -1;
   const Scenario& scenario = controller_.scenario();
   const bool has_whole_nodes = scenario.shares_nodes()
@@ -570,7 +572,7 @@ void BackfillCycle::preempt(QueueEntry entry, const NodeBits& available_nodes) {
   for (const int job : victims.jobs) controller_.preempt(job, slice_start_);
 }
 
-// After a plan for a task, the next task of its array is tried, too, as long as
+// After a reservation for a task, the next task of its array is tried, too, as long as
 // bf_max_job_array_resv (and %n, since 24.11) allow it.
 void BackfillCycle::allow_next_task(int job) {
   const Conditions& conditions = controller_.scenario().job(job).conditions;

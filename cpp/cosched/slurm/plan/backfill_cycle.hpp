@@ -1,4 +1,5 @@
-// The backfill cycle: every job in order of the queue gets a plan (RULES.md 4).
+// The backfill cycle: the jobs, in the order of the queue, start or get reservations (RULES.md 4).
+// A reservation is a planned start; what administrators reserve is called an advance reservation.
 #pragma once
 
 #include "cosched/slurm/clocks/cycle_clock.hpp"
@@ -11,7 +12,7 @@ namespace cosched::slurm {
 
 /// `_attempt_backfill` of Slurm's backfill.c.  For one job (`try_job`) it repeats four steps: which
 /// nodes the job may have from a time on (`nodes_at`); when it can begin on them (`earliest_slot`);
-/// whether it starts, is tried again at a later time, gets no plan, or gets a reservation
+/// whether it starts, is tried again at a later time, gets no reservation, or gets one
 /// (`start_now`, `classify`); and what that leaves for the jobs behind it (`reserve`).  A memory
 /// around these steps (`recall_or_try`) spares tries that would only repeat an earlier one.
 class BackfillCycle {
@@ -22,8 +23,9 @@ class BackfillCycle {
   BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select,
                 TraceSink* trace_sink = nullptr);
 
-  /// Begins a cycle: starts and plans jobs, and returns those that it started.  The cycle may yield
-  /// its locks before it is over; then other parts of the controller run until `resume_time`.
+  /// Begins a cycle: starts jobs, reserves nodes for others, and returns those that it started.
+  /// The cycle may yield its locks before it is over; then other parts of the controller run until
+  /// `resume_time`.
   std::vector<int> run(double time);
   /// True while the cycle has yielded its locks (`_yield_locks`) and is not over.
   bool has_yielded() const { return resume_time_ < kInfinity; }
@@ -59,7 +61,7 @@ class BackfillCycle {
     Second now;
     Second limit;  // the job's, or the shorter one that NoReserve uses
     // Slurm yields in the middle of a job after its first test.  A dry run repeats that test, to
-    // find the time of the next one: it starts and plans nothing.
+    // find the time of the next one: it starts and reserves nothing.
     bool is_dry_run;
     bool starts_now_or_never = false;
     bool has_no_reserve = false;           // its QOS has the flag NoReserve
@@ -147,7 +149,7 @@ class BackfillCycle {
 
   // Kept from cycle to cycle.
   CycleMemory memory_;
-  NodeBits planned_nodes_;  // idle nodes of plans: the mark PLANNED
+  NodeBits planned_nodes_;  // idle nodes of reservations: the mark PLANNED
   std::size_t cycle_count_ = 0;
   std::int64_t slices_run_ = 0;  // of all cycles so far
 
@@ -158,10 +160,10 @@ class BackfillCycle {
   std::vector<CycleEntry> queue_;
   std::size_t next_entry_ = 0;     // of queue_
   std::vector<int> planned_jobs_;  // where bf_one_resv_per_job is set
-  int rejected_array_ = -1;        // reject_array_job: a task has no plan
+  int rejected_array_ = -1;        // reject_array_job: a task got no reservation
   int rejected_partition_ = -1;    // reject_array_part
-  int planned_array_ = -1;         // of the last plan
-  int array_plan_count_ = 0;       // plans of tasks of that array
+  int planned_array_ = -1;         // of the last reservation
+  int array_plan_count_ = 0;       // reservations of tasks of that array
   NodeBits begin_nodes_;           // nodes that were up at its begin
   NodeBits ignored_nodes_;         // bf_ignore_node_bitmap, and nodes gone down
   double cycle_start_ = 0;
@@ -181,8 +183,8 @@ class BackfillCycle {
 
   CycleTracer tracer_;
 
-  // Scratch, kept so that nothing is allocated: nodes that reservations leave a job, and those of
-  // them that have its features.
+  // Scratch, kept so that nothing is allocated: nodes that advance reservations leave a job, and
+  // those of them that have its features.
   NodeBits unreserved_nodes_;
   NodeBits feature_nodes_;
 };

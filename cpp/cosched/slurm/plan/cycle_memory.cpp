@@ -59,10 +59,10 @@ void CycleMemory::begin_cycle(Second now, Second window_end, bool recalls) {
                       : std::max(now, controller_.allocations().expected_end(running.front()));
 }
 
-void CycleMemory::end_cycle(Second now, bool has_later_second, bool marks_nodes) {
+void CycleMemory::end_cycle(Second now, bool can_differ_next_cycle, bool marks_nodes) {
   last_cycle_.weights_after = select_.weights();
   last_cycle_.marks_allocated_nodes = marks_nodes;
-  if (has_later_second) last_cycle_.valid_until = now;
+  if (can_differ_next_cycle) last_cycle_.valid_until = now;
 }
 
 // --- tries ---
@@ -71,23 +71,24 @@ void CycleMemory::begin_try(QueueEntry entry, Second now, bool is_first_try) {
   const Scenario& scenario = controller_.scenario();
   entry_ = entry;
   now_ = now;
+  valid_until_ = kNever;
   // Where the age of a job matters for its reservation, every second matters.
-  valid_until_ = scenario.settings().reservation_minimums.min_age > 0 ? now : kNever;
+  if (scenario.settings().reservation_minimums.min_age > 0) expire_now();
   const bool may_preempt_others = !preempted_by(scenario, entry).empty();
   // That a job is not exempt from preemption any more is no change that is counted.
-  if (may_preempt_others && has_exempt_times_) valid_until_ = now;
+  if (may_preempt_others && has_exempt_times_) expire_now();
   const Job& job = scenario.job(entry);
   const bool is_decided_by_kind = is_first_try && job.request.gpus == 0 && !may_preempt_others;
-  result_ = is_on_ && recalls_ && is_decided_by_kind ? &negative_results_[job.kind] : nullptr;
+  kind_result_ = is_on_ && recalls_ && is_decided_by_kind ? &negative_results_[job.kind] : nullptr;
 }
 
 const NegativeResult* CycleMemory::recall(const TryKey& key) {
-  if (!result_ || !(result_->key == key)) return nullptr;
-  const int node_count = result_->effects.limited_node_count;
+  if (!kind_result_ || !(kind_result_->key == key)) return nullptr;
+  const int node_count = kind_result_->effects.limited_node_count;
   if (node_count > 0 && !controller_.policy().violation_with_nodes(entry_, node_count))
     return nullptr;
-  last_cycle_.valid_until = std::min(last_cycle_.valid_until, result_->valid_until);
-  return result_;
+  last_cycle_.valid_until = std::min(last_cycle_.valid_until, kind_result_->valid_until);
+  return kind_result_;
 }
 
 void CycleMemory::observe_test(Second from, Second unchanged_until, Second begin) {
@@ -107,7 +108,7 @@ void CycleMemory::end_try(const TryKey& key, const TryEffects& effects, Verdict 
   // Whether a job starts is not decided by its kind.
   const bool is_negative =
       !has_reservation && verdict != Verdict::node_space_full && !effects.has_tried_start;
-  if (result_ && is_negative) *result_ = {key, effects, verdict, valid_until_};
+  if (kind_result_ && is_negative) *kind_result_ = {key, effects, verdict, valid_until_};
 }
 
 // A later cycle cuts this plan at its own begin and at the end of its window: the plan is the same

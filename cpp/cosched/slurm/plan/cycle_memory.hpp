@@ -55,9 +55,10 @@ class CycleMemory {
   void forget_last_cycle() { last_cycle_ = {}; }
   /// A cycle makes a new plan, up to the end of its window; `recalls` = false: each job is tried.
   void begin_cycle(Second now, Second window_end, bool recalls);
-  /// `has_later_second`: the cycle has gone on after the second of its begin.  `marks_nodes`:
+  /// `can_differ_next_cycle`: the next cycle may make another plan although nothing changes, for
+  /// example because this one has gone on after the second of its begin.  `marks_nodes`:
   /// PLANNED marks on allocated nodes counted as changes (24.11).
-  void end_cycle(Second now, bool has_later_second, bool marks_nodes);
+  void end_cycle(Second now, bool can_differ_next_cycle, bool marks_nodes);
 
   /// A job is tried; `is_first_try` = false: from a later time on, after the cycle yielded its
   /// locks in the middle of the job, so that the outcome is nobody else's.
@@ -85,6 +86,8 @@ class CycleMemory {
   };
 
   std::int64_t change_count() const;
+  // The outcome of the try holds for the second of the try alone.
+  void expire_now() { valid_until_ = now_; }
   void limit_validity_to_plan(Second begin, Second end);
 
   const Clocks& clocks_;
@@ -106,7 +109,7 @@ class CycleMemory {
   QueueEntry entry_ = {};
   Second now_ = 0;
   Second valid_until_ = 0;
-  NegativeResult* result_ = nullptr;  // where an outcome is remembered; null: nowhere
+  NegativeResult* kind_result_ = nullptr;  // of the job's kind; null: nothing is remembered
 };
 
 }  // namespace cosched::slurm

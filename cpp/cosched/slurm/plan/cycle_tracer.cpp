@@ -33,7 +33,7 @@ void CycleTracer::set_next_test(NextTest next) {
   if (cycle_) cycle_->jobs.back().tests.back().next = next;
 }
 
-void CycleTracer::set_nodes(int job, Second begin, Second end, const NodeBits& nodes) {
+void CycleTracer::set_slot(int job, Second begin, Second end, const NodeBits& nodes) {
   if (!cycle_) return;
   TracedJob& traced = cycle_->jobs.back();
   traced.started_job = job;

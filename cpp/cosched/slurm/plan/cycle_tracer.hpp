@@ -24,8 +24,8 @@ class CycleTracer {
                 const NodeBits* select_nodes);
   /// What follows the last test.
   void set_next_test(NextTest next);
-  /// The start or reservation of the job, whose verdict follows.
-  void set_nodes(int job, Second begin, Second end, const NodeBits& nodes);
+  /// The slot of the start or reservation of the job, whose verdict follows.
+  void set_slot(int job, Second begin, Second end, const NodeBits& nodes);
   /// The limit of Verdict::limit, as squeue names it.
   void set_limit(std::string limit);
   void end_job(Verdict verdict);

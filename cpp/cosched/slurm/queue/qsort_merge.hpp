@@ -14,8 +14,7 @@ namespace cosched::slurm {
 template <class Value, class ComesBefore>
 void sort_like_qsort(std::vector<Value>& values, const ComesBefore& comes_before) {
   std::vector<Value> merged(values.size());
-  // Halves of a range are sorted before it: ranges of one level of the recursion at a time would
-  // have other borders.
+  // A recursion from the top, as in glibc: a bottom-up merge would split elsewhere.
   const auto sort_range = [&](const auto& self, std::size_t begin, std::size_t end) -> void {
     if (end - begin < 2) return;
     const std::size_t middle = begin + (end - begin) / 2;

@@ -9,7 +9,7 @@ Queue::Queue(const Scenario& scenario, const Usage& usage)
       usage_(usage),
       priorities_(scenario),
       accrual_limits_(scenario),
-      has_order_(preemption_keeps_order(scenario)),
+      is_strict_weak_order_(preemption_keeps_order(scenario)),
       pending_(scenario.jobs().size()) {}
 
 // --- jobs come and wait ---
@@ -44,6 +44,7 @@ void Queue::submit(int job_number, double time) {
 }
 
 void Queue::set_new_priority(int job) {
+  // The time 0 gives the job no age: a negative age counts as 0.
   pending_[job].priority = compute_priority(job, 0, submitted_count_);
   ++submitted_count_;
 }
@@ -64,7 +65,7 @@ void Queue::enter(int job_number) {
 }
 
 void Queue::insert_entry(QueueEntry entry) {
-  if (!has_order_) {
+  if (!is_strict_weak_order_) {
     entries_.push_back(entry);
     is_unsorted_ = true;
     return;
@@ -166,7 +167,7 @@ bool Queue::comes_before(QueueEntry a, QueueEntry b) const {
 // Sorts the entries anew.  The ages of all jobs grow alike, so that they mostly are in order.
 void Queue::sort() {
   is_unsorted_ = true;
-  if (!has_order_) return;
+  if (!is_strict_weak_order_) return;
   const auto order = [&](const QueueEntry& a, const QueueEntry& b) { return comes_before(a, b); };
   if (!std::is_sorted(entries_.begin(), entries_.end(), order))
     std::stable_sort(entries_.begin(), entries_.end(), order);

@@ -109,7 +109,7 @@ class Queue {
   const Usage& usage_;
   const Priorities priorities_;
   const AccrualLimits accrual_limits_;
-  bool has_order_;                                  // comes_before() is a strict weak order
+  bool is_strict_weak_order_;                       // comes_before() is a strict weak order
   bool is_unsorted_ = false;                        // entries_, where comes_before() is no order
   std::vector<PendingJob> pending_;                 // by job
   std::vector<QueueEntry> entries_;                 // in order
@@ -130,7 +130,7 @@ void Queue::remove_if(IsRemoved is_removed) {
 
 template <class ListPlace>
 void Queue::sort_as_slurmctld(ListPlace list_place) {
-  if (has_order_ || !is_unsorted_) return;
+  if (is_strict_weak_order_ || !is_unsorted_) return;
   std::vector<ListedEntry> listed_entries;
   listed_entries.reserve(entries_.size());
   for (const QueueEntry& entry : entries_)

@@ -94,6 +94,7 @@ void Allocations::resume(int job, Second now) {
 void Allocations::hide(int job) {
   ++hide_count_;
   release(job);
+  // A suspended job keeps its memory and GPUs.
   if (scenario_.suspends_jobs()) free_resources_.allocate_except_cores(allocations_[job].shares);
 }
 

@@ -308,7 +308,8 @@ Second Select::expected_end(int job, Second now) const {
   const Second end = allocations_.expected_end(job);
   if (end > now) return end;
   if (!settings.cons_tres) return now + 1;
-  if (settings.over_time_limit >= kNever) return now + scenario_.job(job).limit;
+  const bool is_unlimited = settings.over_time_limit >= kNever;
+  if (is_unlimited) return now + scenario_.job(job).limit;
   return std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);
 }
 

@@ -46,7 +46,7 @@ class Select {
   /// Node weights that tests leave for later ones.  An answer depends on them, and on what runs.
   const Weights& weights() const { return is_24_11_ ? no_weights_ : weights_; }
   void restore_weights(const Weights& weights);
-  /// Grows whenever a test leaves other weights for later ones.
+  /// Grows at every test that may leave other weights for later ones.
   std::int64_t weights_version() const { return weights_version_; }
 
  private:

@@ -130,7 +130,7 @@ class Simulator {
   void schedule_reservation_checks() {
     for (const Reservation& reservation : scenario_.reservations()) {
       if (reservation.created_at < kInfinity && reservation.end < kEndlessReservation)
-        last_begin_time_ = std::max(last_begin_time_, static_cast<double>(reservation.end));
+        last_possible_begin_ = std::max(last_possible_begin_, static_cast<double>(reservation.end));
       if (static_cast<double>(reservation.begin) > reservation.created_at)
         reservation_checks_.push_back(reservation_check_time(reservation.begin));
     }
@@ -236,7 +236,7 @@ class Simulator {
         next_admin_event_ < scenario_.admin_events().size() ||
         next_reservation_check_ < reservation_checks_.size() || !pending_registrations_.empty())
       return false;
-    const double last_change = std::max(last_change_, last_begin_time_);
+    const double last_change = std::max(last_change_, last_possible_begin_);
     const Second period = clocks_.periods.after(last_change, settings.backfill.interval) +
                           clocks_.periods.after(last_change, settings.main.interval) +
                           settings.main.batch_sched_delay;
@@ -256,7 +256,7 @@ class Simulator {
       return;
     }
     main_clock_->request_at_tick(time);
-    last_begin_time_ = std::max(last_begin_time_, scenario_.job(job).conditions.begin);
+    last_possible_begin_ = std::max(last_possible_begin_, scenario_.job(job).conditions.begin);
     controller_.submit(job, time);
   }
 
@@ -375,8 +375,8 @@ class Simulator {
       ++attempt_by_job_[job];
       if (terminated.is_requeued) {
         is_requeued_[job] = 1;
-        last_begin_time_ =
-            std::max(last_begin_time_, static_cast<double>(terminated.earliest_begin));
+        last_possible_begin_ =
+            std::max(last_possible_begin_, static_cast<double>(terminated.earliest_begin));
       }
       epilog_end = epilog_time(time);
       job_events_.push({epilog_end, true, job, attempt_by_job_[job], true});
@@ -386,7 +386,7 @@ class Simulator {
   }
 
   // When the epilog of a job is complete that slurmctld ended at `end`.  Its messages ask for a
-  // pass at once: a recorded pass that comes sooner than they usually do is that one.
+  // pass at once.  If a recorded pass comes before the usual delay, the epilog ends just before it.
   double epilog_time(double end) {
     constexpr double kBeforePass = 0.001;  // s: from the last message to the pass
     const double usual_time = end + with_jitter(clocks_.epilog_delay);
@@ -539,7 +539,8 @@ class Simulator {
   int last_submitted_array_ = -1;
   bool is_array_refused_ = false;  // the last submitted one
   double last_change_ = -kInfinity;
-  double last_begin_time_ = -kInfinity;  // the last time at which a pending job may become ready
+  // The last time at which a pending job may become ready.
+  double last_possible_begin_ = -kInfinity;
 };
 
 }  // namespace
