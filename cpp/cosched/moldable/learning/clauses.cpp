@@ -30,22 +30,22 @@ bool Clauses::propagate(Trail& trail, int side, int previous_least) {
   std::vector<Watch>& watches = watches_[side];
   const int least = trail.least(side);
   operations_ += static_cast<std::int64_t>(watches.size());
-  std::size_t kept = 0;
+  std::size_t watch_count = 0;
   bool is_consistent = true;
   for (std::size_t k = 0; k < watches.size(); ++k) {
     const Watch watch = watches[k];
     const bool is_newly_false = previous_least < watch.least && watch.least <= least;
     if (!is_consistent || !is_newly_false || trail.is_true(watch.other)) {
-      watches[kept++] = watch;
+      watches[watch_count++] = watch;
       continue;
     }
     const Literal false_literal = negation({side, watch.least});
     if (move_watch(trail, watch.clause, false_literal)) continue;
     const Literal last = clauses_[watch.clause].literals[0];
-    watches[kept++] = {watch.least, watch.clause, last};
+    watches[watch_count++] = {watch.least, watch.clause, last};
     is_consistent = trail.raise(last, {Reason::Kind::clause, watch.clause, 0});
   }
-  watches.resize(kept);
+  watches.resize(watch_count);
   return is_consistent;
 }
 

@@ -51,15 +51,15 @@ void ConflictAnalysis::need_reasons(Literal literal, const Reason& reason) {
 }
 
 void ConflictAnalysis::need(Literal literal) {
-  Need& known = needs_[literal.side];
-  if (known.entry != kNoEntry && known.least >= literal.least) return;
+  Need& side_need = needs_[literal.side];
+  if (side_need.entry != kNoEntry && side_need.least >= literal.least) return;
   const int entry = trail_.entry_of(literal);
   if (trail_[entry].level == 0) return;
   bumped_literals_.push_back(literal);
-  if (known.entry >= trail_.level_start()) --needs_of_last_level_;
+  if (side_need.entry >= trail_.level_start()) --needs_of_last_level_;
   if (entry >= trail_.level_start()) ++needs_of_last_level_;
   needed_sides_.push_back(literal.side);
-  known = {entry, literal.least};
+  side_need = {entry, literal.least};
 }
 
 bool ConflictAnalysis::is_redundant(int side) {

@@ -23,10 +23,10 @@ class ProjectRounds {
 
   /// Searches from a schedule and a bound that are known, as long as an annealing with so many
   /// operations takes.  May throw as check_interrupt().
-  void run_round(const Placement& known, double known_bound, std::int64_t operations) {
+  void run_round(const Placement& incumbent, double proved_bound, std::int64_t operations) {
     if (search_ == nullptr) return;
-    search_->raise_bound(known_bound);
-    search_->offer(known);
+    search_->raise_bound(proved_bound);
+    search_->offer(incumbent);
     search_->improve(kProjectWorkPerOperation * operations);
   }
 
