@@ -146,7 +146,8 @@ def test_tasks_run_by_their_commands_where_a_module_cannot_be_imported(end, tmp_
 
 def test_an_agent_that_ends_is_replaced_and_its_tasks_start_again(tmp_path):
     once = f"echo x >> {tmp_path}/ran; test -e {tmp_path}/again && exit 0; touch {tmp_path}/again"
-    path = part(tmp_path, [task("a", f"{once}; kill -9 $PPID; sleep 30")])
+    # After half a second the runner knows that the task has begun.
+    path = part(tmp_path, [task("a", f"{once}; sleep 0.5; kill -9 $PPID; sleep 30")])
     runner = start(path)
     _, errors = runner.communicate(timeout=30)
     assert runner.returncode == 0, errors
