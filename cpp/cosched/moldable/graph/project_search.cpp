@@ -17,7 +17,7 @@ constexpr std::int64_t kTurnWork = 10'000'000;
 constexpr std::int64_t kWorkBeforeWindows = 4'000'000;
 constexpr std::int64_t kWindowWork = 100'000'000;
 
-// When the last job ends where none runs beside another.
+// When the last job ends where the jobs run one after the other.
 double horizon_of(const Instance& instance, const ProjectWindows& windows) {
   double latest_release = 0, sum = 0;
   for (int i = 0; i < windows.jobs(); ++i) {

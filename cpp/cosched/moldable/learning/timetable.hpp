@@ -1,4 +1,4 @@
-// A resource over time: what surely runs, and where other jobs do not fit beside it.
+// A resource over time: what surely runs, and where other jobs do not fit next to it.
 #pragma once
 
 #include <cstdint>

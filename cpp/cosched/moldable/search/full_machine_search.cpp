@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 
 #include "cosched/moldable/search/mutable_schedule.hpp"
 

@@ -25,7 +25,7 @@ struct SearchResult {
   bool is_complete = true;             // false: a time limit ended the search
   bool is_proved = false;              // nothing is better: it meets a bound, or a proof says so
   double bound = 0;                    // no schedule is shorter; 0: no bound is known
-  bool has_destructive_bound = false;  // else the bound is that of the programme
+  bool has_destructive_bound = false;  // else the bound is that of the linear program
 };
 
 /// The operations of all jobs for `work` operations of each.  Throws InvalidInstance when work < 0.
