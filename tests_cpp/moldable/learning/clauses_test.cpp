@@ -13,8 +13,8 @@ struct ThreeVariables {
     for (int k = 0; k < 3; ++k) trail.add_variable(0, 9);
   }
   bool raise(Literal literal) {
-    const int previous_least = trail.least(literal.side);
-    return trail.raise(literal, {}) && clauses.propagate(trail, literal.side, previous_least);
+    const int previous_bound = trail.bound(literal.side);
+    return trail.raise(literal, {}) && clauses.propagate(trail, literal.side, previous_bound);
   }
 };
 

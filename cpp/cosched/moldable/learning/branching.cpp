@@ -15,9 +15,9 @@ int Branching::number_of(Literal literal) {
   const Literal lower = literal.side % 2 == 0 ? literal : negation(literal);
   const int variable = lower.side / 2;
   const auto [entry, is_new] =
-      numbers_[variable].try_emplace(lower.least, static_cast<int>(candidates_.size()));
+      numbers_[variable].try_emplace(lower.bound, static_cast<int>(candidates_.size()));
   if (is_new) {
-    candidates_.push_back({variable, lower.least, 0, -1});
+    candidates_.push_back({variable, lower.bound, 0, -1});
     insert(entry->second);
   }
   return entry->second;
@@ -58,11 +58,11 @@ std::optional<Literal> Branching::choose(const Trail& trail) {
 void Branching::reopen(const Trail& trail, const Trail::Entry& entry) {
   const int side = entry.literal.side;
   const int variable = side / 2;
-  const int previous_least = trail[entry.previous].literal.least;
+  const int previous_bound = trail[entry.previous].literal.bound;
   const bool is_lower = side == lower_side(variable);
   // The entry had decided "at least v" for the values v of the half-open interval (above, last].
-  const int above = is_lower ? previous_least : -entry.literal.least;
-  const int last = is_lower ? entry.literal.least : -previous_least;
+  const int above = is_lower ? previous_bound : -entry.literal.bound;
+  const int last = is_lower ? entry.literal.bound : -previous_bound;
   const std::map<int, int>& numbers = numbers_[variable];
   for (auto candidate = numbers.upper_bound(above);
        candidate != numbers.end() && candidate->first <= last; ++candidate)

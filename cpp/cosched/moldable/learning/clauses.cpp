@@ -23,26 +23,26 @@ int Clauses::add(const std::vector<Literal>& literals, int lbd) {
 void Clauses::watch(int number, int place) {
   const std::vector<Literal>& literals = clauses_[number].literals;
   const Literal false_when = negation(literals[place]);
-  watches_[false_when.side].push_back({false_when.least, number, literals[1 - place]});
+  watches_[false_when.side].push_back({false_when.bound, number, literals[1 - place]});
 }
 
-bool Clauses::propagate(Trail& trail, int side, int previous_least) {
+bool Clauses::propagate(Trail& trail, int side, int previous_bound) {
   std::vector<Watch>& watches = watches_[side];
-  const int least = trail.least(side);
+  const int bound = trail.bound(side);
   operations_ += static_cast<std::int64_t>(watches.size());
   std::size_t watch_count = 0;
   bool is_consistent = true;
   for (std::size_t k = 0; k < watches.size(); ++k) {
     const Watch watch = watches[k];
-    const bool is_newly_false = previous_least < watch.least && watch.least <= least;
+    const bool is_newly_false = previous_bound < watch.bound && watch.bound <= bound;
     if (!is_consistent || !is_newly_false || trail.is_true(watch.other)) {
       watches[watch_count++] = watch;
       continue;
     }
-    const Literal false_literal = negation({side, watch.least});
+    const Literal false_literal = negation({side, watch.bound});
     if (move_watch(trail, watch.clause, false_literal)) continue;
     const Literal last = clauses_[watch.clause].literals[0];
-    watches[watch_count++] = {watch.least, watch.clause, last};
+    watches[watch_count++] = {watch.bound, watch.clause, last};
     is_consistent = trail.raise(last, {Reason::Kind::clause, watch.clause, 0});
   }
   watches.resize(watch_count);

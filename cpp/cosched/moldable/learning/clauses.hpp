@@ -21,9 +21,9 @@ class Clauses {
   /// literals are.  Returns its number.
   int add(const std::vector<Literal>& literals, int lbd);
 
-  /// What follows from a new bound of a side, which was `previous_least`.  False: it contradicts a
+  /// What follows from a new bound of a side, which was `previous_bound`.  False: it contradicts a
   /// bound.
-  bool propagate(Trail& trail, int side, int previous_least);
+  bool propagate(Trail& trail, int side, int previous_bound);
 
   /// Appends the literals of a clause, negated, but that of the side of `consequence`.
   void explain(int number, Literal consequence, std::vector<Literal>& reasons) const;
@@ -45,9 +45,9 @@ class Clauses {
     int lbd;
     std::int64_t last_use;
   };
-  // In the list of the side that makes the watched literal false, from `least` on.
+  // In the list of the side that makes the watched literal false, from `bound` on.
   struct Watch {
-    int least;
+    int bound;
     int clause;
     Literal other;  // another literal: where it is true, the clause holds
   };

@@ -38,7 +38,7 @@ class ConflictAnalysis {
   // That a side is at least so much, which an entry of the trail has made true.
   struct Need {
     int entry;
-    int least;
+    int bound;
   };
 
   void explain(Literal literal, const Reason& reason);

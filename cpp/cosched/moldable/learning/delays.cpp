@@ -24,7 +24,7 @@ bool Delays::propagate(Trail& trail, int side) {
 
 bool Delays::propagate_arc(Trail& trail, int number) const {
   const Arc& arc = arcs_[number];
-  const int from_least = trail.least(arc.from);
+  const int from_least = trail.bound(arc.from);
   const Literal consequence{arc.to, from_least + arc.delay};
   if (arc.condition == kAlways || trail.is_true(arc.condition))
     return trail.raise(consequence, {Reason::Kind::delay, number, 0});
@@ -34,14 +34,14 @@ bool Delays::propagate_arc(Trail& trail, int number) const {
 
 void Delays::explain_delay(int number, Literal literal, std::vector<Literal>& reasons) const {
   const Arc& arc = arcs_[number];
-  reasons.push_back({arc.from, literal.least - arc.delay});
+  reasons.push_back({arc.from, literal.bound - arc.delay});
   if (arc.condition != kAlways) reasons.push_back(arc.condition);
 }
 
-void Delays::explain_impossible(int number, int least, std::vector<Literal>& reasons) const {
+void Delays::explain_impossible(int number, int bound, std::vector<Literal>& reasons) const {
   const Arc& arc = arcs_[number];
-  reasons.push_back({arc.from, least});
-  reasons.push_back(negation({arc.to, least + arc.delay}));
+  reasons.push_back({arc.from, bound});
+  reasons.push_back(negation({arc.to, bound + arc.delay}));
 }
 
 }  // namespace cosched::moldable::learning

@@ -25,8 +25,8 @@ class Delays {
   /// Appends literals that make `literal` true, which arc `number` has made true.
   void explain_delay(int number, Literal literal, std::vector<Literal>& reasons) const;
   /// Appends literals with which the condition of arc `number` cannot hold, where its side `from`
-  /// was at least `least`.
-  void explain_impossible(int number, int least, std::vector<Literal>& reasons) const;
+  /// was at least `bound`.
+  void explain_impossible(int number, int bound, std::vector<Literal>& reasons) const;
 
   /// Arcs that were looked at.
   std::int64_t operations() const { return operations_; }

@@ -75,9 +75,9 @@ bool LearningSearch::propagate() {
       ++propagated_entries_;
       const int side = entry.literal.side;
       if (!delays_.propagate(trail_, side)) return false;
-      const int previous_least =
-          entry.previous < 0 ? entry.literal.least - 1 : trail_[entry.previous].literal.least;
-      if (!clauses_.propagate(trail_, side, previous_least)) return false;
+      const int previous_bound =
+          entry.previous < 0 ? entry.literal.bound - 1 : trail_[entry.previous].literal.bound;
+      if (!clauses_.propagate(trail_, side, previous_bound)) return false;
       if (side / 2 >= jobs_) continue;
       for (const int timetable : timetables_of_job_[side / 2]) is_waiting_[timetable] = 1;
     }

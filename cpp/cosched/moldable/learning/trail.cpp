@@ -5,7 +5,7 @@ namespace cosched::moldable::learning {
 int Trail::add_variable(int low, int high) {
   const int variable = variables();
   for (const Literal literal : {at_least(variable, low), at_most(variable, high)}) {
-    least_.push_back(literal.least);
+    bounds_.push_back(literal.bound);
     last_entries_.push_back(size());
     entries_.push_back({literal, -1, 0, {}});
   }
@@ -19,7 +19,7 @@ bool Trail::raise(Literal literal, Reason reason) {
     conflict_ = entry;
     return false;
   }
-  least_[literal.side] = literal.least;
+  bounds_[literal.side] = literal.bound;
   last_entries_[literal.side] = size();
   entries_.push_back(entry);
   return true;
@@ -30,7 +30,7 @@ void Trail::backjump_to(int level) {
   const int end = level_starts_[level];
   for (int k = size() - 1; k >= end; --k) {
     const Entry& entry = entries_[k];
-    least_[entry.literal.side] = entries_[entry.previous].literal.least;
+    bounds_[entry.literal.side] = entries_[entry.previous].literal.bound;
     last_entries_[entry.literal.side] = entry.previous;
   }
   entries_.resize(end);
@@ -43,7 +43,7 @@ int Trail::entry_of(Literal literal) const {
   int entry = last_entries_[literal.side];
   for (;;) {
     const int previous = entries_[entry].previous;
-    if (previous < 0 || entries_[previous].literal.least < literal.least) return entry;
+    if (previous < 0 || entries_[previous].literal.bound < literal.bound) return entry;
     entry = previous;
   }
 }

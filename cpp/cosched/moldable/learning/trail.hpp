@@ -36,12 +36,12 @@ class Trail {
   /// Adds a variable between two numbers, at level 0.  Returns its number.
   int add_variable(int low, int high);
 
-  int variables() const { return static_cast<int>(least_.size()) / 2; }
-  int least(int side) const { return least_[side]; }
-  int low(int variable) const { return least_[lower_side(variable)]; }
-  int high(int variable) const { return -least_[upper_side(variable)]; }
+  int variables() const { return static_cast<int>(bounds_.size()) / 2; }
+  int bound(int side) const { return bounds_[side]; }
+  int low(int variable) const { return bounds_[lower_side(variable)]; }
+  int high(int variable) const { return -bounds_[upper_side(variable)]; }
   bool is_fixed(int variable) const { return low(variable) == high(variable); }
-  bool is_true(Literal literal) const { return least_[literal.side] >= literal.least; }
+  bool is_true(Literal literal) const { return bounds_[literal.side] >= literal.bound; }
   bool is_false(Literal literal) const { return is_true(negation(literal)); }
 
   int level() const { return static_cast<int>(level_starts_.size()); }
@@ -75,7 +75,7 @@ class Trail {
   int entry_of(Literal literal) const;
 
  private:
-  std::vector<int> least_, last_entries_;  // of each side
+  std::vector<int> bounds_, last_entries_;  // of each side
   std::vector<Entry> entries_;
   std::vector<int> level_starts_, level_explanations_;  // where each level begins
   std::vector<Literal> explanation_literals_;
